@@ -1,0 +1,63 @@
+//! RFC 8785 to the letter, for the conventions that prescribe it. For our own digests see [`super::to_canonical`].
+
+use super::writer::{Escape, sequence, write_scalar, write_string};
+use super::{Json, Text};
+
+/// Why RFC 8785 has no form for a value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JcsError {
+    /// A lone surrogate has no UTF-8 form.
+    #[error("a string holds a lone surrogate, which RFC 8785 refuses")]
+    LoneSurrogate,
+    /// A number beyond the range of a double.
+    #[error("the number {0} is beyond the range of a double, which RFC 8785 refuses")]
+    OutOfRange(String),
+}
+
+/// The RFC 8785 text. Numbers pass through a double; of repeated members the last counts.
+pub fn to_string(value: &Json) -> Result<String, JcsError> {
+    let mut out = String::new();
+    write(&mut out, value)?;
+    Ok(out)
+}
+
+fn write(out: &mut String, value: &Json) -> Result<(), JcsError> {
+    let mut outcome = Ok(());
+    match value {
+        Json::Number(number) => match number.to_ecmascript() {
+            Some(text) => out.push_str(&text),
+            None => return Err(JcsError::OutOfRange(number.literal().to_owned())),
+        },
+        Json::String(text) => {
+            refuse_lone(text)?;
+            write_string(out, text, Escape::Needed);
+        }
+        Json::Array(items) => sequence(out, '[', ']', items, |out, item| {
+            if outcome.is_ok() {
+                outcome = write(out, item);
+            }
+        }),
+        Json::Object(object) => {
+            let mut members: Vec<(&Text, &Json)> = object.by_name().into_iter().collect();
+            members.sort_by(|(one, _), (other, _)| one.cmp_utf16(other));
+            sequence(out, '{', '}', members, |out, (name, value)| {
+                if outcome.is_ok() {
+                    outcome = refuse_lone(name).and_then(|()| {
+                        write_string(out, name, Escape::Needed);
+                        out.push(':');
+                        write(out, value)
+                    });
+                }
+            });
+        }
+        scalar => write_scalar(out, scalar, Escape::Needed),
+    }
+    outcome
+}
+
+fn refuse_lone(text: &Text) -> Result<(), JcsError> {
+    if text.has_lone_surrogate() {
+        return Err(JcsError::LoneSurrogate);
+    }
+    Ok(())
+}

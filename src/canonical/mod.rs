@@ -1,0 +1,243 @@
+//! JSON exactly as it was sent, and its canonical forms.
+//!
+//! A fingerprint is only as good as the reader below it. This room promises:
+//!
+//! - **Nothing is lost on reading**: number literals, member order, repeated members and lone
+//!   surrogates survive ([`Json`], [`parse`]). `serde_json` keeps none of the four, which is why it is
+//!   not used for anything that a digest covers.
+//! - **Reading is bounded**: depth is limited ([`reader::MAX_DEPTH`]), and an error names line and column.
+//! - **Each canonical form is one function**: [`to_canonical`] (ours), [`jcs::to_string`] (RFC 8785 to the
+//!   letter), [`python::dumps`] (CPython's `json.dumps`), [`to_pretty`] and [`to_compact`] (as sent).
+
+pub mod jcs;
+mod number;
+pub mod pointer;
+pub mod python;
+pub mod reader;
+mod text;
+mod writer;
+
+use std::collections::BTreeMap;
+
+pub use number::{Decimal, Number};
+pub use reader::{Document, ReadError, parse, parse_document, parse_str};
+pub use text::Text;
+pub use writer::{is_invisible, to_canonical, to_compact, to_pretty, write_pretty_at};
+
+/// A JSON value as it stood in the text that was read.
+///
+/// `==` compares what was sent: member order and number spelling count. Use [`Json::same_value`] for
+/// "means the same".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Json {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number, as its literal.
+    Number(Number),
+    /// A string, lone surrogates included.
+    String(Text),
+    /// An array.
+    Array(Vec<Json>),
+    /// An object, members in the order sent, repeated ones included.
+    Object(Object),
+}
+
+/// The members of an object in the order sent. A name may stand more than once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Object {
+    members: Vec<(Text, Json)>,
+}
+
+impl Object {
+    /// An object without members.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value of `name`; of repeated members the last, as every JSON parser in the field has it.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.members
+            .iter()
+            .rev()
+            .find(|(member, _)| member == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Whether a member of this name is there.
+    pub fn contains(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Appends a member, without looking for one of the same name.
+    pub fn push(&mut self, name: impl Into<Text>, value: Json) {
+        self.members.push((name.into(), value));
+    }
+
+    /// Members in the order sent.
+    pub fn iter(&self) -> impl Iterator<Item = (&Text, &Json)> {
+        self.members.iter().map(|(name, value)| (name, value))
+    }
+
+    /// How many members were sent, repeated ones counted.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Whether there is no member.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Keeps the members for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Text, &Json) -> bool) {
+        self.members.retain(|(name, value)| keep(name, value));
+    }
+
+    /// The value of `name` (the last of repeated ones) for changing.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
+        self.members
+            .iter_mut()
+            .rev()
+            .find(|(member, _)| member == name)
+            .map(|(_, value)| value)
+    }
+
+    /// One value a name, the last of repeated ones, sorted by name.
+    ///
+    /// Linear lookups in [`Object::get`] are right for the small objects of a contract; whoever compares two
+    /// objects member by member takes this, so that a hostile object with a million members stays cheap.
+    pub fn by_name(&self) -> BTreeMap<&Text, &Json> {
+        self.members
+            .iter()
+            .map(|(name, value)| (name, value))
+            .collect()
+    }
+}
+
+impl FromIterator<(Text, Json)> for Object {
+    fn from_iter<I: IntoIterator<Item = (Text, Json)>>(members: I) -> Self {
+        Self {
+            members: members.into_iter().collect(),
+        }
+    }
+}
+
+impl Json {
+    /// An object from pairs, for what this program writes itself.
+    pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, Json)>) -> Self {
+        Json::Object(
+            members
+                .into_iter()
+                .map(|(name, value)| (Text::from(name), value))
+                .collect(),
+        )
+    }
+
+    /// A string value.
+    pub fn string(text: impl Into<Text>) -> Self {
+        Json::String(text.into())
+    }
+
+    /// A whole number.
+    pub fn integer(value: i64) -> Self {
+        Json::Number(Number::from(value))
+    }
+
+    /// The member `name`, if this is an object that has it.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.as_object()?.get(name)
+    }
+
+    /// The object, if this is one.
+    pub fn as_object(&self) -> Option<&Object> {
+        match self {
+            Json::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The array, if this is one.
+    pub fn as_array(&self) -> Option<&[Json]> {
+        match self {
+            Json::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The string, if this is one.
+    pub fn as_text(&self) -> Option<&Text> {
+        match self {
+            Json::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The string, if this is one that is well-formed Unicode.
+    pub fn as_str(&self) -> Option<&str> {
+        self.as_text().and_then(Text::as_str)
+    }
+
+    /// The boolean, if this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Json::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// What JSON calls this kind of value, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool(_) => "a boolean",
+            Json::Number(_) => "a number",
+            Json::String(_) => "a string",
+            Json::Array(_) => "an array",
+            Json::Object(_) => "an object",
+        }
+    }
+
+    /// Whether two values mean the same: members in any order, numbers by value (`1` is `1.0`).
+    ///
+    /// Repeated members count, so a value with a repeated member never equals one without.
+    pub fn same_value(&self, other: &Json) -> bool {
+        self == other || to_canonical(self) == to_canonical(other)
+    }
+
+    /// JSON pointers of the objects that name a member more than once, each with the member's name.
+    pub fn repeated_members(&self) -> Vec<(String, Text)> {
+        let mut found = Vec::new();
+        collect_repeated(self, &mut String::new(), &mut found);
+        found
+    }
+}
+
+fn collect_repeated(value: &Json, at: &mut String, found: &mut Vec<(String, Text)>) {
+    match value {
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                pointer::descend(at, &index.to_string(), |at| {
+                    collect_repeated(item, at, found);
+                });
+            }
+        }
+        Json::Object(object) => {
+            let mut names: Vec<&Text> = object.iter().map(|(name, _)| name).collect();
+            names.sort_unstable();
+            for pair in names.windows(2) {
+                let already = found.last().is_some_and(|(p, n)| p == at && n == pair[0]);
+                if pair[0] == pair[1] && !already {
+                    found.push((at.clone(), pair[0].clone()));
+                }
+            }
+            for (name, item) in object.iter() {
+                pointer::descend(at, &name.to_string_lossy(), |at| {
+                    collect_repeated(item, at, found);
+                });
+            }
+        }
+        _ => {}
+    }
+}

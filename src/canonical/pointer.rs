@@ -1,0 +1,48 @@
+//! JSON pointers (RFC 6901), built while walking.
+
+use super::Json;
+
+/// Appends one reference token to `at`, runs `inside`, and takes the token off again.
+pub fn descend<T>(at: &mut String, token: &str, inside: impl FnOnce(&mut String) -> T) -> T {
+    let length = at.len();
+    push(at, token);
+    let result = inside(at);
+    at.truncate(length);
+    result
+}
+
+/// Appends one reference token, escaped.
+pub fn push(at: &mut String, token: &str) {
+    at.push('/');
+    for character in token.chars() {
+        match character {
+            '~' => at.push_str("~0"),
+            '/' => at.push_str("~1"),
+            other => at.push(other),
+        }
+    }
+}
+
+/// `base` with one more token.
+pub fn join(base: &str, token: &str) -> String {
+    let mut joined = base.to_owned();
+    push(&mut joined, token);
+    joined
+}
+
+/// The tokens of a pointer, unescaped.
+pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
+    pointer
+        .split('/')
+        .skip(1)
+        .map(|token| token.replace("~1", "/").replace("~0", "~"))
+}
+
+/// The value a pointer names, if it is there.
+pub fn resolve<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
+    tokens(pointer).try_fold(root, |value, token| match value {
+        Json::Object(object) => object.get(&token),
+        Json::Array(items) => items.get(token.parse::<usize>().ok()?),
+        _ => None,
+    })
+}

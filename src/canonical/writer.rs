@@ -1,0 +1,244 @@
+//! The forms in which mcp-keel itself writes JSON: canonical for digests, pretty for people, compact for wires.
+
+use super::{Json, Object, Text};
+
+/// Our canonical form: RFC 8785 with three stated differences, each so that two documents that differ never
+/// share a digest: numbers are exact ([`super::Number::to_exact`]), repeated members are all kept (in the order
+/// sent), and a lone surrogate is written as its escape instead of being refused.
+///
+/// On JSON that RFC 8785 accepts and that a double holds exactly, the bytes are RFC 8785's.
+pub fn to_canonical(value: &Json) -> String {
+    let mut out = String::new();
+    write_canonical(&mut out, value);
+    out
+}
+
+fn write_canonical(out: &mut String, value: &Json) {
+    match value {
+        Json::Number(number) => out.push_str(&number.to_exact()),
+        Json::Array(items) => sequence(out, '[', ']', items, write_canonical),
+        Json::Object(object) => {
+            let mut members: Vec<(&Text, &Json)> = object.iter().collect();
+            // Stable: repeated members keep the order sent.
+            members.sort_by(|(one, _), (other, _)| one.cmp_utf16(other));
+            sequence(out, '{', '}', members, |out, (name, value)| {
+                write_string(out, name, Escape::Needed);
+                out.push(':');
+                write_canonical(out, value);
+            });
+        }
+        scalar => write_scalar(out, scalar, Escape::Needed),
+    }
+}
+
+/// As sent, without whitespace.
+pub fn to_compact(value: &Json) -> String {
+    let mut out = String::new();
+    write_compact(&mut out, value);
+    out
+}
+
+fn write_compact(out: &mut String, value: &Json) {
+    match value {
+        Json::Array(items) => sequence(out, '[', ']', items, write_compact),
+        Json::Object(object) => sequence(out, '{', '}', object.iter(), |out, (name, value)| {
+            write_string(out, name, Escape::Needed);
+            out.push(':');
+            write_compact(out, value);
+        }),
+        scalar => write_scalar(out, scalar, Escape::Needed),
+    }
+}
+
+/// As sent, two spaces a level, one member or item a line, without a final newline.
+pub fn to_pretty(value: &Json) -> String {
+    let mut out = String::new();
+    write_pretty_at(&mut out, value, 0);
+    out
+}
+
+/// [`to_pretty`] for a value that stands `level` levels deep in a document.
+///
+/// Characters that a reviewer cannot see (controls, bidirectional overrides, zero-width and tag characters) are
+/// written as escapes: a committed baseline must not be able to look different from what it says.
+pub fn write_pretty_at(out: &mut String, value: &Json, level: usize) {
+    match value {
+        Json::Array(items) if !items.is_empty() => {
+            block(out, '[', ']', level, items, |out, item| {
+                write_pretty_at(out, item, level + 1);
+            });
+        }
+        Json::Object(object) if !object.is_empty() => {
+            block(out, '{', '}', level, object.iter(), |out, (name, value)| {
+                write_string(out, name, Escape::Invisible);
+                out.push_str(": ");
+                write_pretty_at(out, value, level + 1);
+            });
+        }
+        Json::Array(_) => out.push_str("[]"),
+        Json::Object(_) => out.push_str("{}"),
+        scalar => write_scalar(out, scalar, Escape::Invisible),
+    }
+}
+
+/// Which characters of a string are written as escapes, beyond those that JSON demands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escape {
+    /// None: RFC 8785 and `JSON.stringify`.
+    Needed,
+    /// Those that are invisible or change how the text around them looks.
+    Invisible,
+    /// All but printable ASCII: Python's `ensure_ascii`.
+    Ascii,
+}
+
+impl Escape {
+    fn applies(self, character: char) -> bool {
+        match self {
+            Escape::Needed => false,
+            Escape::Invisible => is_invisible(character),
+            Escape::Ascii => !matches!(character, ' '..='~'),
+        }
+    }
+}
+
+/// Whether a character is invisible, or changes how its neighbours look or are ordered.
+pub fn is_invisible(character: char) -> bool {
+    matches!(character,
+        '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}')
+}
+
+pub(super) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
+    match value {
+        Json::Null => out.push_str("null"),
+        Json::Bool(true) => out.push_str("true"),
+        Json::Bool(false) => out.push_str("false"),
+        Json::Number(number) => out.push_str(number.literal()),
+        Json::String(text) => write_string(out, text, escape),
+        // Containers are the callers' business: each form has its own order and layout.
+        Json::Array(_) | Json::Object(_) => out.push_str(&to_compact(value)),
+    }
+}
+
+pub(super) fn write_string(out: &mut String, text: &Text, escape: Escape) {
+    out.push('"');
+    for unit in char::decode_utf16(text.utf16()) {
+        match unit {
+            Ok('"') => out.push_str("\\\""),
+            Ok('\\') => out.push_str("\\\\"),
+            Ok('\u{8}') => out.push_str("\\b"),
+            Ok('\t') => out.push_str("\\t"),
+            Ok('\n') => out.push_str("\\n"),
+            Ok('\u{c}') => out.push_str("\\f"),
+            Ok('\r') => out.push_str("\\r"),
+            Ok(character) if character < ' ' || escape.applies(character) => {
+                let mut units = [0; 2];
+                for unit in character.encode_utf16(&mut units) {
+                    write_unit(out, *unit);
+                }
+            }
+            Ok(character) => out.push(character),
+            Err(lone) => write_unit(out, lone.unpaired_surrogate()),
+        }
+    }
+    out.push('"');
+}
+
+fn write_unit(out: &mut String, unit: u16) {
+    const HEX: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    out.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        out.push(HEX[usize::from(unit >> shift & 0xf)]);
+    }
+}
+
+/// Writes `open`, the items separated by commas, `close`.
+pub(super) fn sequence<T>(
+    out: &mut String,
+    open: char,
+    close: char,
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut String, T),
+) {
+    out.push(open);
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write(out, item);
+    }
+    out.push(close);
+}
+
+fn block<T>(
+    out: &mut String,
+    open: char,
+    close: char,
+    level: usize,
+    items: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut String, T),
+) {
+    sequence(out, open, close, items, |out, item| {
+        line(out, level + 1);
+        write(out, item);
+    });
+    out.pop();
+    line(out, level);
+    out.push(close);
+}
+
+fn line(out: &mut String, level: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", level));
+}
+
+impl std::fmt::Display for Json {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&to_compact(self))
+    }
+}
+
+impl From<Object> for Json {
+    fn from(object: Object) -> Self {
+        Json::Object(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+
+    #[test]
+    fn canonical_form_sorts_members_and_keeps_numbers_exact() {
+        let value = parse_str(r#"{"b":1.0,"a":[9007199254740993,"é"],"\ue000":1,"😀":2}"#).unwrap();
+        assert_eq!(
+            to_canonical(&value),
+            "{\"a\":[9007199254740993,\"é\"],\"b\":1,\"😀\":2,\"\u{e000}\":1}"
+        );
+    }
+
+    #[test]
+    fn repeated_members_and_lone_surrogates_change_the_canonical_form() {
+        let canonical = |text| to_canonical(&parse_str(text).unwrap());
+        assert_ne!(canonical(r#"{"a":1,"a":2}"#), canonical(r#"{"a":2}"#));
+        assert_ne!(canonical(r#"{"a":1,"a":2}"#), canonical(r#"{"a":2,"a":1}"#));
+        assert_ne!(canonical(r#""\ud800""#), canonical(r#""\ufffd""#));
+    }
+
+    #[test]
+    fn pretty_form_keeps_what_was_sent_and_shows_what_cannot_be_seen() {
+        let value = parse_str(r#"{"n":1.0,"e":{},"l":[],"t":"a\u202eb","s":"\ud800"}"#).unwrap();
+        let pretty = to_pretty(&value);
+        assert_eq!(
+            pretty,
+            "{\n  \"n\": 1.0,\n  \"e\": {},\n  \"l\": [],\n  \"t\": \"a\\u202eb\",\n  \"s\": \"\\ud800\"\n}"
+        );
+        assert_eq!(parse_str(&pretty).unwrap(), value);
+    }
+}

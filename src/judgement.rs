@@ -1,0 +1,79 @@
+//! The words of a verdict: what a change does to callers, what it does to those who approved the server, and how
+//! that is known. Everything above (`schema`, `drift`, `policy`, `report`) speaks in them.
+
+use serde::Serialize;
+
+use crate::canonical::Json;
+
+/// What a change does to callers. Ordered: the worst is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// No caller can notice.
+    Cosmetic,
+    /// More is possible than before.
+    Additive,
+    /// A caller may behave differently, though every old call is still accepted.
+    Risky,
+    /// A call or an expectation that used to hold no longer does.
+    Breaking,
+}
+
+/// What a change does to the people who approved the server. Ordered: the worst is the greatest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Exposure {
+    /// Nothing that was not approved.
+    None,
+    /// Slightly more than was approved.
+    Low,
+    /// More than was approved.
+    Medium,
+    /// Something that an approver has to see.
+    High,
+}
+
+/// How a level is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// A concrete instance that the old contract accepts and the new one rejects (for output: the reverse),
+    /// confirmed by a validator.
+    Witness(Json),
+    /// Every old call is still accepted (for output: every new result satisfies the old schema).
+    Subsumed,
+    /// Neither could be shown, with the reason.
+    Undecided(String),
+}
+
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// All of them, least first.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The word for it in every format.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.word())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = ();
+
+            fn from_str(word: &str) -> Result<Self, ()> {
+                Self::ALL.iter().copied().find(|it| it.word() == word).ok_or(())
+            }
+        }
+    };
+}
+
+pub(crate) use words;
+
+words!(Level { Cosmetic = "cosmetic", Additive = "additive", Risky = "risky", Breaking = "breaking" });
+words!(Exposure { None = "none", Low = "low", Medium = "medium", High = "high" });

@@ -1,0 +1,5 @@
+//! mcp-keel keeps an MCP server's contract from drifting.
+
+pub mod canonical;
+pub mod judgement;
+pub mod surface;

@@ -1,0 +1,235 @@
+//! What a server told us: identity, capabilities, instructions, and its components with their keys.
+//!
+//! A surface is a value. It comes from a live server (`capture`), from a committed manifest (`baseline`) or from
+//! a file, and everything after this room treats the three alike. Definitions are kept as sent.
+
+mod key;
+mod profile;
+pub mod volatile;
+
+use crate::canonical::{Json, Text};
+
+pub use key::{Kind, component_key};
+pub use profile::ClientProfile;
+
+/// Everything that a server advertises to one client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// The revision that both sides agreed on; empty where a source does not say (a bare list of tools).
+    pub protocol_version: String,
+    /// `serverInfo` as sent; an empty object where the source has none.
+    pub server_info: Json,
+    /// `capabilities` as sent.
+    pub capabilities: Json,
+    /// What the server tells the model about itself.
+    pub instructions: Option<Text>,
+    /// Tools, prompts, resources and templates, each kind in the order listed.
+    pub components: Vec<Component>,
+    /// The client that the server saw. What a server lists depends on it.
+    pub client: ClientProfile,
+    /// What was noticed on the way and is not part of the contract.
+    pub notes: Vec<Note>,
+    /// Which parts this source knows. Comparing what a source never recorded would invent drift.
+    pub scope: Scope,
+}
+
+/// Which parts of a surface its source recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Identity, capabilities, instructions, protocol version.
+    pub server: bool,
+    /// Prompts, resources and templates, not only tools.
+    pub all_kinds: bool,
+    /// The order in which tools were listed.
+    pub order: bool,
+}
+
+impl Scope {
+    /// A live server or a capture: everything.
+    pub const FULL: Self = Self {
+        server: true,
+        all_kinds: true,
+        order: true,
+    };
+    /// A saved `tools/list` result.
+    pub const TOOLS: Self = Self {
+        server: false,
+        all_kinds: false,
+        order: true,
+    };
+}
+
+/// One tool, prompt, resource or resource template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Component {
+    /// Which of the four.
+    pub kind: Kind,
+    /// Its identity, unique within a surface: `tool:greet@1.0`.
+    pub key: String,
+    /// The definition as sent.
+    pub definition: Json,
+}
+
+/// Something noticed while capturing or reading: reported as a finding, never as drift.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Note {
+    /// The rule of the catalogue that explains it.
+    pub rule: &'static str,
+    /// The component's key, where it concerns one.
+    pub component: Option<String>,
+    /// One sentence. May quote the server: escape it before printing.
+    pub message: String,
+}
+
+/// The four lists of a server, members as sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lists {
+    /// `tools/list`
+    pub tools: Vec<Json>,
+    /// `prompts/list`
+    pub prompts: Vec<Json>,
+    /// `resources/list`
+    pub resources: Vec<Json>,
+    /// `resources/templates/list`
+    pub resource_templates: Vec<Json>,
+}
+
+impl Lists {
+    /// The list of one kind.
+    pub fn of(&self, kind: Kind) -> &[Json] {
+        match kind {
+            Kind::Tool => &self.tools,
+            Kind::Prompt => &self.prompts,
+            Kind::Resource => &self.resources,
+            Kind::Template => &self.resource_templates,
+        }
+    }
+
+    /// The list of one kind, for filling.
+    pub fn of_mut(&mut self, kind: Kind) -> &mut Vec<Json> {
+        match kind {
+            Kind::Tool => &mut self.tools,
+            Kind::Prompt => &mut self.prompts,
+            Kind::Resource => &mut self.resources,
+            Kind::Template => &mut self.resource_templates,
+        }
+    }
+}
+
+impl Surface {
+    /// From the answer to `initialize` (or to `server/discover`) and the lists, all as sent.
+    pub fn new(initialize: &Json, lists: Lists, client: ClientProfile, scope: Scope) -> Self {
+        let mut surface = Self {
+            protocol_version: initialize
+                .get("protocolVersion")
+                .and_then(Json::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            server_info: object_or_empty(initialize.get("serverInfo")),
+            capabilities: object_or_empty(initialize.get("capabilities")),
+            instructions: initialize
+                .get("instructions")
+                .and_then(Json::as_text)
+                .cloned(),
+            components: Vec::new(),
+            client,
+            notes: Vec::new(),
+            scope,
+        };
+        for kind in Kind::ALL.iter().copied() {
+            for definition in lists.of(kind) {
+                surface.add(kind, definition.clone());
+            }
+        }
+        surface
+    }
+
+    /// Adds a component under its key. A key that is taken already gets a number, and a note says so: two tools
+    /// of one name are two components, neither of which may hide the other.
+    fn add(&mut self, kind: Kind, definition: Json) {
+        let wanted = component_key(kind, &definition);
+        let mut key = wanted.clone();
+        let mut count = 1;
+        while self.component(&key).is_some() {
+            count += 1;
+            key = format!("{wanted}#{count}");
+        }
+        if count > 1 {
+            self.note(
+                "component-repeated",
+                Some(&key),
+                format!("{wanted} is listed more than once"),
+            );
+        }
+        if definition
+            .get(kind.identity())
+            .and_then(Json::as_text)
+            .is_none()
+        {
+            self.note(
+                "component-malformed",
+                Some(&key),
+                format!("a {} without a `{}`", kind.noun(), kind.identity()),
+            );
+        }
+        for (pointer, name) in definition.repeated_members() {
+            self.note(
+                "member-repeated",
+                Some(&key),
+                format!(
+                    "the member `{}` stands more than once at `{pointer}`",
+                    name.to_string_lossy()
+                ),
+            );
+        }
+        self.components.push(Component {
+            kind,
+            key,
+            definition,
+        });
+    }
+
+    /// Remembers something noticed.
+    pub fn note(&mut self, rule: &'static str, component: Option<&str>, message: String) {
+        self.notes.push(Note {
+            rule,
+            component: component.map(str::to_owned),
+            message,
+        });
+    }
+
+    /// The component with this key.
+    pub fn component(&self, key: &str) -> Option<&Component> {
+        self.components
+            .iter()
+            .find(|component| component.key == key)
+    }
+
+    /// The components of one kind, in the order listed.
+    pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Component> {
+        self.components
+            .iter()
+            .filter(move |component| component.kind == kind)
+    }
+
+    /// `serverInfo.name`, where it is a string.
+    pub fn server_name(&self) -> Option<&str> {
+        self.server_info.get("name").and_then(Json::as_str)
+    }
+
+    /// `serverInfo.version`, where it is a string.
+    pub fn server_version(&self) -> Option<&str> {
+        self.server_info.get("version").and_then(Json::as_str)
+    }
+}
+
+impl Component {
+    /// What the contract holds of it: the definition without its volatile members.
+    pub fn contract(&self) -> Json {
+        volatile::without(self.kind, &self.definition)
+    }
+}
+
+fn object_or_empty(value: Option<&Json>) -> Json {
+    value.cloned().unwrap_or_else(|| Json::object([]))
+}

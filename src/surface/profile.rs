@@ -1,0 +1,67 @@
+//! The client that a server under test gets to see.
+
+use std::collections::BTreeSet;
+
+use crate::canonical::Json;
+
+/// Name, version and capabilities that are announced to the server.
+///
+/// What a server lists depends on them (the everything-server: 13 tools to a client without capabilities, 19 to one
+/// with all), so they are an input of the fingerprint: explicit, stored in the baseline, used again by `check`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientProfile {
+    /// `clientInfo.name`
+    pub name: String,
+    /// `clientInfo.version`. Fixed, not this program's version: an upgrade of mcp-keel must not change what a
+    /// server sees.
+    pub version: String,
+    /// The capabilities announced: `roots`, `sampling`, `elicitation`, ...
+    pub capabilities: BTreeSet<String>,
+}
+
+impl Default for ClientProfile {
+    fn default() -> Self {
+        Self {
+            name: "mcp-keel".to_owned(),
+            version: "1".to_owned(),
+            capabilities: ["elicitation", "roots", "sampling"]
+                .map(str::to_owned)
+                .into(),
+        }
+    }
+}
+
+impl ClientProfile {
+    /// As it stands in a baseline and in a capture.
+    pub fn to_json(&self) -> Json {
+        let capabilities = self
+            .capabilities
+            .iter()
+            .map(|c| Json::string(c.as_str()))
+            .collect();
+        Json::object([
+            ("name", Json::string(self.name.as_str())),
+            ("version", Json::string(self.version.as_str())),
+            ("capabilities", Json::Array(capabilities)),
+        ])
+    }
+
+    /// From what [`ClientProfile::to_json`] wrote; what is missing is the default's.
+    pub fn from_json(json: &Json) -> Self {
+        let default = Self::default();
+        let text = |member: &str| json.get(member).and_then(Json::as_str).map(str::to_owned);
+        Self {
+            name: text("name").unwrap_or(default.name),
+            version: text("version").unwrap_or(default.version),
+            capabilities: json.get("capabilities").and_then(Json::as_array).map_or(
+                default.capabilities,
+                |list| {
+                    list.iter()
+                        .filter_map(Json::as_str)
+                        .map(str::to_owned)
+                        .collect()
+                },
+            ),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Members that change without the contract changing. They are in no digest, in no baseline and in no diff.
+//!
+//! The list is exact and stated in `docs/baseline.md`: a member is volatile only at its own place, so that a
+//! parameter called `size` stays part of its tool's contract.
+
+use super::Kind;
+use crate::canonical::{Json, Object, Text};
+
+/// Page-level members of list answers, and cache hints that some servers repeat on each component.
+const EVERYWHERE: [&str; 4] = ["ttlMs", "cacheScope", "nextCursor", "resultType"];
+
+/// Of a resource or a template: how large it is and when it changed last.
+const OF_RESOURCES: [&str; 2] = ["size", "lastModified"];
+
+/// Members of `_meta` that belong to the transport of one answer.
+const OF_META: [&str; 6] = [
+    "progressToken",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/serverInfo",
+    "io.modelcontextprotocol/related-task",
+];
+
+/// The definition without its volatile members.
+pub fn without(kind: Kind, definition: &Json) -> Json {
+    let Json::Object(object) = definition else {
+        return definition.clone();
+    };
+    let resource = matches!(kind, Kind::Resource | Kind::Template);
+    let is_volatile = |name: &Text| {
+        name.as_str().is_some_and(|name| {
+            EVERYWHERE.contains(&name) || (resource && OF_RESOURCES.contains(&name))
+        })
+    };
+    let kept = object
+        .iter()
+        .filter(|(name, _)| !is_volatile(name))
+        .map(|(name, value)| {
+            let value = match name.as_str() {
+                Some("_meta") => less(value, &OF_META),
+                Some("annotations") if resource => less(value, &["lastModified"]),
+                _ => Some(value.clone()),
+            };
+            (name.clone(), value)
+        })
+        // A `_meta` that held nothing but transport members says nothing.
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect::<Object>();
+    Json::Object(kept)
+}
+
+fn less(value: &Json, volatile: &[&str]) -> Option<Json> {
+    let Json::Object(object) = value else {
+        return Some(value.clone());
+    };
+    let mut kept = object.clone();
+    kept.retain(|name, _| name.as_str().is_none_or(|name| !volatile.contains(&name)));
+    (kept.is_empty() == object.is_empty()).then_some(Json::Object(kept))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::{parse_str, to_compact};
+
+    fn stripped(kind: Kind, definition: &str) -> String {
+        to_compact(&without(kind, &parse_str(definition).unwrap()))
+    }
+
+    #[test]
+    fn a_member_is_volatile_only_at_its_own_place() {
+        assert_eq!(
+            stripped(
+                Kind::Resource,
+                r#"{"uri":"a:b","size":3,"annotations":{"lastModified":"x","priority":1},"ttlMs":1}"#
+            ),
+            r#"{"uri":"a:b","annotations":{"priority":1}}"#
+        );
+        let tool = r#"{"name":"a","size":3,"inputSchema":{"properties":{"size":{},"ttlMs":{}}}}"#;
+        assert_eq!(stripped(Kind::Tool, tool), tool);
+    }
+
+    #[test]
+    fn vendor_members_of_meta_stay() {
+        assert_eq!(
+            stripped(
+                Kind::Tool,
+                r#"{"name":"a","_meta":{"progressToken":1,"fastmcp":{}}}"#
+            ),
+            r#"{"name":"a","_meta":{"fastmcp":{}}}"#
+        );
+        assert_eq!(
+            stripped(Kind::Tool, r#"{"name":"a","_meta":{"progressToken":1}}"#),
+            r#"{"name":"a"}"#
+        );
+        assert_eq!(
+            stripped(Kind::Tool, r#"{"name":"a","_meta":{}}"#),
+            r#"{"name":"a","_meta":{}}"#
+        );
+    }
+}
