@@ -3,6 +3,8 @@
 //! A surface is a value. It comes from a live server (`capture`), from a committed manifest (`baseline`) or from
 //! a file, and everything after this room treats the three alike. Definitions are kept as sent.
 
+use std::collections::HashSet;
+
 mod key;
 mod profile;
 pub mod volatile;
@@ -136,9 +138,10 @@ impl Surface {
             notes: Vec::new(),
             scope,
         };
+        let mut taken = HashSet::new();
         for kind in Kind::ALL.iter().copied() {
             for definition in lists.of(kind) {
-                surface.add(kind, definition.clone());
+                surface.add(kind, definition.clone(), &mut taken);
             }
         }
         surface
@@ -146,11 +149,11 @@ impl Surface {
 
     /// Adds a component under its key. A key that is taken already gets a number, and a note says so: two tools
     /// of one name are two components, neither of which may hide the other.
-    fn add(&mut self, kind: Kind, definition: Json) {
+    fn add(&mut self, kind: Kind, definition: Json, taken: &mut HashSet<String>) {
         let wanted = component_key(kind, &definition);
         let mut key = wanted.clone();
         let mut count = 1;
-        while self.component(&key).is_some() {
+        while !taken.insert(key.clone()) {
             count += 1;
             key = format!("{wanted}#{count}");
         }
