@@ -3,7 +3,7 @@
 //! A surface is a value. It comes from a live server (`capture`), from a committed manifest (`baseline`) or from
 //! a file, and everything after this room treats the three alike. Definitions are kept as sent.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 mod key;
 mod profile;
@@ -138,7 +138,7 @@ impl Surface {
             notes: Vec::new(),
             scope,
         };
-        let mut taken = HashSet::new();
+        let mut taken = HashMap::new();
         for kind in Kind::ALL.iter().copied() {
             for definition in lists.of(kind) {
                 surface.add(kind, definition.clone(), &mut taken);
@@ -149,15 +149,17 @@ impl Surface {
 
     /// Adds a component under its key. A key that is taken already gets a number, and a note says so: two tools
     /// of one name are two components, neither of which may hide the other.
-    fn add(&mut self, kind: Kind, definition: Json, taken: &mut HashSet<String>) {
+    fn add(&mut self, kind: Kind, definition: Json, taken: &mut HashMap<String, usize>) {
         let wanted = component_key(kind, &definition);
+        let mut number = taken.get(&wanted).map_or(1, |last| last + 1);
         let mut key = wanted.clone();
-        let mut count = 1;
-        while !taken.insert(key.clone()) {
-            count += 1;
-            key = format!("{wanted}#{count}");
+        while taken.contains_key(&key) {
+            key = format!("{wanted}#{number}");
+            number += usize::from(taken.contains_key(&key));
         }
-        if count > 1 {
+        taken.insert(key.clone(), 1);
+        taken.insert(wanted.clone(), number);
+        if key != wanted {
             self.note(
                 "component-repeated",
                 Some(&key),
@@ -235,4 +237,37 @@ impl Component {
 
 fn object_or_empty(value: Option<&Json>) -> Json {
     value.cloned().unwrap_or_else(|| Json::object([]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+
+    #[test]
+    fn components_of_one_name_are_kept_apart() {
+        let tool = |text| parse_str(text).unwrap();
+        let tools = vec![
+            tool(r#"{"name":"a"}"#),
+            tool(r#"{"name":"a","x":1}"#),
+            tool("7"),
+            tool(r#"{"name":"a"}"#),
+        ];
+        let lists = Lists {
+            tools,
+            ..Lists::default()
+        };
+        let surface = Surface::new(&Json::Null, lists, ClientProfile::default(), Scope::FULL);
+        let keys: Vec<&str> = surface.components.iter().map(|c| c.key.as_str()).collect();
+        assert_eq!(keys, ["tool:a@", "tool:a@#2", "tool:@", "tool:a@#3"]);
+        let rules: Vec<&str> = surface.notes.iter().map(|note| note.rule).collect();
+        assert_eq!(
+            rules,
+            [
+                "component-repeated",
+                "component-malformed",
+                "component-repeated"
+            ]
+        );
+    }
 }
