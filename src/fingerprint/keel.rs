@@ -2,7 +2,7 @@
 
 use super::Digest;
 use crate::canonical::{Json, Object, to_canonical};
-use crate::surface::{Component, Kind, Surface};
+use crate::surface::{Component, Kind};
 
 /// The name of this scheme. It stands in every baseline; a later scheme gets a name of its own.
 pub const SCHEME: &str = "keel-1";
@@ -46,32 +46,6 @@ fn contract_members(kind: Kind) -> &'static [&'static str] {
         Kind::Prompt => &["arguments"],
         Kind::Resource | Kind::Template => &["mimeType"],
     }
-}
-
-/// The digest of a whole surface: server members and the fingerprint of each component, in any order.
-pub fn surface(surface: &Surface) -> Digest {
-    let components = surface
-        .components
-        .iter()
-        .map(|component| {
-            let fingerprint = fingerprint(component).tagged();
-            (component.key.as_str().into(), Json::string(fingerprint))
-        })
-        .collect::<Object>();
-    let instructions = surface
-        .instructions
-        .clone()
-        .map_or(Json::Null, Json::String);
-    of(&Json::object([
-        ("serverInfo", surface.server_info.clone()),
-        (
-            "protocolVersion",
-            Json::string(surface.protocol_version.as_str()),
-        ),
-        ("capabilities", surface.capabilities.clone()),
-        ("instructions", instructions),
-        ("components", Json::Object(components)),
-    ]))
 }
 
 fn of(value: &Json) -> Digest {
