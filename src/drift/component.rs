@@ -14,7 +14,14 @@ pub(super) fn added(component: &Component) -> Change {
         Kind::Resource => ("resource-added", Exposure::Low),
         Kind::Template => ("template-added", Exposure::Low),
     };
-    let message = format!("a new {}", component.kind.noun());
+    let described = component
+        .definition
+        .get("description")
+        .and_then(Json::as_text);
+    let message = match described.map(|text| text.to_string_lossy()) {
+        Some(text) if !text.is_empty() => format!("a new {}: {text}", component.kind.noun()),
+        _ => format!("a new {}", component.kind.noun()),
+    };
     let mut change = Change::new(rule, "", message)
         .values(None, Some(&component.contract()))
         .exposure(exposure);

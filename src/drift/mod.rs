@@ -7,7 +7,7 @@ pub mod catalogue;
 mod component;
 mod located;
 mod prompt;
-pub(crate) mod server;
+mod server;
 mod tool;
 pub mod words;
 
@@ -19,6 +19,7 @@ use crate::judgement::{Exposure, Level, Proof};
 use crate::surface::{Component, Surface};
 
 pub use catalogue::{Rule, Subject};
+pub use server::{not_pinned as server_not_pinned, removed as server_removed};
 
 /// One located difference, with what it does to callers and to those who approved the server.
 #[derive(Clone, Debug, PartialEq, Eq)]

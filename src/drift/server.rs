@@ -177,17 +177,26 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
 
 /// The change that stands for a server which the baseline does not know.
 pub fn not_pinned(new: &Surface) -> Change {
-    let keys: Object = new
+    let count = new.components.len();
+    let message = format!("the baseline does not know this server, which lists {count} components");
+    Change::new("server-not-pinned", "", message).values(None, Some(&fingerprints(new)))
+}
+
+/// The change that stands for a server which only the old source has.
+pub fn removed(old: &Surface) -> Change {
+    let count = old.components.len();
+    let message = format!("the server is gone, with its {count} components");
+    Change::new("server-removed", "", message).values(Some(&fingerprints(old)), None)
+}
+
+fn fingerprints(surface: &Surface) -> Json {
+    surface
         .components
         .iter()
         .map(|component| {
             let fingerprint = crate::fingerprint::keel::fingerprint(component).tagged();
             (component.key.as_str().into(), Json::string(fingerprint))
         })
-        .collect();
-    let message = format!(
-        "the baseline does not know this server, which lists {} components",
-        new.components.len()
-    );
-    Change::new("server-not-pinned", "", message).values(None, Some(&Json::Object(keys)))
+        .collect::<Object>()
+        .into()
 }

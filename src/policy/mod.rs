@@ -308,7 +308,8 @@ impl Unknown {
 }
 
 impl Enforcement {
-    fn action(self) -> Action {
+    /// The action that it stands for.
+    pub fn action(self) -> Action {
         match self {
             Enforcement::Audit => Action::Audit,
             Enforcement::Warn => Action::Warn,

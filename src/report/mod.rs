@@ -6,6 +6,7 @@
 pub mod escape;
 mod fold;
 mod json;
+pub mod rules;
 mod terminal;
 
 use std::path::PathBuf;
@@ -31,12 +32,17 @@ pub struct Report {
 }
 
 /// What was compared with what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Live servers with the committed baseline.
     Check,
     /// Two sources.
     Diff,
+    /// Live servers with the baseline that they replace.
+    Pin {
+        /// The files that were written.
+        written: Vec<PathBuf>,
+    },
 }
 
 /// The outcome for one server.

@@ -48,10 +48,11 @@ pub fn terminal(report: &Report, style: Style) -> String {
     let mut page = Page {
         out: String::new(),
         style,
+        pinning: matches!(report.comparison, Comparison::Pin { .. }),
     };
     page.headline(report);
     for server in &report.servers {
-        page.server(server, report.comparison);
+        page.server(server, &report.comparison);
     }
     page.findings("", &report.findings);
     page.out
@@ -60,6 +61,8 @@ pub fn terminal(report: &Report, style: Style) -> String {
 struct Page {
     out: String,
     style: Style,
+    /// Everything is accepted by pinning it: no need to say so of each change.
+    pinning: bool,
 }
 
 impl Page {
@@ -90,6 +93,9 @@ impl Page {
 
     fn headline(&mut self, report: &Report) {
         let label = match report.verdict {
+            _ if matches!(report.comparison, Comparison::Pin { .. }) => {
+                self.paint("PINNED", Paint::new().green().bold())
+            }
             Verdict::Pass => self.paint("PASS", Paint::new().green().bold()),
             Verdict::Warn => self.paint("WARN", Paint::new().yellow().bold()),
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
@@ -99,10 +105,13 @@ impl Page {
         self.hanging(0, &format!("{label}  "), &sentence);
     }
 
-    fn server(&mut self, server: &ServerReport, comparison: Comparison) {
+    fn server(&mut self, server: &ServerReport, comparison: &Comparison) {
         let nothing_to_say = server.changes.is_empty()
             && server.findings.is_empty()
             && !matches!(server.status, Status::Undetermined(_));
+        // A server that is pinned for the first time is told in the headline.
+        let nothing_to_say = nothing_to_say
+            || (self.pinning && matches!(server.status, Status::New) && server.findings.is_empty());
         if nothing_to_say {
             return;
         }
@@ -121,7 +130,7 @@ impl Page {
         if let Status::Undetermined(failure) = &server.status {
             self.failure(failure);
         }
-        if version.required > Bump::None && !version.ok && comparison == Comparison::Check {
+        if version.required > Bump::None && !version.ok && *comparison == Comparison::Check {
             let sentence = format!("This drift asks for a new {} version.", version.required);
             self.paragraph(2, &sentence);
         }
@@ -230,7 +239,7 @@ impl Page {
                 exposure_paint(change.exposure),
             );
         }
-        if judged.action != Action::Block {
+        if !matches!(judged.action, Action::Block) && !self.pinning {
             let _ = write!(title, "  ({})", judged.action);
         }
         title += &self.paint(&format!("  {}", judged.id), Paint::new().dimmed());
@@ -375,21 +384,19 @@ fn headline(report: &Report) -> String {
             .filter(|server| server.status.word() == wanted)
             .collect()
     };
+    if let Comparison::Pin { written } = &report.comparison {
+        return pin_headline(report, written);
+    }
     let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
     if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
         return clean_headline(report);
     }
     let mut sentences = Vec::new();
     if !drifted.is_empty() {
-        let verb = if report.comparison == Comparison::Diff {
-            "differ"
-        } else {
-            "drifted"
-        };
-        let what = match (&drifted[..], report.comparison) {
-            ([only], Comparison::Check) => format!("{} {verb}", escape::short(&only.name, 80)),
+        let what = match (&drifted[..], &report.comparison) {
             (_, Comparison::Diff) => "the two sources differ".to_owned(),
-            (many, _) => format!("{} of {} servers {verb}", many.len(), report.servers.len()),
+            ([only], _) => format!("{} drifted", escape::short(&only.name, 80)),
+            (many, _) => format!("{} of {} servers drifted", many.len(), report.servers.len()),
         };
         sentences.push(format!("{what}: {}.", counts(report)));
     }
@@ -417,7 +424,7 @@ fn headline(report: &Report) -> String {
 
 fn clean_headline(report: &Report) -> String {
     let components: usize = report.servers.iter().map(|server| server.components).sum();
-    match (report.comparison, &report.servers[..]) {
+    match (&report.comparison, &report.servers[..]) {
         (Comparison::Diff, _) => format!("no difference ({components} components compared)."),
         (_, [only]) => {
             format!(
@@ -429,6 +436,32 @@ fn clean_headline(report: &Report) -> String {
             "{} servers match the baseline ({components} components).",
             many.len()
         ),
+    }
+}
+
+fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
+    let names: Vec<String> = report
+        .servers
+        .iter()
+        .map(|server| escape::short(&server.name, 80))
+        .collect();
+    let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let files: Vec<String> = written
+        .iter()
+        .map(|path| escape::line(&path.to_string_lossy()))
+        .collect();
+    let what = format!("{} ({components} components)", names.join(", "));
+    let first_time = report
+        .servers
+        .iter()
+        .all(|server| matches!(server.status, Status::New));
+    let accepted = match counts(report) {
+        none if none.is_empty() || first_time => String::new(),
+        counts => format!(" This accepts: {counts}."),
+    };
+    match &files[..] {
+        [] => format!("{what}: the baseline says so already, nothing was written."),
+        files => format!("{what}.{accepted} Commit {}.", files.join(", ")),
     }
 }
 

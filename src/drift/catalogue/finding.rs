@@ -67,4 +67,13 @@ pub(super) const RULES: &[Rule] = &[
         "Add the server to mcp-keel.toml, or remove its entry from the baseline.",
         "a baseline with the servers `a` and `b`, and a mcp-keel.toml with `[server.a]` only",
     ),
+    elsewhere(
+        "version-not-bumped",
+        "the version does not say what the drift does",
+        "With `require-version-bump = true` a breaking change needs a new major version, anything that adds or may \
+         change behaviour a new minor one, the rest a new patch. Below 1.0.0 a minor step may break and a patch step \
+         may add.",
+        "Raise the server's version, or take the change back.",
+        "a tool removed between versions 1.4.0 and 1.4.1",
+    ),
 ];

@@ -1,6 +1,29 @@
 //! Rules about the server itself.
 
-use super::{Rule, rule};
+use super::{Example, Rule, Subject, rule};
+use crate::judgement::{Exposure, Level};
+
+/// A rule about a server as a whole, which no pair of captures can show.
+const fn two_manifests(
+    id: &'static str,
+    level: Level,
+    exposure: Exposure,
+    summary: &'static str,
+    rationale: &'static str,
+    advice: &'static str,
+    example: &'static str,
+) -> Rule {
+    Rule {
+        id,
+        subject: Subject::Change,
+        summary,
+        level,
+        exposure,
+        rationale,
+        advice,
+        example: Example::Elsewhere(example),
+    }
+}
 
 pub(super) const RULES: &[Rule] = &[
     rule!(Change "surface-emptied", Breaking, None,
@@ -64,8 +87,22 @@ pub(super) const RULES: &[Rule] = &[
         "What a server lists depends on the name and the capabilities of the client. A comparison between two \
          client profiles mixes the server's changes with the client's.",
         "Capture both sides with the same `client`, or pin again with the profile that your users have."),
-    rule!(Change "server-not-pinned", Additive, High,
+    two_manifests(
+        "server-not-pinned",
+        Level::Additive,
+        Exposure::High,
         "the baseline does not know this server",
         "Nothing was ever approved for it, so there is nothing to compare with.",
-        "Review what it lists and pin it: `mcp-keel pin NAME`."),
+        "Review what it lists and pin it: `mcp-keel pin NAME`.",
+        "a baseline with the server `a`, and a mcp-keel.toml with `[server.a]` and `[server.b]`",
+    ),
+    two_manifests(
+        "server-removed",
+        Level::Breaking,
+        Exposure::None,
+        "a server is in the old manifest only",
+        "Everything that it offered is gone for whoever relied on this manifest.",
+        "Remove it from the configuration too, and tell its users.",
+        "two baselines, of which only the old one has the server `b`",
+    ),
 ];
