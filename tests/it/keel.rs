@@ -1,0 +1,120 @@
+//! The program under test: run in a folder of its own, with an environment that holds nothing by accident.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A folder, and the program run in it.
+pub struct Keel {
+    folder: tempfile::TempDir,
+    env: Vec<(String, String)>,
+}
+
+/// What a run printed, and how it ended.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Keel {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), env: Vec::new() }
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file into the folder.
+    pub fn file(self, name: &str, text: &str) -> Self {
+        self.write(name, text);
+        self
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.folder().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder().join(name)).unwrap()
+    }
+
+    /// Sets a variable for the program.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn run(&self, args: &[&str]) -> Run {
+        self.run_with_input(args, "")
+    }
+
+    pub fn run_with_input(&self, args: &[&str], input: &str) -> Run {
+        use std::io::Write as _;
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
+            .args(args)
+            .current_dir(self.folder())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder())
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that does not read its input closes it; that is fine.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl Run {
+    #[track_caller]
+    pub fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub fn says(self, text: &str) -> Self {
+        let all = format!("{}{}", self.stdout, self.stderr);
+        // Wrapped lines read as one.
+        let flat = all.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(all.contains(text) || flat.contains(text), "`{text}` is not in:\n{all}");
+        self
+    }
+
+    #[track_caller]
+    pub fn says_nothing_of(self, text: &str) -> Self {
+        let all = format!("{}{}", self.stdout, self.stderr);
+        assert!(!all.contains(text), "`{text}` is in:\n{all}");
+        self
+    }
+
+    /// The report, read as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// The scripted server that emits exact bytes (see `examples/scripted-server.rs`).
+pub fn scripted_server() -> PathBuf {
+    let target = Path::new(env!("CARGO_BIN_EXE_mcp-keel")).parent().unwrap();
+    target.join("examples").join(format!("scripted-server{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The command of a scripted server with these tools, as words of a command line.
+pub fn serving(tools: &str) -> [String; 2] {
+    [scripted_server().to_string_lossy().into_owned(), format!("{{\"tools\": {tools}}}")]
+}
