@@ -1,0 +1,4 @@
+//! The integration tests: one binary, so that it links once.
+
+mod capture;
+mod scripted;
