@@ -284,8 +284,8 @@ fn a_change_announced_right_after_the_answer_of_a_moving_server_is_seen() {
 
 #[test]
 fn a_changed_resource_list_concerns_its_templates_too() {
-    let scenario = r#"{"resources":[{"uri":"r:1"}],"resourceTemplates":[{"uriTemplate":"t:1"}],"on":{"resources/list":[
-        [{"notify":"notifications/resources/list_changed"},{"set":{"resourceTemplates":[{"uriTemplate":"t:2"}]}},"answer"],
+    let scenario = r#"{"resources":[{"uri":"r:1"}],"resourceTemplates":[{"uriTemplate":"t:1"}],"on":{"resources/templates/list":[
+        [{"notify":"notifications/resources/list_changed"},"answer",{"set":{"resourceTemplates":[{"uriTemplate":"t:2"}]}}],
         ["answer"]]}}"#;
     let captured = Capture::of(scenario).run().unwrap();
     assert_eq!(names(&captured, Kind::Template), ["t:2"]);
@@ -467,7 +467,11 @@ fn a_server_that_dies_later_is_told_from_one_that_closes_its_stdout() {
 
 #[test]
 fn a_leader_that_leaves_a_silent_child_behind_has_ended() {
-    let failure = Capture::of_shell("sleep 1000 & exit 4").run().unwrap_err();
+    let capture = Capture::of_shell("sleep 1000 & exit 4");
+    let failure = capture
+        .limits(|limits| limits.start = Duration::from_secs(3600))
+        .run()
+        .unwrap_err();
     assert_eq!(
         failure.to_string(),
         "the server ended (exit code 4) before it answered `initialize`"
@@ -620,14 +624,18 @@ fn bytes_are_bounded_with_and_without_newlines() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_flood_of_noise_does_not_stop_the_clock() {
-    let scenario = r#"{"start":[{"repeat":0,"do":[{"raw":"noise"}]}]}"#;
-    let failure = Capture::of(scenario).impatient().run().unwrap_err();
-    assert!(
-        matches!(failure.error, CaptureError::NotJsonRpc { .. }),
-        "{failure}"
-    );
+    let failure = Capture::of_command(vec!["yes".into()])
+        .impatient()
+        .run()
+        .unwrap_err();
+    let CaptureError::NotJsonRpc { noise, .. } = failure.error else {
+        panic!("{failure}");
+    };
+    // Without a look at the clock, tokio's own budget lets more than four million of them through at a time.
+    assert!(noise.lines < 4_000_000, "{noise}");
 }
 
 // Isolation.
@@ -770,11 +778,12 @@ mod left_behind {
             r#"{{{ONE_TOOL},"on":{{"tools/list":[{{"spawn":["setsid","-f","sleep","1000"]}},"answer"]}}}}"#
         );
         let late_scenario = r#"{"tools":[{"name":"z"}],"on":{"tools/list":[
-            {"spawn":["setsid","-f","sleep","1000"]},{"sleep_ms":1500},"answer"]}}"#;
+            {"spawn":["env","-i","STRAY=$0","setsid","-f","sleep","1000"]},{"sleep_ms":1500},"answer"]}}"#;
+        let late_scenario = late_scenario.replace("$0", &late);
         let (sender, receiver) = mpsc::channel();
         let late_seen = format!("STRAY={late}");
         let thread = std::thread::spawn(move || {
-            let capture = Capture::of(late_scenario).env("STRAY", &late);
+            let capture = Capture::of(&late_scenario).env("STRAY", &late);
             sender.send(()).unwrap();
             tools(&capture)
         });
