@@ -8,7 +8,7 @@ use mcp_keel::capture::{CaptureError, Captured, Stage};
 use mcp_keel::launch::LaunchError;
 use mcp_keel::surface::Kind;
 
-use crate::scripted::{Capture, log, runtime, scripted};
+use crate::scripted::{Capture, alone, log, runtime, scripted};
 
 const ONE_TOOL: &str = r#""tools":[{"name":"a"}]"#;
 
@@ -698,169 +698,207 @@ mod left_behind {
 
     #[test]
     fn after_a_good_capture_and_after_a_failed_one() {
-        for (reaction, good) in [
-            (r#""answer""#, true),
-            (r#"{"exit":1}"#, false),
-            (r#""hang""#, false),
-        ] {
-            let stray = variable("stray");
-            let scenario = format!(
-                r#"{{{ONE_TOOL},"on":{{"tools/list":[{},{{"sleep_ms":200}},{reaction}]}}}}"#,
-                strays().replace("$0", &stray)
-            );
-            let capture =
-                Capture::of(&scenario).limits(|limits| limits.request = Duration::from_millis(800));
-            let outcome = capture.env("STRAY", &stray).run();
-            assert_eq!(outcome.is_ok(), good, "{outcome:?}");
-            assert_eq!(processes_with(&format!("STRAY={stray}")), [""; 0]);
-            assert!(launched_processes().is_empty());
-        }
+        alone(
+            module_path!(),
+            "after_a_good_capture_and_after_a_failed_one",
+            || {
+                for (reaction, good) in [
+                    (r#""answer""#, true),
+                    (r#"{"exit":1}"#, false),
+                    (r#""hang""#, false),
+                ] {
+                    let stray = variable("stray");
+                    let scenario = format!(
+                        r#"{{{ONE_TOOL},"on":{{"tools/list":[{},{{"sleep_ms":200}},{reaction}]}}}}"#,
+                        strays().replace("$0", &stray)
+                    );
+                    let capture = Capture::of(&scenario)
+                        .limits(|limits| limits.request = Duration::from_millis(800));
+                    let outcome = capture.env("STRAY", &stray).run();
+                    assert_eq!(outcome.is_ok(), good, "{outcome:?}");
+                    assert_eq!(processes_with(&format!("STRAY={stray}")), [""; 0]);
+                    assert!(launched_processes().is_empty());
+                }
+            },
+        );
     }
 
     #[test]
     fn a_server_that_ignores_every_request_to_end_is_killed() {
-        let scenario = format!(r#"{{{ONE_TOOL},"eof":["hang"]}}"#);
-        let [server, scenario] = &scripted(&scenario)[..] else {
-            unreachable!()
-        };
-        let stray = variable("stubborn");
-        let script = format!("trap '' TERM INT HUP; '{server}' '{scenario}'; sleep 1000");
-        let capture = Capture::of_shell(&script)
-            .env("STRAY", &stray)
-            .limits(|limits| {
-                limits.patience.after_term = Duration::from_millis(100);
-            });
-        assert_eq!(tools(&capture), ["a"]);
-        assert_eq!(processes_with(&format!("STRAY={stray}")), [""; 0]);
+        alone(
+            module_path!(),
+            "a_server_that_ignores_every_request_to_end_is_killed",
+            || {
+                let scenario = format!(r#"{{{ONE_TOOL},"eof":["hang"]}}"#);
+                let [server, scenario] = &scripted(&scenario)[..] else {
+                    unreachable!()
+                };
+                let stray = variable("stubborn");
+                let script = format!("trap '' TERM INT HUP; '{server}' '{scenario}'; sleep 1000");
+                let capture = Capture::of_shell(&script)
+                    .env("STRAY", &stray)
+                    .limits(|limits| {
+                        limits.patience.after_term = Duration::from_millis(100);
+                    });
+                assert_eq!(tools(&capture), ["a"]);
+                assert_eq!(processes_with(&format!("STRAY={stray}")), [""; 0]);
+            },
+        );
     }
 
     #[test]
     fn when_the_capture_is_dropped_halfway() {
-        let stray = variable("dropped");
-        let scenario = format!(
-            r#"{{"start":[{},{{"raw":"up"}},"hang"]}}"#,
-            strays().replace("$0", &stray)
+        alone(
+            module_path!(),
+            "when_the_capture_is_dropped_halfway",
+            || {
+                let stray = variable("dropped");
+                let scenario = format!(
+                    r#"{{"start":[{},{{"raw":"up"}},"hang"]}}"#,
+                    strays().replace("$0", &stray)
+                );
+                let capture = Capture::of(&scenario).env("STRAY", &stray);
+                let seen = format!("STRAY={stray}");
+                runtime().block_on(async {
+                    let silent = |_| {};
+                    let run = mcp_keel::capture::capture_stdio(
+                        &capture.spec,
+                        &capture.client,
+                        &capture.limits,
+                        &silent,
+                    );
+                    let all_up = async {
+                        // Six sleeps: the script has two.
+                        while processes_with(&seen)
+                            .iter()
+                            .filter(|it| it.starts_with("sleep"))
+                            .count()
+                            < 6
+                        {
+                            tokio::time::sleep(Duration::from_millis(10)).await;
+                        }
+                    };
+                    tokio::select! {
+                        outcome = run => panic!("the server never answers: {outcome:?}"),
+                        () = all_up => {}
+                    }
+                });
+                assert_eq!(processes_with(&seen), [""; 0]);
+            },
         );
-        let capture = Capture::of(&scenario).env("STRAY", &stray);
-        let seen = format!("STRAY={stray}");
-        runtime().block_on(async {
-            let silent = |_| {};
-            let run = mcp_keel::capture::capture_stdio(
-                &capture.spec,
-                &capture.client,
-                &capture.limits,
-                &silent,
-            );
-            let all_up = async {
-                // Six sleeps: the script has two.
+    }
+
+    #[test]
+    fn servers_side_by_side_do_not_end_each_other() {
+        alone(
+            module_path!(),
+            "servers_side_by_side_do_not_end_each_other",
+            || {
+                // One ends early with strays of its own; the other is in the middle of its lists.
+                let (early, late) = (variable("early"), variable("late"));
+                let early_scenario = format!(
+                    r#"{{{ONE_TOOL},"on":{{"tools/list":[{{"spawn":["setsid","-f","sleep","1000"]}},"answer"]}}}}"#
+                );
+                let late_scenario = r#"{"tools":[{"name":"z"}],"on":{"tools/list":[
+            {"spawn":["env","-i","STRAY=$0","setsid","-f","sleep","1000"]},{"sleep_ms":1500},"answer"]}}"#;
+                let late_scenario = late_scenario.replace("$0", &late);
+                let (sender, receiver) = mpsc::channel();
+                let late_seen = format!("STRAY={late}");
+                let thread = std::thread::spawn(move || {
+                    let capture = Capture::of(&late_scenario).env("STRAY", &late);
+                    sender.send(()).unwrap();
+                    tools(&capture)
+                });
+                receiver.recv().unwrap();
+                while processes_with(&late_seen).len() < 2 {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                assert_eq!(
+                    tools(&Capture::of(&early_scenario).env("STRAY", &early)),
+                    ["a"]
+                );
+                assert_eq!(processes_with(&format!("STRAY={early}")), [""; 0]);
+                assert_eq!(processes_with(&late_seen).len(), 2);
+                assert_eq!(thread.join().unwrap(), ["z"]);
+                assert_eq!(processes_with(&late_seen), [""; 0]);
+            },
+        );
+    }
+
+    #[test]
+    fn kill_all_ends_everything_and_the_capture_says_so() {
+        alone(
+            module_path!(),
+            "kill_all_ends_everything_and_the_capture_says_so",
+            || {
+                let stray = variable("killed");
+                let scenario = format!(
+                    r#"{{"start":[{}],"on":{{"initialize":[]}}}}"#,
+                    strays().replace("$0", &stray)
+                );
+                let capture = Capture::of(&scenario).env("STRAY", &stray);
+                let seen = format!("STRAY={stray}");
+                let thread = std::thread::spawn(move || capture.fails());
                 while processes_with(&seen)
                     .iter()
                     .filter(|it| it.starts_with("sleep"))
                     .count()
                     < 6
                 {
-                    tokio::time::sleep(Duration::from_millis(10)).await;
+                    std::thread::sleep(Duration::from_millis(5));
                 }
-            };
-            tokio::select! {
-                outcome = run => panic!("the server never answers: {outcome:?}"),
-                () = all_up => {}
-            }
-        });
-        assert_eq!(processes_with(&seen), [""; 0]);
-    }
-
-    #[test]
-    fn servers_side_by_side_do_not_end_each_other() {
-        // One ends early with strays of its own; the other is in the middle of its lists.
-        let (early, late) = (variable("early"), variable("late"));
-        let early_scenario = format!(
-            r#"{{{ONE_TOOL},"on":{{"tools/list":[{{"spawn":["setsid","-f","sleep","1000"]}},"answer"]}}}}"#
-        );
-        let late_scenario = r#"{"tools":[{"name":"z"}],"on":{"tools/list":[
-            {"spawn":["env","-i","STRAY=$0","setsid","-f","sleep","1000"]},{"sleep_ms":1500},"answer"]}}"#;
-        let late_scenario = late_scenario.replace("$0", &late);
-        let (sender, receiver) = mpsc::channel();
-        let late_seen = format!("STRAY={late}");
-        let thread = std::thread::spawn(move || {
-            let capture = Capture::of(&late_scenario).env("STRAY", &late);
-            sender.send(()).unwrap();
-            tools(&capture)
-        });
-        receiver.recv().unwrap();
-        while processes_with(&late_seen).len() < 2 {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        assert_eq!(
-            tools(&Capture::of(&early_scenario).env("STRAY", &early)),
-            ["a"]
-        );
-        assert_eq!(processes_with(&format!("STRAY={early}")), [""; 0]);
-        assert_eq!(processes_with(&late_seen).len(), 2);
-        assert_eq!(thread.join().unwrap(), ["z"]);
-        assert_eq!(processes_with(&late_seen), [""; 0]);
-    }
-
-    #[test]
-    fn kill_all_ends_everything_and_the_capture_says_so() {
-        let stray = variable("killed");
-        let scenario = format!(
-            r#"{{"start":[{}],"on":{{"initialize":[]}}}}"#,
-            strays().replace("$0", &stray)
-        );
-        let capture = Capture::of(&scenario).env("STRAY", &stray);
-        let seen = format!("STRAY={stray}");
-        let thread = std::thread::spawn(move || capture.fails());
-        while processes_with(&seen)
-            .iter()
-            .filter(|it| it.starts_with("sleep"))
-            .count()
-            < 6
-        {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        mcp_keel::launch::kill_all();
-        assert_eq!(processes_with(&seen), [""; 0]);
-        assert_eq!(
-            thread.join().unwrap(),
-            "the server ended (killed by signal 9 (SIGKILL)) before it answered `initialize`"
+                mcp_keel::launch::kill_all();
+                assert_eq!(processes_with(&seen), [""; 0]);
+                assert_eq!(
+                    thread.join().unwrap(),
+                    "the server ended (killed by signal 9 (SIGKILL)) before it answered `initialize`"
+                );
+            },
         );
     }
 
     #[test]
     fn a_panic_ends_everything_through_the_hook() {
-        let stray = variable("panicked");
-        let capture = Capture::of(r#"{"start":["hang"]}"#).env("STRAY", &stray);
-        let seen = format!("STRAY={stray}");
-        let thread = std::thread::spawn(move || capture.fails());
-        while processes_with(&seen).is_empty() {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        mcp_keel::launch::install_guards();
-        let panicked = std::thread::spawn(|| panic!("on purpose")).join();
-        assert!(panicked.is_err());
-        assert_eq!(processes_with(&seen), [""; 0]);
-        thread.join().unwrap();
+        alone(
+            module_path!(),
+            "a_panic_ends_everything_through_the_hook",
+            || {
+                let stray = variable("panicked");
+                let capture = Capture::of(r#"{"start":["hang"]}"#).env("STRAY", &stray);
+                let seen = format!("STRAY={stray}");
+                let thread = std::thread::spawn(move || capture.fails());
+                while processes_with(&seen).is_empty() {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                mcp_keel::launch::install_guards();
+                let panicked = std::thread::spawn(|| panic!("on purpose")).join();
+                assert!(panicked.is_err());
+                assert_eq!(processes_with(&seen), [""; 0]);
+                thread.join().unwrap();
+            },
+        );
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_signal_to_us_is_an_exit_code() {
-    use nix::sys::signal::{Signal, raise};
-    for (signal, code) in [
-        (Signal::SIGINT, 130),
-        (Signal::SIGTERM, 143),
-        (Signal::SIGHUP, 129),
-    ] {
-        let got = runtime().block_on(async {
-            let interrupted = tokio::spawn(mcp_keel::launch::interrupted());
-            tokio::task::yield_now().await;
-            raise(signal).expect("a signal to ourselves");
-            interrupted.await.expect("no panic")
-        });
-        assert_eq!(got, code);
-    }
+    alone(module_path!(), "a_signal_to_us_is_an_exit_code", || {
+        use nix::sys::signal::{Signal, raise};
+        for (signal, code) in [
+            (Signal::SIGINT, 130),
+            (Signal::SIGTERM, 143),
+            (Signal::SIGHUP, 129),
+        ] {
+            let got = runtime().block_on(async {
+                let interrupted = tokio::spawn(mcp_keel::launch::interrupted());
+                tokio::task::yield_now().await;
+                raise(signal).expect("a signal to ourselves");
+                interrupted.await.expect("no panic")
+            });
+            assert_eq!(got, code);
+        }
+    });
 }
 
 #[test]

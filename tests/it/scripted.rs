@@ -96,6 +96,30 @@ impl Capture {
     }
 }
 
+/// Runs the body of a test in a process of its own. Signals, the panic hook, `kill_all` and the search for strays
+/// concern a whole process, and `cargo test` runs all tests in one.
+pub fn alone(module: &str, test: &str, body: impl FnOnce()) {
+    const ALONE: &str = "MCP_KEEL_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return body();
+    }
+    let module = module.strip_prefix("it::").unwrap_or(module);
+    let output = std::process::Command::new(std::env::current_exe().expect("the test has a path"))
+        .args([&format!("{module}::{test}"), "--exact", "--nocapture"])
+        .env(ALONE, "1")
+        .output()
+        .expect("the test can start itself");
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+}
+
 /// A runtime like the program's own.
 pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread()
