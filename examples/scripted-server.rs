@@ -125,8 +125,8 @@ impl Server {
         };
         // A list of lists: one for each time.
         let turns: Vec<Box<RawValue>> = serde_json::from_str(reaction.get()).unwrap_or_default();
-        let is_list = |turn: &Box<RawValue>| turn.get().starts_with('[');
-        if !turns.is_empty() && turns.iter().all(is_list) {
+        let is_list = |turn: &RawValue| turn.get().starts_with('[');
+        if !turns.is_empty() && turns.iter().all(|turn| is_list(turn)) {
             let turn = (message.count - 1).min(turns.len() - 1);
             self.act(&turns[turn], message);
         } else {
@@ -291,11 +291,12 @@ impl Server {
         } else if let Some(command) = action.get("spawn") {
             let command: Vec<String> =
                 serde_json::from_str(command.get()).expect("`spawn` is a list of words");
-            let child = Command::new(&command[0])
+            let mut child = Command::new(&command[0])
                 .args(&command[1..])
                 .stdin(Stdio::null())
-                .spawn();
-            child.expect("the command can be started");
+                .spawn()
+                .expect("the command can be started");
+            std::thread::spawn(move || child.wait());
         } else if let Some(members) = action.get("set") {
             let members: Members = serde_json::from_str(members.get()).expect("`set` is an object");
             self.scenario.lock().expect("no panic").extend(members);

@@ -106,9 +106,9 @@ impl Inbox {
         self.state().moved = true;
     }
 
-    /// Whether the server announced or asked anything since the last call: it may be about to change its lists.
-    pub(super) fn take_moved(&self) -> bool {
-        std::mem::take(&mut self.state().moved)
+    /// Whether the server ever announced or asked anything: its lists may be about to change.
+    pub(super) fn has_moved(&self) -> bool {
+        self.state().moved
     }
 
     /// The server sent a message.

@@ -75,11 +75,10 @@ impl Lister<'_> {
                 .iter()
                 .map(|kind| (*kind, self.inbox.changes(*kind)))
                 .collect();
-            self.inbox.take_moved();
             self.list(&stale, &mut lists).await?;
-            // A server that announced or asked something may be in the middle of a change that it announces right
-            // after its answer. It reads in order, so one more question finds out, without any waiting.
-            if self.inbox.take_moved() {
+            // A server that ever announced or asked something may be in the middle of a change that it announces
+            // right after its answer. It reads in order, so one more question finds out, without any waiting.
+            if self.inbox.has_moved() {
                 self.ping().await;
             }
             stale = before

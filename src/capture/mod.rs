@@ -24,7 +24,7 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
-use crate::launch::{LaunchSpec, Patience, launch};
+use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
 use lists::Lister;
@@ -123,13 +123,14 @@ pub async fn capture_stdio(
     let inbox = Arc::new(Inbox::default());
     let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits.bytes);
     let conversation = converse(wire, &inbox, client, limits, progress);
+    let mut left = None;
     let outcome = tokio::select! {
         // What the server said before it ended counts.
         biased;
         outcome = tokio::time::timeout(limits.total, conversation) => {
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
         }
-        status = ended(&mut server) => Err(exited(&inbox, status)),
+        status = ended(&mut server, &mut left) => Err(exited(&inbox, status)),
     };
     let outcome = match outcome {
         // stdout closes an instant before the process can be waited for.
@@ -145,10 +146,7 @@ pub async fn capture_stdio(
         }
         // Silence has a better explanation when nobody is there to speak.
         Err(error @ (CaptureError::Timeout { .. } | CaptureError::NotJsonRpc { .. })) => {
-            match server.exited_within(Duration::ZERO).await {
-                Some(status) => Err(exited(&inbox, status)),
-                None => Err(error),
-            }
+            Err(left.map_or(error, |status| exited(&inbox, status)))
         }
         outcome => outcome,
     };
@@ -233,9 +231,11 @@ fn lost(inbox: &Inbox, method: &'static str) -> CaptureError {
 /// to run by itself, but `sh -c 'sleep 1000 & exit 1'` must not cost the whole timeout.
 const AFTER_THE_LEADER: Duration = Duration::from_secs(1);
 
-async fn ended(server: &mut crate::launch::Launched) -> ExitStatus {
+/// Resolves when the first process has ended and the rest had its time. `left` holds the status at once.
+async fn ended(server: &mut Launched, left: &mut Option<ExitStatus>) -> ExitStatus {
     match server.exited().await {
         Some(status) => {
+            *left = Some(status);
             tokio::time::sleep(AFTER_THE_LEADER).await;
             status
         }

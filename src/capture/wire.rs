@@ -57,7 +57,7 @@ pub(super) struct Wire<R> {
     ready: VecDeque<ServerJsonRpcMessage>,
 }
 
-/// The sending half: closes the server's stdin when dropped.
+/// The sending half: keeps the server's stdin open until it is closed or dropped.
 #[derive(Debug)]
 pub(super) struct Sender(JoinHandle<()>);
 
@@ -390,17 +390,17 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
     }
 }
 
-/// Writes lines until there are no more, all that are at hand in one go.
+/// Writes lines, all that are at hand in one go, until it is ended.
 async fn write(mut lines: mpsc::UnboundedReceiver<Vec<u8>>, mut writer: impl AsyncWrite + Unpin) {
     while let Some(mut bytes) = lines.recv().await {
         while let Ok(more) = lines.try_recv() {
             bytes.extend(more);
         }
         if writer.write_all(&bytes).await.is_err() || writer.flush().await.is_err() {
-            return;
+            break;
         }
     }
-    // The transport is gone, but stdin stays open until the capture says so: some servers end with it.
+    // Not the end of stdin yet: a server that closed its stdout would end with it, and the two are told apart.
     std::future::pending::<()>().await;
 }
 

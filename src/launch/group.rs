@@ -3,7 +3,8 @@
 //! A process group is the first net: one signal reaches the server and what it started. What leaves the group
 //! (`setsid`, a daemon that forks twice) is found on Linux through `/proc`: this process adopts orphans
 //! (`PR_SET_CHILD_SUBREAPER`), so a stray is always its descendant, and each launch marks its processes with a
-//! variable of their environment, so that servers that run side by side are never mixed up. Elsewhere the group
+//! variable of their environment, so that servers that run side by side are never mixed up (a daemon that also empties
+//! its environment cannot be told from another's and is ended with the last of them). Elsewhere the group
 //! (on Windows the job) is what there is.
 
 use std::collections::BTreeMap;

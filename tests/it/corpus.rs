@@ -19,13 +19,21 @@ fn corpus() -> Vec<(String, Surface)> {
         .filter(|path| path.extension().is_some_and(|it| it == "json"))
         .collect();
     paths.sort();
-    assert!(!paths.is_empty(), "MCP_KEEL_CORPUS names a folder without captures");
+    assert!(
+        !paths.is_empty(),
+        "MCP_KEEL_CORPUS names a folder without captures"
+    );
     paths
         .into_iter()
         .map(|path| {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
             let source = Source::File(path.to_string_lossy().into_owned());
-            let surface = source.surfaces(Dialect::Json).unwrap().into_values().next().unwrap();
+            let surface = source
+                .surfaces(Dialect::Json)
+                .unwrap()
+                .into_values()
+                .next()
+                .unwrap();
             (name, surface)
         })
         .collect()
@@ -35,10 +43,20 @@ fn corpus() -> Vec<(String, Surface)> {
 fn pairs(corpus: &[(String, Surface)]) -> Vec<(&(String, Surface), &(String, Surface))> {
     let mut servers: BTreeMap<&str, Vec<&(String, Surface)>> = BTreeMap::new();
     for capture in corpus {
-        let server = capture.0.rsplit_once('@').map_or(capture.0.as_str(), |(server, _)| server);
+        let server = capture
+            .0
+            .rsplit_once('@')
+            .map_or(capture.0.as_str(), |(server, _)| server);
         servers.entry(server).or_default().push(capture);
     }
-    servers.into_values().flat_map(|of| of.windows(2).map(|pair| (pair[0], pair[1])).collect::<Vec<_>>()).collect()
+    servers
+        .into_values()
+        .flat_map(|of| {
+            of.windows(2)
+                .map(|pair| (pair[0], pair[1]))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 #[test]
@@ -53,20 +71,42 @@ fn every_byte_of_difference_is_reported() {
     let corpus = corpus();
     for ((old_name, old), (new_name, new)) in pairs(&corpus) {
         let changes = compare(old, new);
-        let told: BTreeSet<Option<&str>> = changes.iter().map(|change| change.component.as_deref()).collect();
-        let emptied = changes.iter().any(|change| change.rule == "surface-emptied");
-        let keys: BTreeSet<&str> = old.components.iter().chain(&new.components).map(|it| it.key.as_str()).collect();
+        let told: BTreeSet<Option<&str>> = changes
+            .iter()
+            .map(|change| change.component.as_deref())
+            .collect();
+        let emptied = changes
+            .iter()
+            .any(|change| change.rule == "surface-emptied");
+        let keys: BTreeSet<&str> = old
+            .components
+            .iter()
+            .chain(&new.components)
+            .map(|it| it.key.as_str())
+            .collect();
         for key in keys {
             let texts = [old, new].map(|it| it.component(key).map(|it| to_compact(&it.contract())));
             let differ = texts[0] != texts[1];
             let gone = emptied && texts[1].is_none();
-            assert_eq!(differ && !gone, told.contains(&Some(key)), "{old_name} -> {new_name}: {key}");
+            assert_eq!(
+                differ && !gone,
+                told.contains(&Some(key)),
+                "{old_name} -> {new_name}: {key}"
+            );
         }
         let server = |it: &Surface| {
-            (it.server_info.clone(), it.capabilities.clone(), it.instructions.clone(), it.protocol_version.clone())
+            (
+                it.server_info.clone(),
+                it.capabilities.clone(),
+                it.instructions.clone(),
+                it.protocol_version.clone(),
+            )
         };
         if server(old) != server(new) {
-            assert!(told.contains(&None), "{old_name} -> {new_name}: the server itself");
+            assert!(
+                told.contains(&None),
+                "{old_name} -> {new_name}: the server itself"
+            );
         }
     }
 }
@@ -78,8 +118,14 @@ fn every_change_is_located_and_has_a_rule() {
         let mut ids = BTreeSet::new();
         for change in compare(old, new) {
             assert!(catalogue::find(change.rule).is_some(), "{}", change.rule);
-            assert_ne!(change.rule, "unclassified-change", "{old_name} -> {new_name}: {change:?}");
-            assert!(ids.insert(change.id("s")), "{old_name} -> {new_name}: two changes with one id: {change:?}");
+            assert_ne!(
+                change.rule, "unclassified-change",
+                "{old_name} -> {new_name}: {change:?}"
+            );
+            assert!(
+                ids.insert(change.id("s")),
+                "{old_name} -> {new_name}: two changes with one id: {change:?}"
+            );
         }
     }
 }
@@ -90,8 +136,16 @@ fn reading_and_writing_loses_nothing() {
         for component in &surface.components {
             let pretty = to_pretty(&component.definition);
             assert_eq!(parse_str(&pretty).unwrap(), component.definition, "{name}");
-            assert_eq!(parse_document(pretty.as_bytes()).unwrap().value, component.definition, "{name}");
-            assert_eq!(parse(to_compact(&component.definition).as_bytes()).unwrap(), component.definition, "{name}");
+            assert_eq!(
+                parse_document(pretty.as_bytes()).unwrap().value,
+                component.definition,
+                "{name}"
+            );
+            assert_eq!(
+                parse(to_compact(&component.definition).as_bytes()).unwrap(),
+                component.definition,
+                "{name}"
+            );
         }
     }
 }

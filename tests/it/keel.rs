@@ -19,7 +19,10 @@ pub struct Run {
 
 impl Keel {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), env: Vec::new() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            env: Vec::new(),
+        }
     }
 
     pub fn folder(&self) -> &Path {
@@ -81,7 +84,11 @@ impl Keel {
 impl Run {
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        assert_eq!(
+            self.code, code,
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout, self.stderr
+        );
         self
     }
 
@@ -90,7 +97,10 @@ impl Run {
         let all = format!("{}{}", self.stdout, self.stderr);
         // Wrapped lines read as one.
         let flat = all.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(all.contains(text) || flat.contains(text), "`{text}` is not in:\n{all}");
+        assert!(
+            all.contains(text) || flat.contains(text),
+            "`{text}` is not in:\n{all}"
+        );
         self
     }
 
@@ -104,17 +114,23 @@ impl Run {
     /// The report, read as JSON.
     #[track_caller]
     pub fn json(&self) -> serde_json::Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
 }
 
 /// The scripted server that emits exact bytes (see `examples/scripted-server.rs`).
 pub fn scripted_server() -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_mcp-keel")).parent().unwrap();
-    target.join("examples").join(format!("scripted-server{}", std::env::consts::EXE_SUFFIX))
+    target
+        .join("examples")
+        .join(format!("scripted-server{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The command of a scripted server with these tools, as words of a command line.
 pub fn serving(tools: &str) -> [String; 2] {
-    [scripted_server().to_string_lossy().into_owned(), format!("{{\"tools\": {tools}}}")]
+    [
+        scripted_server().to_string_lossy().into_owned(),
+        format!("{{\"tools\": {tools}}}"),
+    ]
 }

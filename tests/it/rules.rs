@@ -14,7 +14,12 @@ fn surface(text: &str) -> Surface {
     let path = folder.path().join("capture.json");
     std::fs::write(&path, text).unwrap();
     let source = Source::File(path.to_string_lossy().into_owned());
-    source.surfaces(Dialect::Json).unwrap().into_values().next().unwrap()
+    source
+        .surfaces(Dialect::Json)
+        .unwrap()
+        .into_values()
+        .next()
+        .unwrap()
 }
 
 #[test]
@@ -26,11 +31,19 @@ fn every_rule_fires_in_its_own_example() {
         let (old, new) = (surface(old), surface(new));
         match rule.subject {
             Subject::Change => {
-                let fired: Vec<&str> = compare(&old, &new).iter().map(|change| change.rule).collect();
-                assert!(fired.contains(&rule.id), "{} does not fire, but {fired:?}", rule.id);
+                let fired: Vec<&str> = compare(&old, &new)
+                    .iter()
+                    .map(|change| change.rule)
+                    .collect();
+                assert!(
+                    fired.contains(&rule.id),
+                    "{} does not fire, but {fired:?}",
+                    rule.id
+                );
             }
             Subject::Finding => {
-                let noted = |surface: &Surface| surface.notes.iter().any(|note| note.rule == rule.id);
+                let noted =
+                    |surface: &Surface| surface.notes.iter().any(|note| note.rule == rule.id);
                 assert!(noted(&new) && !noted(&old), "{}", rule.id);
             }
         }
@@ -44,8 +57,16 @@ fn examples_show_their_rule_and_little_else() {
             continue;
         };
         let changes = compare(&surface(old), &surface(new));
-        let others: Vec<&str> = changes.iter().map(|change| change.rule).filter(|it| *it != rule.id).collect();
-        assert!(rule.subject == Subject::Finding || others.len() <= 1, "{}: {others:?}", rule.id);
+        let others: Vec<&str> = changes
+            .iter()
+            .map(|change| change.rule)
+            .filter(|it| *it != rule.id)
+            .collect();
+        assert!(
+            rule.subject == Subject::Finding || others.len() <= 1,
+            "{}: {others:?}",
+            rule.id
+        );
     }
 }
 
@@ -54,7 +75,11 @@ fn an_example_compared_with_itself_shows_nothing() {
     for rule in all() {
         if let Example::Surfaces { old, new } = rule.example {
             for text in [old, new] {
-                assert!(compare(&surface(text), &surface(text)).is_empty(), "{}", rule.id);
+                assert!(
+                    compare(&surface(text), &surface(text)).is_empty(),
+                    "{}",
+                    rule.id
+                );
             }
         }
     }
@@ -79,10 +104,23 @@ fn every_rule_is_told_properly() {
     let mut seen = BTreeSet::new();
     for rule in all() {
         assert!(seen.insert(rule.id), "{} stands twice", rule.id);
-        assert!(rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", rule.id);
-        assert!(!rule.summary.ends_with('.') && rule.summary.len() < 90, "{}: {}", rule.id, rule.summary);
+        assert!(
+            rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
+            "{}",
+            rule.id
+        );
+        assert!(
+            !rule.summary.ends_with('.') && rule.summary.len() < 90,
+            "{}: {}",
+            rule.id,
+            rule.summary
+        );
         for text in [rule.rationale, rule.advice] {
-            assert!(text.ends_with('.') && !text.contains("  "), "{}: {text}", rule.id);
+            assert!(
+                text.ends_with('.') && !text.contains("  "),
+                "{}: {text}",
+                rule.id
+            );
         }
     }
 }
@@ -92,7 +130,10 @@ fn the_folder_of_examples_holds_nothing_that_is_not_a_rule() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rules");
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(all().iter().any(|rule| rule.id == name), "fixtures/rules/{name} belongs to no rule");
+        assert!(
+            all().iter().any(|rule| rule.id == name),
+            "fixtures/rules/{name} belongs to no rule"
+        );
     }
 }
 
@@ -104,7 +145,10 @@ fn the_documentation_of_the_rules_is_current() {
         std::fs::write(&path, &current).unwrap();
     }
     let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == current, "docs/rules.md is stale: run `cargo run -- rules --format markdown > docs/rules.md`");
+    assert!(
+        committed == current,
+        "docs/rules.md is stale: run `cargo run -- rules --format markdown > docs/rules.md`"
+    );
 }
 
 #[test]
@@ -112,7 +156,16 @@ fn what_no_rule_knows_is_never_silent() {
     let old = r#"{"tools":[{"name":"a","x":{"y":[1,{"z":1}]}},7]}"#;
     let new = r#"{"tools":[{"name":"a","x":{"y":[1,{"z":2}]}},8]}"#;
     let changes = compare(&surface(old), &surface(new));
-    let told: Vec<(&str, &str)> = changes.iter().map(|it| (it.rule, it.pointer.as_str())).collect();
-    assert_eq!(told, [("unclassified-change", ""), ("unclassified-change", "/x/y/1/z")]);
+    let told: Vec<(&str, &str)> = changes
+        .iter()
+        .map(|it| (it.rule, it.pointer.as_str()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("unclassified-change", ""),
+            ("unclassified-change", "/x/y/1/z")
+        ]
+    );
     assert_eq!(changes[1].new, Some(Json::integer(2)));
 }
