@@ -86,7 +86,9 @@ impl Page {
         for (index, line) in text.split('\n').enumerate() {
             let options = textwrap::Options::new(self.style.width.max(20))
                 .initial_indent(if index == 0 { &first } else { &rest })
-                .subsequent_indent(&rest);
+                .subsequent_indent(&rest)
+                // Rule ids and options are to be copied: no break at their hyphens.
+                .word_splitter(textwrap::WordSplitter::NoHyphenation);
             let _ = writeln!(self.out, "{}", textwrap::fill(line, options).trim_end());
         }
     }

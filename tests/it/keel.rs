@@ -1,12 +1,11 @@
 //! The program under test: run in a folder of its own, with an environment that holds nothing by accident.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A folder, and the program run in it.
 pub struct Keel {
     folder: tempfile::TempDir,
-    env: Vec<(String, String)>,
 }
 
 /// What a run printed, and how it ended.
@@ -21,7 +20,6 @@ impl Keel {
     pub fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
-            env: Vec::new(),
         }
     }
 
@@ -45,12 +43,6 @@ impl Keel {
         std::fs::read_to_string(self.folder().join(name)).unwrap()
     }
 
-    /// Sets a variable for the program.
-    pub fn env(mut self, name: &str, value: &str) -> Self {
-        self.env.push((name.to_owned(), value.to_owned()));
-        self
-    }
-
     pub fn run(&self, args: &[&str]) -> Run {
         self.run_with_input(args, "")
     }
@@ -63,7 +55,6 @@ impl Keel {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.folder())
-            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -119,18 +110,8 @@ impl Run {
     }
 }
 
-/// The scripted server that emits exact bytes (see `examples/scripted-server.rs`).
-pub fn scripted_server() -> PathBuf {
-    let target = Path::new(env!("CARGO_BIN_EXE_mcp-keel")).parent().unwrap();
-    target
-        .join("examples")
-        .join(format!("scripted-server{}", std::env::consts::EXE_SUFFIX))
-}
-
 /// The command of a scripted server with these tools, as words of a command line.
 pub fn serving(tools: &str) -> [String; 2] {
-    [
-        scripted_server().to_string_lossy().into_owned(),
-        format!("{{\"tools\": {tools}}}"),
-    ]
+    let words = crate::scripted::scripted(&format!("{{\"tools\": {tools}}}"));
+    words.try_into().expect("a program and a scenario")
 }

@@ -72,7 +72,7 @@ fn every_source_reads_alike() {
             .json();
         assert_eq!(
             fastmcp["tool:a@"],
-            "f374d90a4b1a3dd5ac0ccaa46ce4e6a46cfd7ae2b1e4f94cd7f4f5d5d0f6dd5c"
+            "63073d29ee1cfcb5f822b9d0399dd22d4629f74b89d042a78cfa0af09bea22b2"
         );
     }
     keel.run_with_input(&["diff", "-", "tools.json"], &keel.read("tools.json"))
