@@ -201,7 +201,7 @@ fn from_document(document: &Json) -> Result<(String, Surface), String> {
     let mut lists = Lists::default();
     let mut all_kinds = true;
     for kind in Kind::ALL.iter().copied() {
-        let member = list_member(kind);
+        let member = kind.list_member();
         match document.get(member) {
             Some(Json::Array(items)) => *lists.of_mut(kind) = items.clone(),
             Some(other) => return Err(format!("`{member}` is {}, not an array", other.kind())),
@@ -230,15 +230,6 @@ fn from_document(document: &Json) -> Result<(String, Surface), String> {
     Ok((name, surface))
 }
 
-fn list_member(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tool => "tools",
-        Kind::Prompt => "prompts",
-        Kind::Resource => "resources",
-        Kind::Template => "resourceTemplates",
-    }
-}
-
 /// A capture as JSON: the lists exactly as sent, nothing of ours inside them.
 pub fn capture_document(server: &str, captured: &Captured) -> Json {
     let notes = captured
@@ -263,7 +254,7 @@ pub fn capture_document(server: &str, captured: &Captured) -> Json {
     ];
     for kind in Kind::ALL.iter().copied() {
         members.push((
-            list_member(kind),
+            kind.list_member(),
             Json::Array(captured.lists.of(kind).to_vec()),
         ));
     }

@@ -14,7 +14,7 @@ use super::{Limits, Stage, wire};
 use crate::canonical::Json;
 use crate::surface::{Kind, Lists};
 
-/// The request that lists a kind, the capability that it stands under, and the member that holds the list.
+/// The request that lists a kind.
 pub(super) fn method(kind: Kind) -> &'static str {
     match kind {
         Kind::Tool => "tools/list",
@@ -29,15 +29,6 @@ fn capability(kind: Kind) -> &'static str {
         Kind::Tool => "tools",
         Kind::Prompt => "prompts",
         Kind::Resource | Kind::Template => "resources",
-    }
-}
-
-fn member(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tool => "tools",
-        Kind::Prompt => "prompts",
-        Kind::Resource => "resources",
-        Kind::Template => "resourceTemplates",
     }
 }
 
@@ -161,7 +152,7 @@ impl Lister<'_> {
                 ),
                 Some(other) => return Err(malformed(format!("`nextCursor` is {}", other.kind()))),
             };
-            let member = member(kind);
+            let member = kind.list_member();
             match result.get_mut(member) {
                 Some(Json::Array(listed)) => items.append(listed),
                 Some(other) => {

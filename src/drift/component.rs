@@ -38,6 +38,9 @@ pub(super) fn removed(component: &Component) -> Change {
     };
     let message = format!("the {} is gone", component.kind.noun());
     let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);
+    if component.kind == Kind::Tool {
+        change.proof = tool::call_that_worked(&component.definition);
+    }
     change.component = Some(component.key.clone());
     change
 }

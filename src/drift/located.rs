@@ -6,18 +6,18 @@ use crate::canonical::{Json, pointer};
 
 /// One place at which two values differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(super) struct Difference {
     /// Where, from the root of what was compared.
-    pub pointer: String,
+    pub(super) pointer: String,
     /// What stood there.
-    pub old: Option<Json>,
+    pub(super) old: Option<Json>,
     /// What stands there.
-    pub new: Option<Json>,
+    pub(super) new: Option<Json>,
 }
 
 /// The places at which `old` and `new` differ in meaning. Objects are descended into, member by member; arrays of
 /// the same length item by item; anything else is one difference.
-pub fn differences(old: &Json, new: &Json) -> Vec<Difference> {
+pub(super) fn differences(old: &Json, new: &Json) -> Vec<Difference> {
     let mut found = Vec::new();
     walk(Some(old), Some(new), &mut String::new(), &mut found);
     found

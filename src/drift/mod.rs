@@ -7,6 +7,7 @@ pub mod catalogue;
 mod component;
 mod located;
 mod prompt;
+mod rename;
 mod server;
 mod tool;
 pub mod words;
@@ -125,20 +126,27 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
     let all_kinds = old.scope.all_kinds && new.scope.all_kinds;
     let old_components = by_key(old, all_kinds);
     let new_components = by_key(new, all_kinds);
-    let emptied = server::emptied(&old_components, &new_components);
-    if let Some(change) = emptied {
-        changes.push(change);
-    } else {
-        for (key, component) in &old_components {
-            if !new_components.contains_key(key) {
-                changes.push(component::removed(component));
-            }
+    let removed = only_in(&old_components, &new_components);
+    let added = only_in(&new_components, &old_components);
+    let renamed = rename::find(&removed, &added);
+    match server::emptied(&old_components, &new_components) {
+        Some(change) => changes.push(change),
+        None => changes.extend(
+            removed
+                .iter()
+                .filter(|component| !renamed.iter().any(|pair| pair.old.key == component.key))
+                .map(|component| component::removed(component)),
+        ),
+    }
+    for component in added {
+        match renamed.iter().find(|pair| pair.new.key == component.key) {
+            Some(pair) => pair.compare(&mut changes),
+            None => changes.push(component::added(component)),
         }
     }
     for (key, component) in &new_components {
-        match old_components.get(key) {
-            Some(before) => component::compare(before, component, &mut changes),
-            None => changes.push(component::added(component)),
+        if let Some(before) = old_components.get(key) {
+            component::compare(before, component, &mut changes);
         }
     }
     if old.scope.order && new.scope.order {
@@ -155,4 +163,13 @@ fn by_key(surface: &Surface, all_kinds: bool) -> BTreeMap<&str, &Component> {
         .filter(|component| all_kinds || component.kind == crate::surface::Kind::Tool)
         .map(|component| (component.key.as_str(), component))
         .collect()
+}
+
+/// The components that only the first of two has.
+fn only_in<'a>(
+    one: &BTreeMap<&str, &'a Component>,
+    other: &BTreeMap<&str, &Component>,
+) -> Vec<&'a Component> {
+    let mine = one.iter().filter(|(key, _)| !other.contains_key(*key));
+    mine.map(|(_, component)| *component).collect()
 }

@@ -3,7 +3,7 @@
 use super::component::Member;
 use super::{Change, located};
 use crate::canonical::{Json, pointer};
-use crate::judgement::Exposure;
+use crate::judgement::{Exposure, Level, Proof};
 use crate::schema::{self, Side};
 
 /// The behaviour hints and the protocol's default for each.
@@ -36,6 +36,20 @@ pub(super) fn exposure_of_new(definition: &Json) -> Exposure {
     match effective(definition.get("annotations"), "readOnlyHint") {
         Some(true) => Exposure::Medium,
         _ => Exposure::High,
+    }
+}
+
+/// A call that the old definition accepts, under its old name: what fails when the tool is no longer there.
+pub(super) fn call_that_worked(definition: &Json) -> Option<Proof> {
+    let name = definition.get("name")?.clone();
+    let schema = definition.get("inputSchema")?;
+    // Nothing satisfies `false`, so whatever the old schema accepts is a witness.
+    match schema::compare(schema, &Json::Bool(false), Side::Input).verdict {
+        Proof::Witness(arguments) => {
+            let call = Json::object([("name", name), ("arguments", arguments)]);
+            Some(Proof::Witness(call))
+        }
+        _ => None,
     }
 }
 
@@ -153,8 +167,8 @@ fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
     if let (Side::Output, Some(old), None) = (side, member.old, member.new) {
         // Without a schema anything may be returned: a result that the old schema rejects shows what is lost.
         let verdict = schema::compare(old, &Json::Bool(true), Side::Output).verdict;
-        if !matches!(verdict, crate::judgement::Proof::Witness(_)) {
-            change.level = crate::judgement::Level::Risky;
+        if !matches!(verdict, Proof::Witness(_)) {
+            change.level = Level::Risky;
         }
         change.proof = Some(verdict);
     }

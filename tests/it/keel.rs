@@ -4,50 +4,50 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A folder, and the program run in it.
-pub struct Keel {
+pub(crate) struct Keel {
     folder: tempfile::TempDir,
 }
 
 /// What a run printed, and how it ended.
 #[derive(Debug)]
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Keel {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
         }
     }
 
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// Writes a file into the folder.
-    pub fn file(self, name: &str, text: &str) -> Self {
+    pub(crate) fn file(self, name: &str, text: &str) -> Self {
         self.write(name, text);
         self
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.folder().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder().join(name)).unwrap()
     }
 
-    pub fn run(&self, args: &[&str]) -> Run {
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
         self.run_with_input(args, "")
     }
 
-    pub fn run_with_input(&self, args: &[&str], input: &str) -> Run {
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Run {
         use std::io::Write as _;
         let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
             .args(args)
@@ -74,7 +74,7 @@ impl Keel {
 
 impl Run {
     #[track_caller]
-    pub fn exits(self, code: i32) -> Self {
+    pub(crate) fn exits(self, code: i32) -> Self {
         assert_eq!(
             self.code, code,
             "stdout:\n{}\nstderr:\n{}",
@@ -84,7 +84,7 @@ impl Run {
     }
 
     #[track_caller]
-    pub fn says(self, text: &str) -> Self {
+    pub(crate) fn says(self, text: &str) -> Self {
         let all = format!("{}{}", self.stdout, self.stderr);
         // Wrapped lines read as one.
         let flat = all.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -96,7 +96,7 @@ impl Run {
     }
 
     #[track_caller]
-    pub fn says_nothing_of(self, text: &str) -> Self {
+    pub(crate) fn says_nothing_of(self, text: &str) -> Self {
         let all = format!("{}{}", self.stdout, self.stderr);
         assert!(!all.contains(text), "`{text}` is in:\n{all}");
         self
@@ -104,14 +104,14 @@ impl Run {
 
     /// The report, read as JSON.
     #[track_caller]
-    pub fn json(&self) -> serde_json::Value {
+    pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
 }
 
 /// The command of a scripted server with these tools, as words of a command line.
-pub fn serving(tools: &str) -> [String; 2] {
+pub(crate) fn serving(tools: &str) -> [String; 2] {
     let words = crate::scripted::scripted(&format!("{{\"tools\": {tools}}}"));
     words.try_into().expect("a program and a scenario")
 }

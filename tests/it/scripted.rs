@@ -8,7 +8,7 @@ use mcp_keel::launch::{LaunchSpec, MARKER};
 use mcp_keel::surface::ClientProfile;
 
 /// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
-pub fn scripted(scenario: &str) -> Vec<String> {
+pub(crate) fn scripted(scenario: &str) -> Vec<String> {
     let mut program = std::env::current_exe().expect("the test has a path");
     // target/debug/deps/it-123 stands beside target/debug/examples.
     program.pop();
@@ -23,21 +23,21 @@ pub fn scripted(scenario: &str) -> Vec<String> {
 }
 
 /// A capture to be made: what differs from the usual one is said, the rest is left.
-pub struct Capture {
-    pub spec: LaunchSpec,
-    pub client: ClientProfile,
-    pub limits: Limits,
-    pub stages: std::sync::Mutex<Vec<Stage>>,
+pub(crate) struct Capture {
+    pub(crate) spec: LaunchSpec,
+    pub(crate) client: ClientProfile,
+    pub(crate) limits: Limits,
+    pub(crate) stages: std::sync::Mutex<Vec<Stage>>,
 }
 
 impl Capture {
     /// Of the scripted server.
-    pub fn of(scenario: &str) -> Self {
+    pub(crate) fn of(scenario: &str) -> Self {
         Self::of_command(scripted(scenario))
     }
 
     /// Of any command.
-    pub fn of_command(command: Vec<String>) -> Self {
+    pub(crate) fn of_command(command: Vec<String>) -> Self {
         Self {
             spec: LaunchSpec {
                 command,
@@ -50,37 +50,37 @@ impl Capture {
     }
 
     /// Of a shell script.
-    pub fn of_shell(script: &str) -> Self {
+    pub(crate) fn of_shell(script: &str) -> Self {
         Self::of_command(vec!["sh".into(), "-c".into(), script.into()])
     }
 
     /// With less patience, for servers that never answer.
-    pub fn impatient(mut self) -> Self {
+    pub(crate) fn impatient(mut self) -> Self {
         self.limits.start = Duration::from_millis(400);
         self.limits.request = Duration::from_millis(400);
         self
     }
 
     /// With other limits.
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
     /// With a variable.
-    pub fn env(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.spec.env.insert(name.into(), value.into());
         self
     }
 
     /// With other capabilities.
-    pub fn capabilities(mut self, names: &[&str]) -> Self {
+    pub(crate) fn capabilities(mut self, names: &[&str]) -> Self {
         self.client.capabilities = names.iter().map(|name| (*name).to_owned()).collect();
         self
     }
 
     /// Makes it.
-    pub fn run(&self) -> Result<Captured, CaptureFailure> {
+    pub(crate) fn run(&self) -> Result<Captured, CaptureFailure> {
         let progress = |stage| self.stages.lock().expect("no panic").push(stage);
         runtime().block_on(capture_stdio(
             &self.spec,
@@ -91,14 +91,14 @@ impl Capture {
     }
 
     /// Makes it; it must fail. Returns the error's line.
-    pub fn fails(&self) -> String {
+    pub(crate) fn fails(&self) -> String {
         self.run().expect_err("the capture fails").to_string()
     }
 }
 
 /// Runs the body of a test in a process of its own. Signals, the panic hook, `kill_all` and the search for strays
 /// concern a whole process, and `cargo test` runs all tests in one.
-pub fn alone(module: &str, test: &str, body: impl FnOnce()) {
+pub(crate) fn alone(module: &str, test: &str, body: impl FnOnce()) {
     const ALONE: &str = "MCP_KEEL_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
         return body();
@@ -121,7 +121,7 @@ pub fn alone(module: &str, test: &str, body: impl FnOnce()) {
 }
 
 /// A runtime like the program's own.
-pub fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -129,7 +129,7 @@ pub fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// A fresh file name for a log of the scripted server.
-pub fn log() -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn log() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("received");
     (folder, path)
@@ -137,7 +137,7 @@ pub fn log() -> (tempfile::TempDir, PathBuf) {
 
 /// The processes that run with this variable in their environment.
 #[cfg(target_os = "linux")]
-pub fn processes_with(variable: &str) -> Vec<String> {
+pub(crate) fn processes_with(variable: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").expect("there is a /proc");
     processes
         .filter_map(|entry| {
@@ -154,7 +154,7 @@ pub fn processes_with(variable: &str) -> Vec<String> {
 
 /// The processes of launches of this very test process, by their marker.
 #[cfg(target_os = "linux")]
-pub fn launched_processes() -> Vec<u32> {
+pub(crate) fn launched_processes() -> Vec<u32> {
     let prefix = format!("{MARKER}={}-", std::process::id());
     let processes = std::fs::read_dir("/proc").expect("there is a /proc");
     processes

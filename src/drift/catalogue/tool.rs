@@ -15,6 +15,13 @@ pub(super) const RULES: &[Rule] = &[
         "Every prompt, agent and allow-list that names it now fails. A model that expects the tool does not stop: \
          it picks another tool or answers from memory.",
         "Keep the old name as an alias for a release, or release it as a breaking change and pin."),
+    rule!(Change "tool-renamed", Breaking, Low,
+        "a tool has another name",
+        "A tool is gone and another one came that takes the same arguments and says the same. For a caller that is a \
+         removal: every prompt, agent and allow-list that names the old one now fails. For a reviewer it is one \
+         change, not two. Separators and case change most often (`read-query` to `read_query`), or every tool of a \
+         server gets a prefix.",
+        "Keep the old name as an alias for a release, or release it as a breaking change and pin."),
     rule!(Change "tool-description-changed", Risky, Low,
         "a tool's description changed",
         "The description is the only documentation that the model has, and it is read as an instruction. A changed \
