@@ -7,6 +7,7 @@ use super::render::{Entry, entry_digest, integrity, render_entries};
 use super::{BaselineError, MANIFEST_VERSION};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::{fastmcp, keel};
+use crate::release::Release;
 use crate::surface::{ClientProfile, Component, Kind, Scope, Surface, component_key};
 
 /// A manifest that was read and verified.
@@ -24,6 +25,8 @@ pub struct Manifest {
 pub struct Pinned {
     /// What it promised.
     pub surface: Surface,
+    /// The version that it had then, by the source that the policy goes by.
+    pub release: Release,
 }
 
 impl Manifest {
@@ -157,6 +160,7 @@ impl Reader<'_> {
         let known = [
             "scheme",
             "serverInfo",
+            "version",
             "protocolVersion",
             "client",
             "capabilities",
@@ -202,7 +206,23 @@ impl Reader<'_> {
                 "its `surface` digest does not match",
             ));
         }
-        Ok(Pinned { surface })
+        let release = self.release(document, &below("version"), &surface)?;
+        Ok(Pinned { surface, release })
+    }
+
+    fn release(
+        &self,
+        document: &Document,
+        at: &str,
+        surface: &Surface,
+    ) -> Result<Release, BaselineError> {
+        let Some(entry) = pointer::resolve(&document.value, at) else {
+            return Ok(Release::of_server(surface));
+        };
+        Ok(Release {
+            source: self.string(document, &format!("{at}/source"))?.to_owned(),
+            version: entry.get("value").and_then(Json::as_str).map(str::to_owned),
+        })
     }
 
     fn component(

@@ -7,17 +7,29 @@ use base64::Engine as _;
 use super::MANIFEST_VERSION;
 use crate::canonical::{Json, Object, Text, to_canonical, write_pretty_at};
 use crate::fingerprint::{Digest, fastmcp, keel};
+use crate::release::Release;
 use crate::surface::{Component, Kind, Surface};
 
 /// Where the JSON Schema of this format is published.
 pub const SCHEMA_URL: &str =
     "https://raw.githubusercontent.com/mcp-keel/mcp-keel/main/docs/schema/baseline.schema.json";
 
-/// The entry of one server, complete with its digests.
-pub fn server_entry(surface: &Surface) -> Json {
+/// The entry of one server, complete with its digests. `release` is the version that the policy goes by; it is left
+/// out where it is just what the server says.
+pub fn server_entry(surface: &Surface, release: &Release) -> Json {
     let mut entry = Object::new();
     entry.push("scheme", Json::string(keel::SCHEME));
     entry.push("serverInfo", surface.server_info.clone());
+    if *release != Release::of_server(surface) {
+        let version = release.version.as_deref().map_or(Json::Null, Json::string);
+        entry.push(
+            "version",
+            Json::object([
+                ("source", Json::string(release.source.as_str())),
+                ("value", version),
+            ]),
+        );
+    }
     entry.push(
         "protocolVersion",
         Json::string(surface.protocol_version.as_str()),

@@ -21,7 +21,7 @@ pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
         ));
     };
     let progress = Progress::start(args.quiet);
-    let client = target.client.clone().unwrap_or_default();
+    let client = target.client(None);
     let stage = |stage| progress.stage(&target.name, stage);
     let captured = capture_stdio(&target.launch, &client, &target.limits, &stage).await;
     drop(progress);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::check::Compared;
+use super::compared::Compared;
 use super::plan::today;
 use super::progress::Progress;
 use super::{DemoArgs, Edition, Error, Exit, Format, output};
@@ -11,6 +11,7 @@ use crate::capture::{Limits, capture_stdio};
 use crate::demo;
 use crate::launch::LaunchSpec;
 use crate::policy::Policy;
+use crate::release::Release;
 use crate::report::{Comparison, Report};
 use crate::source::SourceError;
 
@@ -38,9 +39,9 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         env: Default::default(),
         pass_env: Default::default(),
     };
-    let pinned = manifest.servers().get(SERVER).map(|pinned| &pinned.surface);
+    let pinned = manifest.servers().get(SERVER);
     let client = pinned
-        .map(|pinned| pinned.client.clone())
+        .map(|pinned| pinned.surface.client.clone())
         .unwrap_or_default();
     let progress = Progress::start(args.report.quiet);
     let stage = |stage| progress.stage(SERVER, stage);
@@ -50,10 +51,11 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         what: SERVER.to_owned(),
         failure: Box::new(failure),
     })?;
+    let release = Release::of_server(&captured.surface);
     let compared = Compared {
         name: SERVER,
-        old: pinned,
-        new: Some(&captured.surface),
+        old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
+        new: Some((&captured.surface, &release)),
         manifest: Some(&manifest),
         accept_with: "mcp-keel pin weather",
     };

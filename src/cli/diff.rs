@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::check::{Compared, exit};
+use super::check::exit;
+use super::compared::Compared;
 use super::plan::{apply, today};
 use super::{DiffArgs, Error, Exit, output, sources};
 use crate::policy::Policy;
+use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
 use crate::source::{Dialect, Surfaces};
 use crate::surface::Surface;
@@ -37,6 +39,8 @@ pub(super) async fn run(args: DiffArgs) -> Result<Exit, Error> {
 /// Server by server; two sources of one server each are compared whatever the servers are called.
 fn compare(old: &Surfaces, new: &Surfaces, policy: &Policy) -> Vec<ServerReport> {
     let one = |name: &str, old: Option<&Surface>, new: Option<&Surface>| {
+        let releases = [old, new].map(|surface| surface.map(Release::of_server));
+        let (old, new) = (old.zip(releases[0].as_ref()), new.zip(releases[1].as_ref()));
         let compared = Compared {
             name,
             old,

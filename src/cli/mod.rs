@@ -5,6 +5,7 @@
 
 mod capture;
 mod check;
+mod compared;
 mod demo;
 mod diff;
 mod error;

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::check::Compared;
+use super::compared::Compared;
 use super::plan::{Target, plan, today};
 use super::progress::Progress;
 use super::{Error, Exit, PinArgs, output};
-use crate::baseline::{render, server_entry, store};
+use crate::baseline::{Pinned, render, server_entry, store};
 use crate::capture::capture_stdio;
 use crate::policy::{Enforcement, Policy};
+use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
 use crate::source::SourceError;
 use crate::surface::Surface;
@@ -55,13 +56,10 @@ async fn pin(
     let manifest = store::read_for_update(path)?;
     let pinned = manifest
         .as_ref()
-        .and_then(|manifest| manifest.servers().get(&target.name))
-        .map(|it| &it.surface);
-    let client = match (&target.client, pinned) {
-        (Some(client), _) => client.clone(),
-        (None, Some(pinned)) => pinned.client.clone(),
-        (None, None) => Default::default(),
-    };
+        .and_then(|manifest| manifest.servers().get(&target.name));
+    // The version may come from another source now; pinning is when that is recorded.
+    let release = target.release(None)?;
+    let client = target.client(pinned.map(|pinned| &pinned.surface));
     let stage = |stage| progress.stage(&target.name, stage);
     let captured = capture_stdio(&target.launch, &client, &target.limits, &stage)
         .await
@@ -70,16 +68,22 @@ async fn pin(
             failure: Box::new(failure),
         })?;
     let surface = captured.surface;
-    let entry = server_entry(&surface);
+    let release = release.unwrap_or_else(|| Release::of_server(&surface));
+    let entry = server_entry(&surface, &release);
     let text = match &manifest {
         Some(manifest) => manifest.with_server(&target.name, entry),
         None => render(&[(target.name.clone(), entry)].into()),
     };
     let changed = store::write(path, &text)?;
-    Ok((report(target, pinned, &surface), changed))
+    Ok((report(target, pinned, &surface, &release), changed))
 }
 
-fn report(target: &Target, pinned: Option<&Surface>, surface: &Surface) -> ServerReport {
+fn report(
+    target: &Target,
+    pinned: Option<&Pinned>,
+    surface: &Surface,
+    release: &Release,
+) -> ServerReport {
     // What is pinned is accepted: it is told, and nothing fails.
     let policy = Policy {
         enforcement: Enforcement::Audit,
@@ -87,8 +91,8 @@ fn report(target: &Target, pinned: Option<&Surface>, surface: &Surface) -> Serve
     };
     let compared = Compared {
         name: &target.name,
-        old: pinned,
-        new: Some(surface),
+        old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
+        new: Some((surface, release)),
         manifest: None,
         accept_with: &target.pin_command,
     };

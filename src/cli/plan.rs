@@ -11,7 +11,8 @@ use crate::capture::Limits;
 use crate::config::{Config, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
-use crate::surface::ClientProfile;
+use crate::release::{Release, VersionSource};
+use crate::surface::{ClientProfile, Surface};
 
 /// The name of a server that nobody named.
 const UNNAMED: &str = "default";
@@ -31,10 +32,44 @@ pub(super) struct Target {
     pub(super) name: String,
     pub(super) launch: LaunchSpec,
     /// The client it is to see, where somebody said so.
-    pub(super) client: Option<ClientProfile>,
+    client: Option<ClientProfile>,
     pub(super) limits: Limits,
     /// The command that accepts what it says now.
     pub(super) pin_command: String,
+    /// Where its version is read.
+    version: VersionSource,
+}
+
+impl Target {
+    /// The version of the server's package, read before the server is started; none where only it can tell.
+    ///
+    /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
+    /// cannot be compared.
+    pub(super) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
+        let folder = self.launch.cwd.as_deref().unwrap_or(Path::new("."));
+        let found = self.version.resolve(folder, &self.launch.command);
+        match (&self.version, pinned) {
+            (VersionSource::Auto, Some(pinned)) => {
+                let source = VersionSource::parse(&pinned.source);
+                // A manifest that is not there any more leaves what the server says.
+                Ok(source.read(folder).unwrap_or_default())
+            }
+            (VersionSource::Auto, None) => Ok(found.read(folder).unwrap_or_default()),
+            _ => found
+                .read(folder)
+                .map_err(|error| Error::usage(error.to_string(), error.help())),
+        }
+    }
+
+    /// The client that the server gets to see: whom the user names, else whoever pinned it. What a server lists
+    /// depends on who asks.
+    pub(super) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
+        match (&self.client, pinned) {
+            (Some(client), _) => client.clone(),
+            (None, Some(pinned)) => pinned.client.clone(),
+            (None, None) => ClientProfile::default(),
+        }
+    }
 }
 
 impl Plan {
@@ -212,6 +247,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Target {
         },
         client,
         limits,
+        version: server.version,
     }
 }
 

@@ -13,6 +13,7 @@ use node::{Node, Source};
 
 use crate::judgement::Exposure;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
+use crate::release::VersionSource;
 use crate::surface::ClientProfile;
 
 pub use node::{ConfigError, suggestion};
@@ -48,6 +49,8 @@ pub struct ServerConfig {
     pub client: Option<ClientProfile>,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
+    /// Where its version is read.
+    pub version: VersionSource,
 }
 
 impl Config {
@@ -102,7 +105,9 @@ impl Config {
 }
 
 fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
-    node.only(&["command", "cwd", "env", "pass-env", "client", "timeout"])?;
+    node.only(&[
+        "command", "cwd", "env", "pass-env", "client", "timeout", "version",
+    ])?;
     let command_node = node.require(
         "command",
         "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"]",
@@ -135,6 +140,11 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         pass_env: pass_env.into_iter().collect(),
         client: node.get("client").map(|it| client(&it)).transpose()?,
         timeout: node.get("timeout").map(|it| seconds(&it)).transpose()?,
+        version: match node.get("version") {
+            Some(version) if version.is_array() => VersionSource::Command(version.strings()?),
+            Some(version) => VersionSource::parse(version.string()?),
+            None => VersionSource::Auto,
+        },
     })
 }
 

@@ -239,6 +239,10 @@ impl<'a> Node<'a> {
         }
     }
 
+    pub(super) fn is_array(&self) -> bool {
+        matches!(self.value, Value::Other(DeValue::Array(_)))
+    }
+
     pub(super) fn strings(&self) -> Result<Vec<String>, ConfigError> {
         let Value::Other(DeValue::Array(items)) = self.value else {
             return Err(self.wrong_type("an array of strings"));

@@ -1,4 +1,5 @@
-//! Renamed tools: one that went and one that came, which take the same arguments and say the same.
+//! Renamed tools: one that went and one that came, which take the same arguments and say the same; and tools that
+//! came under another version of their own, which is part of a key.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +21,24 @@ pub(super) struct Renamed<'a> {
 impl Renamed<'_> {
     /// The renaming, and whatever else changed about the tool.
     pub(super) fn compare(&self, changes: &mut Vec<Change>) {
+        let mut change = match self.old.definition.get("name") == self.new.definition.get("name") {
+            true => self.version_changed(),
+            false => self.name_changed(),
+        };
+        change.component = Some(self.old.key.clone());
+        changes.push(change);
+        let mut others = Vec::new();
+        component::compare(self.old, self.new, &mut others);
+        // The name itself has been told, and so has the version.
+        let told = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
+        changes.extend(
+            others
+                .into_iter()
+                .filter(|change| !told.contains(&change.pointer.as_str())),
+        );
+    }
+
+    fn name_changed(&self) -> Change {
         let name = |component: &Component| component.definition.get("name").cloned();
         let (was, is) = (name(self.old), name(self.new));
         let said = |name: &Option<Json>| {
@@ -28,25 +47,41 @@ impl Renamed<'_> {
                 .map_or("", |it| it.to_string_lossy())
                 .to_owned()
         };
+        let alike = self.similarity * 100.0;
         let message = format!(
-            "`{}` is called `{}` now ({:.0}% alike)",
+            "`{}` is called `{}` now ({alike:.0}% alike)",
             said(&was),
-            said(&is),
-            self.similarity * 100.0
+            said(&is)
         );
         let mut change =
             Change::new("tool-renamed", "/name", message).values(was.as_ref(), is.as_ref());
         change.proof = tool::call_that_worked(&self.old.definition);
-        change.component = Some(self.old.key.clone());
-        changes.push(change);
-        let mut others = Vec::new();
-        component::compare(self.old, self.new, &mut others);
-        // The name itself has been told.
-        changes.extend(
-            others
-                .into_iter()
-                .filter(|change| change.pointer != "/name"),
+        change
+    }
+
+    fn version_changed(&self) -> Change {
+        let version = |component: &Component| {
+            component
+                .key
+                .rsplit_once('@')
+                .map_or("", |it| it.1)
+                .to_owned()
+        };
+        let (was, is) = (version(self.old), version(self.new));
+        let said = |version: &str| {
+            if version.is_empty() {
+                "none".to_owned()
+            } else {
+                version.to_owned()
+            }
+        };
+        let message = format!(
+            "the tool's own version went from {} to {}",
+            said(&was),
+            said(&is)
         );
+        Change::new("tool-version-changed", "/_meta/fastmcp/version", message)
+            .values(Some(&Json::string(was)), Some(&Json::string(is)))
     }
 }
 
@@ -149,7 +184,10 @@ impl<'a> Traits<'a> {
         };
         let says_something = self.words.len() >= 3;
         let takes_something = !self.properties.is_empty();
-        let alike = (name == 1.0 && arguments >= 0.5)
+        let same_name =
+            self.component.definition.get("name") == new.component.definition.get("name");
+        let alike = same_name
+            || (name == 1.0 && arguments >= 0.5)
             || (arguments >= 0.8 && takes_something && says_something && text >= 0.7)
             || (arguments >= 0.8
                 && name >= 0.9
@@ -159,7 +197,12 @@ impl<'a> Traits<'a> {
         alike.then_some(Renamed {
             old: self.component,
             new: new.component,
-            similarity: (2.0 * arguments + text + name) / 4.0,
+            // One name under two versions comes before any other pair.
+            similarity: if same_name {
+                1.0
+            } else {
+                (2.0 * arguments + text + name) / 4.0
+            },
         })
     }
 }

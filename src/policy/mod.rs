@@ -20,7 +20,7 @@ use crate::judgement::{Exposure, Level, words};
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date};
-pub use version::{Bump, VersionCheck, check_version};
+pub use version::{Bump, Moved, VersionCheck, check_version};
 
 /// What happens because of a change. Ordered: the worst is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -28,6 +28,19 @@ pub struct VersionCheck {
     pub required: Bump,
     /// Whether the version moved at least so far.
     pub ok: bool,
+    /// Which way it moved.
+    pub moved: Moved,
+}
+
+/// Which way a version moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// It is the same, or one of the two is not known.
+    Not,
+    /// To a later one, or to another one where the order cannot be told.
+    Up,
+    /// To an earlier one.
+    Down,
 }
 
 /// Compares two versions with the worst level of the drift between them. The version's own change does not count.
@@ -59,6 +72,18 @@ pub fn check_version(
         current: current.map(str::to_owned),
         required,
         ok,
+        moved: direction(baseline, current),
+    }
+}
+
+fn direction(baseline: Option<&str>, current: Option<&str>) -> Moved {
+    let (Some(was), Some(is)) = (baseline, current) else {
+        return Moved::Not;
+    };
+    match (parse(was), parse(is)) {
+        _ if was == is => Moved::Not,
+        (Some(was), Some(is)) if is < was => Moved::Down,
+        _ => Moved::Up,
     }
 }
 

