@@ -1,5 +1,8 @@
 //! The one integration-test binary: each module is a chapter of the specification.
 
+// A test that cannot unwrap has failed, and the panic says where.
+#![allow(clippy::unwrap_used)]
+
 mod baseline;
 mod capture;
 mod check;
@@ -8,4 +11,5 @@ mod golden;
 mod keel;
 mod reference;
 mod rules;
+mod schemas;
 mod scripted;
