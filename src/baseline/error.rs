@@ -83,12 +83,12 @@ impl BaselineError {
             Self::Missing { .. } => "create it from the server as it is now, and commit it",
             Self::Io { .. } => "check the path and its permissions",
             Self::Conflict { .. } => {
-                "take either side whole, then run `mcp-keel pin` so that it says what the server says"
+                "take either side whole (`git checkout --ours` or `--theirs`), then run `mcp-keel pin`"
             }
             Self::NotJson { .. } | Self::Shape { .. } => {
-                "restore the committed file, or write it anew with `mcp-keel pin`"
+                "restore the committed file, or delete it and run `mcp-keel pin`"
             }
-            Self::Version { .. } => "upgrade mcp-keel, or write the file anew with `mcp-keel pin`",
+            Self::Version { .. } => "upgrade mcp-keel, or delete the file and run `mcp-keel pin`",
             Self::Edited { .. } => {
                 "a baseline is written by `mcp-keel pin`, not by hand: restore the committed file, or pin this server again"
             }

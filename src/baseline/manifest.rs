@@ -32,7 +32,7 @@ pub struct Pinned {
 impl Manifest {
     /// Reads and verifies a manifest: shape, every digest, integrity.
     pub fn parse(path: &Path, text: String) -> Result<Self, BaselineError> {
-        let manifest = Self::parse_for_update(path, text)?;
+        let manifest = Self::parse_for_update(path, text, None)?;
         if !manifest.integrity_holds {
             return Err(BaselineError::Edited {
                 path: path.to_owned(),
@@ -46,8 +46,14 @@ impl Manifest {
 
     /// [`Manifest::parse`] for `pin`, which writes the integrity anew: each entry must hold by itself, but a stale
     /// `integrity` (two branches that each pinned a server, merged) is what pinning mends.
-    pub fn parse_for_update(path: &Path, text: String) -> Result<Self, BaselineError> {
-        Reader { path }.manifest(text)
+    ///
+    /// The entry that is about to be replaced need not hold either: it is left out if it does not.
+    pub fn parse_for_update(
+        path: &Path,
+        text: String,
+        replacing: Option<&str>,
+    ) -> Result<Self, BaselineError> {
+        Reader { path, replacing }.manifest(text)
     }
 
     /// The file it came from.
@@ -102,6 +108,7 @@ impl Manifest {
 
 struct Reader<'a> {
     path: &'a Path,
+    replacing: Option<&'a str>,
 }
 
 impl Reader<'_> {
@@ -141,8 +148,13 @@ impl Reader<'_> {
         let mut servers = BTreeMap::new();
         for (name, _) in self.object(&document, "/servers", "`servers`")?.iter() {
             let name = name.to_string_lossy().to_owned();
-            let pinned = self.server(&document, &name)?;
-            servers.insert(name, pinned);
+            match self.server(&document, &name) {
+                Ok(pinned) => {
+                    servers.insert(name, pinned);
+                }
+                Err(_) if self.replacing == Some(&name) => {}
+                Err(error) => return Err(error),
+            }
         }
         let found = self.string(&document, "/integrity")?;
         Ok(Manifest {

@@ -42,11 +42,14 @@ pub fn read(path: &Path) -> Result<Manifest, BaselineError> {
     Manifest::parse(path, read_text(path)?)
 }
 
-/// Reads a baseline that is about to be updated.
-pub fn read_for_update(path: &Path) -> Result<Option<Manifest>, BaselineError> {
+/// Reads a baseline whose entry for `replacing` is about to be written.
+pub fn read_for_update(
+    path: &Path,
+    replacing: Option<&str>,
+) -> Result<Option<Manifest>, BaselineError> {
     match read_text(path) {
         Err(BaselineError::Missing { .. }) => Ok(None),
-        text => Manifest::parse_for_update(path, text?).map(Some),
+        text => Manifest::parse_for_update(path, text?, replacing).map(Some),
     }
 }
 

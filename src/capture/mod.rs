@@ -97,8 +97,6 @@ pub struct Captured {
     pub surface: Surface,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
-    /// Variables that were to be passed on and are not set here: what is missing from the lists may be due to them.
-    pub missing_variables: Vec<String>,
 }
 
 /// Starts a server, captures its contract over stdio and ends it.
@@ -159,12 +157,16 @@ pub async fn capture_stdio(
         Ok((initialize, lists)) => {
             let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
             note_noise(&mut surface, &inbox.all_noise());
+            for name in &missing_variables {
+                let message =
+                    format!("{name} was to be passed on to the server and is not set here");
+                surface.note("variable-missing", None, message);
+            }
             Ok(Captured {
                 initialize,
                 lists,
                 surface,
                 stderr: ending.stderr,
-                missing_variables,
             })
         }
         Err(error) => Err(CaptureFailure {

@@ -1,5 +1,7 @@
 //! Two surfaces of one server, compared and judged: what `check`, `pin`, `diff` and `demo` have in common.
 
+use std::collections::BTreeSet;
+
 use crate::baseline::Manifest;
 use crate::drift::{self, Change};
 use crate::judgement::Level;
@@ -30,7 +32,6 @@ impl Compared<'_> {
             (Some(old), None) => vec![drift::server_removed(old)],
             (None, None) => Vec::new(),
         };
-        let version = self.version(&changes);
         let status = match old {
             None => Status::New,
             Some(_) if changes.is_empty() => Status::Clean,
@@ -41,6 +42,10 @@ impl Compared<'_> {
             .flat_map(|surface| &surface.notes)
             .map(|note| finding(policy, note.clone()))
             .collect();
+        let judged = policy.judge(self.name, changes, today);
+        // After the policy has spoken: a rule that it calls cosmetic demands no new version.
+        let changes: Vec<&Change> = judged.iter().map(|it| &it.change).collect();
+        let version = self.version(&changes);
         findings.extend(self.version_findings(&changes, &version, policy));
         let located = |judged: crate::policy::Judged| Located {
             location: self.place(&judged.change),
@@ -49,11 +54,7 @@ impl Compared<'_> {
         ServerReport {
             name: self.name.to_owned(),
             status,
-            changes: policy
-                .judge(self.name, changes, today)
-                .into_iter()
-                .map(located)
-                .collect(),
+            changes: judged.into_iter().map(located).collect(),
             findings,
             version,
             cost: Cost {
@@ -65,7 +66,7 @@ impl Compared<'_> {
         }
     }
 
-    fn version(&self, changes: &[Change]) -> VersionCheck {
+    fn version(&self, changes: &[&Change]) -> VersionCheck {
         let worst: Option<Level> = changes
             .iter()
             .filter(|change| is_drift(change))
@@ -85,7 +86,7 @@ impl Compared<'_> {
 
     fn version_findings(
         &self,
-        changes: &[Change],
+        changes: &[&Change],
         version: &VersionCheck,
         policy: &Policy,
     ) -> Vec<Finding> {
@@ -122,7 +123,7 @@ impl Compared<'_> {
                 false => finding(policy, note),
             });
         }
-        if version.moved == Moved::Up && !changes.iter().any(is_drift) {
+        if version.moved == Moved::Up && !changes.iter().any(|change| is_drift(change)) {
             let message = format!(
                 "the version went from {was} to {is} ({}), and the contract did not change",
                 release.source
@@ -171,9 +172,15 @@ fn is_drift(change: &Change) -> bool {
 }
 
 /// Tools with a version in their key whose contract changed under it.
-fn changed_versioned_tools(changes: &[Change]) -> std::collections::BTreeSet<&str> {
+fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
+    let moved: BTreeSet<_> = changes
+        .iter()
+        .filter(|change| matches!(change.rule, "tool-version-changed" | "tool-renamed"))
+        .map(|change| &change.component)
+        .collect();
     changes
         .iter()
+        .filter(|change| !moved.contains(&change.component))
         .filter(|change| {
             change.level > Level::Cosmetic
                 && !change.pointer.is_empty()

@@ -31,7 +31,7 @@ pub use error::{Error, Exit};
     version,
     max_term_width = 100,
     after_help = "Exit codes: 0 pass, 1 drift blocked, 2 usage, configuration or baseline wrong, \
-                  3 server could not be captured, 4 verification failed."
+                  3 server could not be captured."
 )]
 struct Cli {
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! The only place that writes to stdout and stderr.
+//! Where reports and errors are written. (The progress line and clap's own messages are the two exceptions.)
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;

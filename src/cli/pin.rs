@@ -38,6 +38,8 @@ pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
     if !report.servers.is_empty() {
         output::deliver(&report, &args.report)?;
     }
+    // The exit code is that of the worst, whatever the order.
+    failed.sort_by_key(|error| error.exit().code());
     let mut failed = failed.into_iter();
     let Some(last) = failed.next_back() else {
         return Ok(Exit::Pass);
@@ -53,7 +55,7 @@ async fn pin(
     path: &Path,
     progress: &Progress,
 ) -> Result<(ServerReport, bool), Error> {
-    let manifest = store::read_for_update(path)?;
+    let manifest = store::read_for_update(path, Some(&target.name))?;
     let pinned = manifest
         .as_ref()
         .and_then(|manifest| manifest.servers().get(&target.name));

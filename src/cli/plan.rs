@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::{Error, Format, PolicyArgs, ServerArgs};
 use crate::baseline::{self, store};
 use crate::capture::Limits;
-use crate::config::{Config, ServerConfig, suggestion};
+use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
@@ -31,8 +31,8 @@ pub(super) struct Plan {
 pub(super) struct Target {
     pub(super) name: String,
     pub(super) launch: LaunchSpec,
-    /// The client it is to see, where somebody said so.
-    client: Option<ClientProfile>,
+    /// What somebody said of the client that it is to see.
+    client: ClientChoice,
     pub(super) limits: Limits,
     /// The command that accepts what it says now.
     pub(super) pin_command: String,
@@ -64,11 +64,10 @@ impl Target {
     /// The client that the server gets to see: whom the user names, else whoever pinned it. What a server lists
     /// depends on who asks.
     pub(super) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
-        match (&self.client, pinned) {
-            (Some(client), _) => client.clone(),
-            (None, Some(pinned)) => pinned.client.clone(),
-            (None, None) => ClientProfile::default(),
-        }
+        let usual = pinned
+            .map(|pinned| pinned.client.clone())
+            .unwrap_or_default();
+        self.client.applied_to(usual)
     }
 }
 
@@ -105,7 +104,7 @@ pub(super) fn plan(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Pla
     let targets = named
         .into_iter()
         .map(|(name, server)| target(args, name, server))
-        .collect();
+        .collect::<Result<_, _>>()?;
     let mut policy_of_file = config.map(|config| config.policy).unwrap_or_default();
     if let Some(policy) = policy {
         apply(&mut policy_of_file, policy);
@@ -167,7 +166,7 @@ fn only_pinned(pattern: &Path) -> Option<String> {
     if store::is_split(pattern) {
         return None;
     }
-    let manifest = store::read_for_update(pattern).ok()??;
+    let manifest = store::read_for_update(pattern, None).ok()??;
     match manifest.servers().len() {
         1 => manifest.servers().keys().next().cloned(),
         _ => None,
@@ -215,7 +214,7 @@ fn configured(
     Ok(named)
 }
 
-fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Target {
+fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {
     let mut env = server.env;
     env.extend(args.env.iter().cloned());
     let mut pass_env = server.pass_env;
@@ -224,31 +223,36 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Target {
     if let Some(timeout) = args.timeout.map(Duration::from_secs).or(server.timeout) {
         limits.start = timeout;
         limits.request = timeout;
+        limits.total = limits.total.max(10 * timeout);
     }
     let mut client = server.client;
-    if let Some(name) = &args.client {
-        client.get_or_insert_default().name.clone_from(name);
+    if args.client.is_some() {
+        client.name.clone_from(&args.client);
     }
     if let Some(capabilities) = &args.capabilities {
         let announced = capabilities
             .iter()
-            .filter(|it| !it.is_empty() && *it != "none")
-            .cloned();
-        client.get_or_insert_default().capabilities = announced.collect();
+            .filter(|it| !it.is_empty() && *it != "none");
+        client.capabilities = Some(announced.cloned().collect());
     }
-    Target {
+    let launch = LaunchSpec {
+        command: server.command,
+        cwd: server.cwd,
+        env,
+        pass_env,
+    };
+    // What is written wrong is told before anything is started, and as what it is: usage, not a failing server.
+    launch
+        .verify(std::env::vars_os())
+        .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
+    Ok(Target {
         pin_command: pin_command(args, &name),
         name,
-        launch: LaunchSpec {
-            command: server.command,
-            cwd: server.cwd,
-            env,
-            pass_env,
-        },
+        launch,
         client,
         limits,
         version: server.version,
-    }
+    })
 }
 
 /// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.

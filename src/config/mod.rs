@@ -45,12 +45,34 @@ pub struct ServerConfig {
     pub env: BTreeMap<String, String>,
     /// Variables of ours that it may see.
     pub pass_env: BTreeSet<String>,
-    /// The client that it sees.
-    pub client: Option<ClientProfile>,
+    /// What is said of the client that it sees.
+    pub client: ClientChoice,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
     /// Where its version is read.
     pub version: VersionSource,
+}
+
+/// What is said of the client that a server gets to see. What is not said stays as it was pinned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientChoice {
+    /// `clientInfo.name`
+    pub name: Option<String>,
+    /// `clientInfo.version`
+    pub version: Option<String>,
+    /// The capabilities announced.
+    pub capabilities: Option<BTreeSet<String>>,
+}
+
+impl ClientChoice {
+    /// A profile with what was said instead of what it had.
+    pub fn applied_to(&self, profile: ClientProfile) -> ClientProfile {
+        ClientProfile {
+            name: self.name.clone().unwrap_or(profile.name),
+            version: self.version.clone().unwrap_or(profile.version),
+            capabilities: self.capabilities.clone().unwrap_or(profile.capabilities),
+        }
+    }
 }
 
 impl Config {
@@ -138,7 +160,11 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         cwd: Some(cwd),
         env,
         pass_env: pass_env.into_iter().collect(),
-        client: node.get("client").map(|it| client(&it)).transpose()?,
+        client: node
+            .get("client")
+            .map(|it| client(&it))
+            .transpose()?
+            .unwrap_or_default(),
         timeout: node.get("timeout").map(|it| seconds(&it)).transpose()?,
         version: match node.get("version") {
             Some(version) if version.is_array() => VersionSource::Command(version.strings()?),
@@ -148,19 +174,30 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
     })
 }
 
-fn client(node: &Node<'_>) -> Result<ClientProfile, ConfigError> {
+fn client(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
     node.only(&["name", "version", "capabilities"])?;
-    let mut profile = ClientProfile::default();
-    if let Some(name) = node.get("name") {
-        profile.name = name.string()?.to_owned();
-    }
-    if let Some(version) = node.get("version") {
-        profile.version = version.string()?.to_owned();
-    }
-    if let Some(capabilities) = node.get("capabilities") {
-        profile.capabilities = capabilities.strings()?.into_iter().collect();
-    }
-    Ok(profile)
+    let text = |member: &str| {
+        node.get(member)
+            .map(|it| it.string().map(str::to_owned))
+            .transpose()
+    };
+    let capabilities = match node.get("capabilities") {
+        Some(list) => {
+            let names: BTreeSet<String> = list.strings()?.into_iter().collect();
+            if names.contains("none") {
+                return Err(list
+                    .error("there is no capability `none`")
+                    .expecting("[] for no capability"));
+            }
+            Some(names)
+        }
+        None => None,
+    };
+    Ok(ClientChoice {
+        name: text("name")?,
+        version: text("version")?,
+        capabilities,
+    })
 }
 
 fn seconds(node: &Node<'_>) -> Result<Duration, ConfigError> {

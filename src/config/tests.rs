@@ -46,10 +46,14 @@ fn the_example_of_the_documentation_reads() {
     assert_eq!(weather.command, ["node", "dist/index.js"]);
     assert_eq!(weather.env["API_BASE"], "http://127.0.0.1:9");
     assert_eq!(weather.timeout, Some(Duration::from_secs(60)));
-    let client = weather.client.as_ref().unwrap();
+    let client = weather.client.applied_to(ClientProfile::default());
     assert_eq!(
-        (client.name.as_str(), client.capabilities.len()),
-        ("claude", 1)
+        (
+            client.name.as_str(),
+            client.version.as_str(),
+            client.capabilities.len()
+        ),
+        ("claude", "1", 1)
     );
     let policy = &config.policy;
     assert_eq!(policy.enforcement, Enforcement::Warn);

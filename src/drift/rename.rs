@@ -31,11 +31,13 @@ impl Renamed<'_> {
         component::compare(self.old, self.new, &mut others);
         // The name itself has been told, and so has the version.
         let told = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
-        changes.extend(
-            others
-                .into_iter()
-                .filter(|change| !told.contains(&change.pointer.as_str())),
-        );
+        for mut change in others {
+            if !told.contains(&change.pointer.as_str()) {
+                // Where the baseline knows it: that is where a reviewer looks.
+                change.component = Some(self.old.key.clone());
+                changes.push(change);
+            }
+        }
     }
 
     fn name_changed(&self) -> Change {

@@ -70,8 +70,16 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
         let change = match hint {
             Some(hint) if is_flag(&difference.old) && is_flag(&difference.new) => {
                 let (was, is) = (effective(member.old, hint), effective(member.new, hint));
-                if was == is || (was.is_none() || is.is_none()) {
-                    let message = format!("`{hint}` is stated differently and means the same");
+                if was == is || was.is_none() || is.is_none() {
+                    let message = match (was, is) {
+                        (None, Some(_)) => {
+                            format!("`{hint}` counts now that the tool no longer only reads")
+                        }
+                        (Some(_), None) => {
+                            format!("`{hint}` counts no longer now that the tool only reads")
+                        }
+                        _ => format!("`{hint}` is stated differently and means the same"),
+                    };
                     Change::new("tool-hint-stated", at, message)
                 } else {
                     let is = is == Some(true);

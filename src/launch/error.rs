@@ -88,7 +88,7 @@ impl LaunchError {
             Self::IsDirectory { .. } => "name the program inside it".into(),
             Self::NoInterpreter { .. } => "install the interpreter, or start the script through the one that is there".into(),
             Self::WrongFormat { .. } => "build it for this machine, or start it through its interpreter".into(),
-            Self::NoWorkingDirectory { .. } => "check `cwd`; it is relative to where mcp-keel runs".into(),
+            Self::NoWorkingDirectory { .. } => "check `cwd`; it is relative to the folder of mcp-keel.toml".into(),
             Self::BadVariable { .. } => "a name is not empty and holds no `=`; write `--env NAME=VALUE` and `--pass-env NAME`".into(),
             Self::RunnersVariable { .. } => {
                 "it carries the rights of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()
@@ -100,11 +100,6 @@ impl LaunchError {
     /// Why `spec` did not start. The operating system gives one error number for several causes (a missing
     /// command, a missing interpreter and a missing working directory are all "not found"), so look again.
     pub(super) fn diagnose(spec: &LaunchSpec, path: Option<&Path>, source: io::Error) -> Self {
-        if let Some(cwd) = &spec.cwd
-            && !cwd.is_dir()
-        {
-            return Self::NoWorkingDirectory { cwd: cwd.clone() };
-        }
         let command = spec.command.first().cloned().unwrap_or_default();
         let file = path.filter(|file| file.exists());
         match (source.kind(), file) {

@@ -15,7 +15,7 @@ mod guards;
 mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -87,15 +87,29 @@ pub struct Launched {
     child: Box<dyn ChildWrapper>,
 }
 
+impl LaunchSpec {
+    /// What can be told without starting anything: a command that is empty, a variable that cannot or must not be
+    /// passed on, a working directory that is not there. `ours` is the environment of this program.
+    pub fn verify(
+        &self,
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Environment, LaunchError> {
+        if self.command.first().is_none_or(String::is_empty) {
+            return Err(LaunchError::NoCommand);
+        }
+        match &self.cwd {
+            Some(cwd) if !cwd.is_dir() => Err(LaunchError::NoWorkingDirectory { cwd: cwd.clone() }),
+            _ => environment(self, ours),
+        }
+    }
+}
+
 /// Starts the server of `spec`. Needs a tokio runtime.
 pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
+    let Environment { variables, missing } = spec.verify(std::env::vars_os())?;
     let Some((program, arguments)) = spec.command.split_first() else {
         return Err(LaunchError::NoCommand);
     };
-    if program.is_empty() {
-        return Err(LaunchError::NoCommand);
-    }
-    let Environment { variables, missing } = environment(spec, std::env::vars_os())?;
     let path = variables.get(OsStr::new("PATH"));
     let file = find_program(program, spec.cwd.as_deref(), path.map(AsRef::as_ref));
     let marker = Group::new_marker();

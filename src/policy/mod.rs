@@ -7,8 +7,9 @@
 //! 3. A rule that `[policy.rules]` gives an action has that action.
 //! 4. A component that the baseline does not know follows `unknown`, every other change `enforcement`.
 //!
-//! `enforcement = "audit"` is a cap, not a default: nothing fails under it, whatever single rules say. Unless it is
-//! given, `unknown` follows `enforcement`. Pure: today's date is an argument.
+//! `enforcement = "audit"` is a cap, not a default: nothing fails under it, whatever single rules say; only `unknown`,
+//! where it is given, still speaks for components that the baseline does not know. Where it is not given, it follows
+//! `enforcement`. Pure: today's date is an argument.
 
 mod acceptance;
 mod version;
@@ -201,8 +202,8 @@ impl Policy {
                     (Action::Accepted, false)
                 } else {
                     (
-                        self.action(&change),
-                        self.strictly(&change) == Action::Block,
+                        self.action(&change, self.enforcement),
+                        self.action(&change, Enforcement::Block) == Action::Block,
                     )
                 };
                 Judged {
@@ -215,42 +216,24 @@ impl Policy {
             .collect()
     }
 
-    fn action(&self, change: &Change) -> Action {
-        let action = self.strictly(change);
-        match self.enforcement {
-            Enforcement::Audit if !change.is_unknown_component() => action.min(Action::Audit),
-            Enforcement::Audit => match self.unknown {
-                None => action.min(Action::Audit),
-                Some(unknown) => action.min(unknown.action()),
-            },
-            Enforcement::Warn
-                if self.set_action(change).is_none() && !change.is_unknown_component() =>
-            {
-                action.min(Action::Warn)
-            }
-            _ => action,
-        }
-    }
-
-    /// The action if enforcement were `block`.
-    fn strictly(&self, change: &Change) -> Action {
+    /// What happens because of a change, if enforcement is this.
+    fn action(&self, change: &Change, enforcement: Enforcement) -> Action {
         let reached = self.fail_on.reached_by(change.level)
             || (self.fail_on_exposure != Exposure::None
                 && change.exposure >= self.fail_on_exposure);
         if !reached {
             return Action::Audit;
         }
-        if let Some(action) = self.set_action(change) {
-            return action;
+        let unknown = self
+            .unknown
+            .filter(|_| change.is_unknown_component())
+            .map(Unknown::action);
+        let by_default = unknown.unwrap_or(enforcement.action());
+        let action = self.set_action(change).unwrap_or(by_default);
+        match enforcement {
+            Enforcement::Audit => action.min(by_default),
+            _ => action,
         }
-        if change.is_unknown_component() {
-            return match (self.unknown, self.enforcement) {
-                (Some(unknown), _) => unknown.action(),
-                (None, Enforcement::Warn) => Action::Warn,
-                (None, _) => Action::Block,
-            };
-        }
-        Action::Block
     }
 
     fn set_action(&self, change: &Change) -> Option<Action> {
@@ -260,14 +243,19 @@ impl Policy {
         }
     }
 
-    /// What happens because of a finding: nothing, unless the policy names its rule.
+    /// What happens because of a finding: what the policy says of its rule; else stale acceptances warn, because they
+    /// are part of the policy itself, and everything else is only told.
     pub fn judge_note(&self, note: &Note) -> Action {
-        match self.rules.get(note.rule) {
-            Some(RuleSetting::Action(action)) if self.enforcement != Enforcement::Audit => *action,
-            _ if note.rule.starts_with("acceptance-") => {
-                Action::Warn.min(self.enforcement.action())
-            }
-            _ => Action::Audit,
+        let wanted = match self.rules.get(note.rule) {
+            Some(RuleSetting::Action(action)) => *action,
+            Some(RuleSetting::Level(level)) if self.fail_on.reached_by(*level) => Action::Block,
+            Some(RuleSetting::Level(_)) => Action::Audit,
+            None if note.rule.starts_with("acceptance-") => Action::Warn,
+            None => Action::Audit,
+        };
+        match (self.enforcement, self.rules.get(note.rule)) {
+            (Enforcement::Warn, Some(RuleSetting::Action(_))) => wanted,
+            (enforcement, _) => wanted.min(enforcement.action()),
         }
     }
 

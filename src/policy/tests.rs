@@ -120,6 +120,50 @@ fn a_rule_has_the_action_or_the_level_that_the_policy_gives_it() {
 }
 
 #[test]
+fn what_would_have_blocked_does_not_depend_on_what_is_enforced() {
+    for enforcement in [Enforcement::Audit, Enforcement::Warn, Enforcement::Block] {
+        let policy = Policy {
+            enforcement,
+            ..Policy::default()
+        };
+        for rule in ["tool-added", "tool-removed"] {
+            assert!(
+                policy.judge("s", vec![change(rule)], TODAY)[0].would_block,
+                "{enforcement} {rule}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_finding_fails_only_if_the_policy_says_so_of_its_rule() {
+    let note = Note {
+        rule: "stdout-noise",
+        component: None,
+        message: String::new(),
+    };
+    let mut policy = Policy {
+        fail_on: FailOn::Breaking,
+        ..Policy::default()
+    };
+    assert_eq!(policy.judge_note(&note), Action::Audit);
+    for (setting, expected) in [
+        (RuleSetting::Action(Action::Block), Action::Block),
+        (RuleSetting::Action(Action::Warn), Action::Warn),
+        (RuleSetting::Level(Level::Breaking), Action::Block),
+        (RuleSetting::Level(Level::Risky), Action::Audit),
+    ] {
+        policy.rules.insert("stdout-noise".into(), setting);
+        assert_eq!(policy.judge_note(&note), expected);
+    }
+    policy.enforcement = Enforcement::Audit;
+    policy
+        .rules
+        .insert("stdout-noise".into(), RuleSetting::Action(Action::Block));
+    assert_eq!(policy.judge_note(&note), Action::Audit);
+}
+
+#[test]
 fn audit_is_a_cap_and_says_what_would_have_blocked() {
     let mut policy = Policy {
         enforcement: Enforcement::Audit,

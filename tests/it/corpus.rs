@@ -75,6 +75,11 @@ fn every_byte_of_difference_is_reported() {
             .iter()
             .map(|change| change.component.as_deref())
             .collect();
+        let renamed: BTreeSet<String> = changes
+            .iter()
+            .filter(|change| change.rule == "tool-renamed")
+            .filter_map(|change| Some(format!("tool:{}@", change.new.as_ref()?.as_str()?)))
+            .collect();
         let emptied = changes
             .iter()
             .any(|change| change.rule == "surface-emptied");
@@ -87,7 +92,8 @@ fn every_byte_of_difference_is_reported() {
         for key in keys {
             let texts = [old, new].map(|it| it.component(key).map(|it| to_compact(&it.contract())));
             let differ = texts[0] != texts[1];
-            let gone = emptied && texts[1].is_none();
+            let gone =
+                (emptied && texts[1].is_none()) || (texts[0].is_none() && renamed.contains(key));
             assert_eq!(
                 differ && !gone,
                 told.contains(&Some(key)),

@@ -46,6 +46,14 @@ pub(super) const RULES: &[Rule] = &[
         "a server that prints `Server started` on stdout before its first answer",
     ),
     elsewhere(
+        "variable-missing",
+        "a variable that the server was to see is not set",
+        "`pass-env` names it, and it is not set where mcp-keel runs. Several published servers list fewer tools, or none, \
+         without their credentials, and say nothing about it.",
+        "Set the variable, for example as a secret of the workflow, or take it out of `pass-env`.",
+        "pass-env = [\"API_KEY\"] in a job that does not set API_KEY",
+    ),
+    elsewhere(
         "acceptance-unused",
         "an acceptance in mcp-keel.toml matches no change",
         "The change was pinned, reverted or has become another change. An acceptance that is left behind would \
