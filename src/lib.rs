@@ -2,4 +2,5 @@
 
 pub mod canonical;
 pub mod judgement;
+pub mod schema;
 pub mod surface;
