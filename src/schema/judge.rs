@@ -199,7 +199,7 @@ impl Case {
             Ok(()) => (finding.calm, Some(Proof::Subsumed)),
             Err(problem) => {
                 let level = if finding.calm == Level::Cosmetic { Level::Cosmetic } else { Level::Risky };
-                let level = if finding.family.starts_with("format-") || finding.family == "unclassified" {
+                let level = if finding.family.starts_with("format-") || finding.family == "schema-unclassified" {
                     Level::Risky
                 } else {
                     level
@@ -215,6 +215,7 @@ impl Case {
             receiver: &self.receiver,
             patterns: &self.patterns,
             validators,
+            constants: constants(&self.receiver),
         }
     }
 
@@ -231,7 +232,15 @@ impl Case {
         let Some(member) = &finding.member else {
             return Structural::show(&question, mine, theirs);
         };
-        if finding.family.contains("requ") || finding.family.contains("optional") && self.side == Side::Input {
+        // Whether a member is there is a matter of the whole object; what it holds is a matter of the member.
+        let about_presence = match self.side {
+            Side::Input => finding.family.contains("requ") || finding.family.contains("optional"),
+            Side::Output => {
+                finding.family.contains("became")
+                    || (finding.family == "property-removed" && theirs_requires(&self.receiver, theirs, member))
+            }
+        };
+        if about_presence {
             return Structural::show(&question, mine, theirs);
         }
         let mine = View::of(sender, mine)?;
@@ -288,7 +297,7 @@ impl Case {
                     change.proof = Some(proof);
                 }
                 None => changes.push(SchemaChange {
-                    rule: rules::id(self.side, "unclassified"),
+                    rule: rules::id(self.side, "schema-unclassified"),
                     pointer: String::new(),
                     old: None,
                     new: None,
@@ -304,10 +313,28 @@ impl Case {
     }
 }
 
+/// The values that a schema singles out anywhere: conditions ask for them.
+fn constants(document: &Document) -> Vec<Json> {
+    let mut found: Vec<Json> = Vec::new();
+    super::document::each_schema(&document.root, &mut |node| {
+        let listed = node.get("enum").and_then(Json::as_array).unwrap_or(&[]);
+        for value in node.get("const").into_iter().chain(listed) {
+            if found.len() < 48 && !found.contains(value) {
+                found.push(value.clone());
+            }
+        }
+    });
+    found
+}
+
+fn theirs_requires(document: &Document, node: &Json, member: &crate::canonical::Text) -> bool {
+    View::of(document, node).is_ok_and(|view| view.required().contains(member))
+}
+
 fn spelling_change(old: &Json, new: &Json, side: Side) -> SchemaChange {
     let whole = old.same_value(new);
     SchemaChange {
-        rule: rules::id(side, "spelling-changed"),
+        rule: rules::id(side, "schema-spelling-changed"),
         pointer: String::new(),
         old: whole.then(|| old.clone()),
         new: whole.then(|| new.clone()),
@@ -327,7 +354,7 @@ pub(crate) fn only_spelling(old: &Json, new: &Json, side: Side) -> Comparison {
 
 fn unexplained(old: &Json, new: &Json, gave_up: bool) -> Finding {
     Finding {
-        family: "unclassified",
+        family: "schema-unclassified",
         pointer: String::new(),
         new_pointer: String::new(),
         old: Some(old.clone()),
@@ -345,6 +372,7 @@ fn unexplained(old: &Json, new: &Json, gave_up: bool) -> Finding {
         steps: Vec::new(),
         receiver_steps: Vec::new(),
         member: None,
+        partner: None,
         hints: Vec::new(),
         problem: None,
     }

@@ -275,7 +275,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Whether a value is possible here as far as the parts themselves say; `None` counts as possible.
-    fn fits(&self, view: &View<'a>, value: &Json) -> bool {
+    pub(crate) fn fits(&self, view: &View<'a>, value: &Json) -> bool {
         view.kinds().has(Kind::of(value))
             && accepts_all(
                 self.document,

@@ -23,6 +23,8 @@ pub(crate) struct Search<'a> {
     pub(crate) receiver: &'a Document,
     pub(crate) patterns: &'a Patterns,
     pub(crate) validators: &'a Validators,
+    /// Values that the receiver singles out.
+    pub(crate) constants: Vec<Json>,
 }
 
 /// What a refusal has to be about.
@@ -30,6 +32,7 @@ struct Aim {
     /// The place in the instance; `*` stands for any member.
     at: Vec<String>,
     member: Option<String>,
+    partner: Option<String>,
     /// The keywords that may refuse at the place itself; empty where any may, there and below.
     keywords: &'static [&'static str],
 }
@@ -77,6 +80,7 @@ impl Aim {
         Self {
             at,
             member: finding.member.as_ref().map(|it| it.to_string_lossy().to_owned()),
+            partner: finding.partner.as_ref().map(|it| it.to_string_lossy().to_owned()),
             keywords: refusing(finding.family),
         }
     }
@@ -105,7 +109,11 @@ impl Aim {
                 && refusal.names.iter().any(|name| {
                     name == next || (next == "*" && !declared.contains(name))
                 });
-            return union || (unexpected && at.len() + 1 == self.at.len());
+            let missing_partner = refusal.keyword == "required"
+                && self.partner.as_ref().is_some_and(|it| refusal.names.contains(it));
+            let by_name = refusal.keyword == "propertyNames" && self.keywords.contains(&"propertyNames");
+            let around = at.len() + 1 == self.at.len();
+            return union || (around && (unexpected || missing_partner || by_name));
         }
         if self.keywords.is_empty() {
             return match &self.member {
@@ -173,6 +181,15 @@ impl<'a> Search<'a> {
         if let Some(found) = attempt(sampler.instance(&finding.steps, None)) {
             return Some(found);
         }
+        if let Some((Step::Extra, around)) = finding.steps.split_last() {
+            for key in SHAPES {
+                let mut steps = around.to_vec();
+                steps.push(Step::Member((*key).into()));
+                if let Some(found) = attempt(sampler.instance(&steps, None)) {
+                    return Some(found);
+                }
+            }
+        }
         let (view, name) = sampler.place(&finding.steps)?;
         let receiving = Sampler {
             document: self.receiver,
@@ -219,6 +236,12 @@ impl<'a> Search<'a> {
             return;
         }
         into.extend(sampler.scalars(view, name).into_iter().take(48));
+        into.extend(
+            self.constants
+                .iter()
+                .filter(|value| sampler.fits(view, value))
+                .cloned(),
+        );
         let kinds = view.kinds();
         if let Some(theirs) = theirs {
             if kinds.has(Kind::Integer) || kinds.has(Kind::Fraction) {

@@ -40,7 +40,7 @@ impl Walker<'_> {
     fn annotation(&mut self, keyword: &str, was: Option<Json>, is: Option<Json>, place: &Place) {
         let called = self.called(place);
         let at = place.clone().token(keyword);
-        let mut finding = self.finding("unclassified", &at);
+        let mut finding = self.finding("schema-unclassified", &at);
         finding.effect = Effect::Neutral;
         let verb = match (&was, &is) {
             (None, _) => "was added",

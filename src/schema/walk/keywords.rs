@@ -34,6 +34,21 @@ impl Walker<'_> {
     /// Compares everything but annotations.
     pub(super) fn keywords(&mut self, old: &Object, new: &Object, place: &Place) {
         self.type_keyword(old, new, place);
+        let after_type = self.findings.len();
+        self.other_keywords(old, new, place);
+        // With no kind of value in common, what the keywords of each kind say cannot matter any more.
+        let kinds = |node: &Object| node.get("type").map_or(Kinds::ANY, Kinds::of_keyword);
+        if kinds(old).and(kinds(new)).iter().next().is_none() {
+            for finding in &mut self.findings[after_type..] {
+                finding.effect = Effect::Neutral;
+                finding.calm = Level::Cosmetic;
+                finding.calm_message = None;
+                finding.message.push_str("; the type changed altogether");
+            }
+        }
+    }
+
+    fn other_keywords(&mut self, old: &Object, new: &Object, place: &Place) {
         self.values(old, new, place);
         self.bounds(old, new, place);
         self.counts(old, new, place);
@@ -299,7 +314,7 @@ impl Walker<'_> {
                     finding.exposure = Exposure::Low;
                 }
                 Effect::Either => {
-                    finding.family = "unclassified";
+                    finding.family = "schema-unclassified";
                     finding.message = format!("the {side} bound of {called} is not a number");
                 }
                 Effect::Narrows => {

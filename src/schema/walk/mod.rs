@@ -59,6 +59,8 @@ pub(crate) struct Finding {
     pub(crate) receiver_steps: Vec<Step>,
     /// The member of the place that the finding is about, where it is about one.
     pub(crate) member: Option<Text>,
+    /// The name on the other side, where the member was renamed.
+    pub(crate) partner: Option<Text>,
     /// Values to try at the place before all others.
     pub(crate) hints: Vec<Json>,
     /// Why nothing can be decided here, where that is known at once.
@@ -212,6 +214,7 @@ impl<'a> Walker<'a> {
                 Side::Output => place.steps_old.clone(),
             },
             member: None,
+            partner: None,
             hints: Vec::new(),
             problem: None,
         }
@@ -269,7 +272,7 @@ impl<'a> Walker<'a> {
             (Ok(from), Ok(to)) => (from, to),
             (Err(problem), _) | (_, Err(problem)) => {
                 if old != new {
-                    let mut finding = self.finding("unclassified", place);
+                    let mut finding = self.finding("schema-unclassified", place);
                     finding.message = format!("{} changed: {problem}", self.called(place));
                     finding.old = Some(old.clone());
                     finding.new = Some(new.clone());
@@ -343,7 +346,7 @@ impl<'a> Walker<'a> {
         if same(&bare(old), &bare(new)) {
             return;
         }
-        let mut finding = self.finding("unclassified", place);
+        let mut finding = self.finding("schema-unclassified", place);
         finding.message = format!("{} changed in a way that no rule describes", self.called(place));
         finding.old = Some(old.clone());
         finding.new = Some(new.clone());

@@ -138,10 +138,13 @@ impl Walker<'_> {
                 }
             }
         }
-        finding.member = Some(match self.side {
-            Side::Input => from.name.clone(),
-            Side::Output => to.name.clone(),
-        });
+        let names = (from.name.clone(), to.name.clone());
+        let (own, partner) = match self.side {
+            Side::Input => names,
+            Side::Output => (names.1, names.0),
+        };
+        finding.member = Some(own);
+        finding.partner = Some(partner);
         self.push(finding, place);
     }
 

@@ -40,7 +40,7 @@ impl Walker<'_> {
             return;
         }
         let (Some(old_object), Some(new_object)) = (as_schema(old), as_schema(new)) else {
-            let mut finding = self.finding("unclassified", place);
+            let mut finding = self.finding("schema-unclassified", place);
             finding.message = format!(
                 "the schema of {} changed from {} to {}",
                 self.called(place),
