@@ -8,6 +8,7 @@
 mod algebra;
 mod disjoint;
 pub(crate) mod evaluate;
+pub(crate) mod language;
 mod structural;
 pub(crate) mod view;
 

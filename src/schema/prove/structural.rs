@@ -9,6 +9,7 @@
 use super::super::document::{Document, Draft, Problem};
 use super::super::value::{as_count, as_i64, same};
 use super::disjoint::Disjointness;
+use super::language::{Inclusion, included};
 use super::evaluate::{Patterns, accepts, accepts_all, is_annotation};
 use super::view::{Kind, Kinds, View};
 use super::{Answer, Prover, Question};
@@ -377,8 +378,12 @@ impl<'a> Proof<'a> {
             "minLength" => at_least(view, keyword, argument),
             "maxLength" => at_most(view, keyword, argument),
             "pattern" => {
-                argument.as_str().is_some_and(str::is_empty)
-                    || view.all("pattern").any(|mine| mine == argument)
+                argument.as_str().is_some_and(|wanted| {
+                    wanted.is_empty()
+                        || view.all("pattern").filter_map(Json::as_str).any(|mine| {
+                            mine == wanted || included(mine, wanted) == Inclusion::Holds
+                        })
+                })
             }
             "format" => {
                 let known = argument.as_str().is_some_and(is_known_format);
@@ -806,14 +811,18 @@ fn certain_neighbours<'a>(
     Ok(found)
 }
 
-pub(crate) fn mentions_reference(node: &Json) -> bool {
-    let mut found = false;
-    super::super::document::each_schema(node, &mut |node| {
-        found |= ["$ref", "$dynamicRef", "$recursiveRef"]
-            .iter()
-            .any(|keyword| node.get(keyword).is_some());
-    });
-    found
+/// Whether a reference may stand anywhere inside. A member that only looks like one counts too.
+pub(crate) fn mentions_reference(json: &Json) -> bool {
+    match json {
+        Json::Object(object) => object.iter().any(|(name, value)| {
+            ["$ref", "$dynamicRef", "$recursiveRef"]
+                .iter()
+                .any(|keyword| name == *keyword)
+                || mentions_reference(value)
+        }),
+        Json::Array(items) => items.iter().any(mentions_reference),
+        _ => false,
+    }
 }
 
 /// The formats that JSON Schema defines for strings. Others are never asserted by a validator.

@@ -417,7 +417,7 @@ impl<'a> View<'a> {
 fn lone_unevaluated<'a>(node: &'a Object, draft: Draft, keyword: &str) -> Option<&'a Json> {
     let composed = [
         "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not", "dependentSchemas",
-        "contains",
+        "contains", "additionalProperties",
     ];
     node.get(keyword)
         .filter(|_| draft >= Draft::Y2019)

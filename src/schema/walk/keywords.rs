@@ -4,6 +4,7 @@ use super::{Effect, Place, Walker, listed, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Side;
+use crate::schema::prove::language::{Inclusion, included};
 use crate::schema::prove::view::{Kinds, bound_of, item_of};
 use crate::schema::sample::{Step, beside};
 use crate::schema::value::{as_count, same};
@@ -444,6 +445,14 @@ impl Walker<'_> {
             finding.calm = Level::Additive;
             match keyword {
                 "pattern" => {
+                    let (sent, received) = match self.side {
+                        Side::Input => (was, is),
+                        Side::Output => (is, was),
+                    };
+                    let texts = sent.and_then(Json::as_str).zip(received.and_then(Json::as_str));
+                    if let Some(Inclusion::Fails(text)) = texts.map(|(one, other)| included(one, other)) {
+                        finding.hints.push(Json::string(text));
+                    }
                     (finding.family, finding.message) = if added {
                         ("pattern-added", format!("{called} must match {} now", word(is)))
                     } else if removed {
