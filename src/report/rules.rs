@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use owo_colors::OwoColorize as _;
 
 use super::Style;
-use crate::canonical::Json;
+use crate::canonical::{Json, parse_str, to_pretty};
 use crate::drift::Subject;
 use crate::drift::catalogue::{Example, Rule, all};
 
@@ -63,7 +63,9 @@ pub fn page(rule: &Rule, style: Style) -> String {
     out += &paragraph(rule.advice, "  ");
     out += &heading("Example");
     match rule.example {
-        Example::Surfaces { old, new } => out += &indented(&example_diff(old, new)),
+        Example::Surfaces { old, new } | Example::Schemas { old, new } => {
+            out += &indented(&example_diff(old, new));
+        }
         Example::Elsewhere(text) => out += &paragraph(text, "  "),
     }
     out += &heading("In mcp-keel.toml");
@@ -99,7 +101,7 @@ pub fn markdown() -> String {
             rule.advice
         );
         let _ = match rule.example {
-            Example::Surfaces { old, new } => {
+            Example::Surfaces { old, new } | Example::Schemas { old, new } => {
                 write!(out, "```diff\n{}```\n", example_diff(old, new))
             }
             Example::Elsewhere(text) => writeln!(out, "Example: {text}."),
@@ -160,6 +162,11 @@ fn setting(rule: &Rule) -> String {
 
 /// The lines that differ between two examples, with a little around them.
 fn example_diff(old: &str, new: &str) -> String {
+    // Laid out alike, so that only what differs differs.
+    let pretty = |text: &str| {
+        parse_str(text).map_or_else(|_| text.to_owned(), |value| to_pretty(&value) + "\n")
+    };
+    let (old, new) = (&pretty(old), &pretty(new));
     let diff = similar::TextDiff::configure()
         .algorithm(similar::Algorithm::Patience)
         .diff_lines(old, new);

@@ -1,42 +1,90 @@
-//! stub
+//! What a change of a JSON Schema does to those who rely on it.
+//!
+//! Two versions of a tool's `inputSchema` or `outputSchema` go in; located changes with stable rule ids come out,
+//! and a verdict that is never wrong:
+//!
+//! - **witness**: a concrete `arguments` object that the old contract accepts and the new one refuses (for output:
+//!   a result that the new contract allows and the old one refuses), confirmed by a real validator;
+//! - **subsumed**: shown that there is none, for callers who send what the old schema declares;
+//! - **undecided**: neither, with the reason.
+//!
+//! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by counting steps
+//! and sizes, so that a hostile schema ends as undecided and never as a hang.
+//!
+//! The rooms inside: `document` (drafts and references), `closed` (the protocol's reading of a schema), `walk`
+//! (where two schemas differ), `prove` (whether one covers the other), `sample` and `witness` (instances),
+//! `validator` (the judge of instances), `judge` (levels and proofs), [`rules`] (what each rule means).
+
+mod closed;
+mod document;
+mod judge;
+mod meaning;
+mod prove;
+mod regex_sample;
+pub mod rules;
+mod sample;
+mod validator;
+mod value;
+mod walk;
+mod witness;
+
 use crate::canonical::Json;
-use crate::judgement::*;
-#[derive(Clone, Copy, PartialEq, Eq)]
+use crate::judgement::{Exposure, Level, Proof};
+
+pub use prove::{Answer, Prover, Question};
+pub use rules::{RULES, RuleInfo};
+
+/// Which of a tool's two schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
+    /// `inputSchema`: old calls must still be accepted.
     Input,
+    /// `outputSchema`: new results must still satisfy the old schema.
     Output,
 }
+
+/// One located change of a schema, judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaChange {
+    /// The rule's id, as in [`RULES`].
     pub rule: &'static str,
+    /// JSON pointer inside the schema; empty for the whole of it.
     pub pointer: String,
+    /// What stood there.
     pub old: Option<Json>,
+    /// What stands there now.
     pub new: Option<Json>,
+    /// What it does to callers.
     pub level: Level,
+    /// What it does to those who approved the old schema.
     pub exposure: Exposure,
+    /// How the level is known; none for what no validator reads.
     pub proof: Option<Proof>,
+    /// One sentence for a reviewer. May quote the server: escape it before printing.
     pub message: String,
 }
+
+/// Everything that changed between two schemas.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
+    /// Located changes, in the order of the schema.
     pub changes: Vec<SchemaChange>,
+    /// For the pair as a whole.
     pub verdict: Proof,
 }
-pub fn compare(old: &Json, new: &Json, _side: Side) -> Comparison {
-    let changes = if old == new {
-        vec![]
-    } else {
-        vec![SchemaChange {
-            rule: "unclassified-change",
-            pointer: String::new(),
-            old: Some(old.clone()),
-            new: Some(new.clone()),
-            level: Level::Risky,
-            exposure: Exposure::Low,
-            proof: None,
-            message: "schema changed".into(),
-        }]
-    };
-    Comparison {
-        changes,
-        verdict: Proof::Undecided("stub".into()),
+
+/// Compares two versions of a schema.
+///
+/// Equal schemas have no changes and are subsumed. Every difference is covered by at least one change.
+pub fn compare(old: &Json, new: &Json, side: Side) -> Comparison {
+    if old == new {
+        return Comparison {
+            changes: Vec::new(),
+            verdict: Proof::Subsumed,
+        };
     }
+    if old.same_value(new) {
+        return judge::only_spelling(old, new, side);
+    }
+    judge::judge(old, new, side)
 }

@@ -11,5 +11,7 @@ mod golden;
 mod keel;
 mod reference;
 mod rules;
+mod schema_corpus;
+mod schema_properties;
 mod schemas;
 mod scripted;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mcp_keel::canonical::Json;
 use mcp_keel::drift::catalogue::{Example, all};
-use mcp_keel::drift::{Subject, compare};
+use mcp_keel::drift::{Rule, Subject, compare};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
 
@@ -22,13 +22,36 @@ fn surface(text: &str) -> Surface {
         .unwrap()
 }
 
+/// The two surfaces of a rule's example.
+fn example(rule: &Rule) -> Option<(Surface, Surface)> {
+    let member = if rule.id.starts_with("output-") {
+        "outputSchema"
+    } else {
+        "inputSchema"
+    };
+    let tool = |schema: &str| {
+        let input = if member == "inputSchema" {
+            ""
+        } else {
+            r#""inputSchema":{"type":"object"},"#
+        };
+        surface(&format!(
+            r#"{{"tools":[{{"name":"a",{input}"{member}":{schema}}}]}}"#
+        ))
+    };
+    match rule.example {
+        Example::Surfaces { old, new } => Some((surface(old), surface(new))),
+        Example::Schemas { old, new } => Some((tool(old), tool(new))),
+        Example::Elsewhere(_) => None,
+    }
+}
+
 #[test]
 fn every_rule_fires_in_its_own_example() {
     for rule in all() {
-        let Example::Surfaces { old, new } = rule.example else {
+        let Some((old, new)) = example(rule) else {
             continue;
         };
-        let (old, new) = (surface(old), surface(new));
         match rule.subject {
             Subject::Change => {
                 let fired: Vec<&str> = compare(&old, &new)
@@ -53,10 +76,10 @@ fn every_rule_fires_in_its_own_example() {
 #[test]
 fn examples_show_their_rule_and_little_else() {
     for rule in all() {
-        let Example::Surfaces { old, new } = rule.example else {
+        let Some((old, new)) = example(rule) else {
             continue;
         };
-        let changes = compare(&surface(old), &surface(new));
+        let changes = compare(&old, &new);
         let others: Vec<&str> = changes
             .iter()
             .map(|change| change.rule)
@@ -73,14 +96,11 @@ fn examples_show_their_rule_and_little_else() {
 #[test]
 fn an_example_compared_with_itself_shows_nothing() {
     for rule in all() {
-        if let Example::Surfaces { old, new } = rule.example {
-            for text in [old, new] {
-                assert!(
-                    compare(&surface(text), &surface(text)).is_empty(),
-                    "{}",
-                    rule.id
-                );
-            }
+        let Some((old, new)) = example(rule) else {
+            continue;
+        };
+        for surface in [old, new] {
+            assert!(compare(&surface, &surface).is_empty(), "{}", rule.id);
         }
     }
 }
@@ -88,10 +108,10 @@ fn an_example_compared_with_itself_shows_nothing() {
 #[test]
 fn every_change_has_the_level_that_the_catalogue_tells() {
     for rule in all() {
-        let Example::Surfaces { old, new } = rule.example else {
+        let Some((old, new)) = example(rule) else {
             continue;
         };
-        for change in compare(&surface(old), &surface(new)) {
+        for change in compare(&old, &new) {
             if change.rule == rule.id {
                 assert_eq!(change.level, rule.level, "{}", rule.id);
             }

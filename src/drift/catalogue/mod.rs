@@ -50,6 +50,14 @@ pub enum Example {
         /// The new one.
         new: &'static str,
     },
+    /// Two schemas of a tool that is otherwise the same: `inputSchema` for the rules that begin with `input-`,
+    /// `outputSchema` for the others.
+    Schemas {
+        /// The old one.
+        old: &'static str,
+        /// The new one.
+        new: &'static str,
+    },
     /// It speaks of the configuration or of the run, not of a surface.
     Elsewhere(&'static str),
 }
@@ -90,6 +98,19 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         .flatten()
         .copied()
         .collect();
+    rules.extend(crate::schema::RULES.iter().map(|rule| Rule {
+        id: rule.id,
+        subject: Subject::Change,
+        summary: rule.summary,
+        level: rule.level,
+        exposure: rule.exposure,
+        rationale: rule.rationale,
+        advice: rule.advice,
+        example: Example::Schemas {
+            old: rule.example_old,
+            new: rule.example_new,
+        },
+    }));
     rules.sort_by_key(|rule| rule.id);
     rules
 });

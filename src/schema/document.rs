@@ -1,0 +1,319 @@
+//! One schema document: its draft, and what its references point at.
+//!
+//! References are resolved lazily and inside the document only. A reference to another document is never
+//! fetched: whoever needs its target gets a [`Problem`] instead, and the verdict becomes undecided.
+
+use std::fmt;
+
+use crate::canonical::{Json, Object, pointer};
+
+/// The drafts of JSON Schema that servers send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Draft {
+    Four,
+    Six,
+    Seven,
+    Y2019,
+    Y2020,
+}
+
+/// Why something about a schema cannot be known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// A reference that leads out of the document.
+    Remote(String),
+    /// A reference that leads nowhere.
+    Dangling(String),
+    /// A reference that comes back to itself without stepping into a member or an item.
+    Circular,
+    /// An embedded resource (`$id` below the root), which changes what references mean.
+    Embedded(String),
+    /// The budget was used up.
+    TooLarge,
+    /// A keyword whose effect could not be followed.
+    Keyword(&'static str),
+    /// Anything else, in words.
+    Other(String),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Remote(to) => write!(
+                f,
+                "the schema refers to `{to}`, which lies outside it and is never fetched"
+            ),
+            Self::Dangling(to) => {
+                write!(f, "the schema refers to `{to}`, which is not there")
+            }
+            Self::Circular => f.write_str("a reference comes back to itself"),
+            Self::Embedded(id) => write!(
+                f,
+                "the schema embeds another resource (`{id}`), inside which references change their meaning"
+            ),
+            Self::TooLarge => f.write_str(
+                "the schema is too large or too entangled to be decided within the budget",
+            ),
+            Self::Keyword(keyword) => {
+                write!(f, "the effect of `{keyword}` could not be decided")
+            }
+            Self::Other(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// A schema with its draft.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) root: Json,
+    pub(crate) draft: Draft,
+}
+
+impl Document {
+    pub(crate) fn new(root: Json) -> Self {
+        let draft = Draft::of(&root);
+        Self { root, draft }
+    }
+
+    /// The node at a pointer.
+    pub(crate) fn at(&self, at: &str) -> Option<&Json> {
+        pointer::resolve(&self.root, at)
+    }
+
+    /// Where a reference leads: the node and its pointer.
+    pub(crate) fn resolve(&self, reference: &str) -> Result<(&Json, String), Problem> {
+        let own = self.root.get("$id").and_then(Json::as_str);
+        let local = match reference.find('#') {
+            Some(0) => reference,
+            Some(at) if own.is_some_and(|own| own.trim_end_matches('#') == &reference[..at]) => {
+                &reference[at..]
+            }
+            None if own.is_some_and(|own| own.trim_end_matches('#') == reference) => "#",
+            _ => return Err(Problem::Remote(reference.to_owned())),
+        };
+        let fragment = percent_decoded(&local[1..]);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            return self
+                .at(&fragment)
+                .map(|node| (node, fragment.clone()))
+                .ok_or_else(|| Problem::Dangling(reference.to_owned()));
+        }
+        let mut found = None;
+        find_anchor(&self.root, &fragment, &mut String::new(), &mut found);
+        let at = found.ok_or_else(|| Problem::Dangling(reference.to_owned()))?;
+        self.at(&at)
+            .map(|node| (node, at.clone()))
+            .ok_or_else(|| Problem::Dangling(reference.to_owned()))
+    }
+
+    /// The reference of a node, whichever of the three keywords spells it.
+    ///
+    /// `$dynamicRef` and `$recursiveRef` are followed like `$ref`: inside one document without embedded
+    /// resources the outermost anchor is the only one, so the dynamic scope cannot choose another.
+    pub(crate) fn reference<'a>(&self, node: &'a Object) -> Option<&'a str> {
+        let named = |keyword| node.get(keyword).and_then(Json::as_str);
+        named("$ref").or_else(|| match self.draft {
+            Draft::Y2020 => named("$dynamicRef"),
+            Draft::Y2019 => named("$recursiveRef"),
+            _ => None,
+        })
+    }
+
+    /// Whether a reference silences the keywords beside it, as it does up to draft 7.
+    pub(crate) fn reference_stands_alone(&self) -> bool {
+        self.draft <= Draft::Seven
+    }
+}
+
+impl Draft {
+    /// By `$schema`; without it 2020-12, unless a form that only older drafts have shows otherwise.
+    pub(crate) fn of(root: &Json) -> Self {
+        if let Some(dialect) = root.get("$schema").and_then(Json::as_str) {
+            for (mark, draft) in [
+                ("draft-04", Self::Four),
+                ("draft-06", Self::Six),
+                ("draft-07", Self::Seven),
+                ("2019-09", Self::Y2019),
+            ] {
+                if dialect.contains(mark) {
+                    return draft;
+                }
+            }
+            return Self::Y2020;
+        }
+        let mut found = Self::Y2020;
+        each_schema(root, &mut |node| {
+            let Some(object) = node.as_object() else {
+                return;
+            };
+            let boolean = |keyword| matches!(object.get(keyword), Some(Json::Bool(_)));
+            if boolean("exclusiveMinimum") || boolean("exclusiveMaximum") {
+                found = Self::Four;
+            }
+            let old_form = matches!(object.get("items"), Some(Json::Array(_)))
+                || object.contains("definitions")
+                || object.contains("dependencies");
+            if old_form && found > Self::Seven {
+                found = Self::Seven;
+            }
+        });
+        found
+    }
+}
+
+/// Where schemas stand inside a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// The keyword's value is a schema.
+    One,
+    /// The keyword's value is a list of schemas.
+    List,
+    /// The keyword's value maps names to schemas.
+    Map,
+}
+
+/// The keywords that hold schemas.
+pub(crate) const APPLICATORS: &[(&str, Holds)] = &[
+    ("properties", Holds::Map),
+    ("patternProperties", Holds::Map),
+    ("additionalProperties", Holds::One),
+    ("unevaluatedProperties", Holds::One),
+    ("propertyNames", Holds::One),
+    ("dependentSchemas", Holds::Map),
+    ("dependencies", Holds::Map),
+    ("items", Holds::One),
+    ("items", Holds::List),
+    ("prefixItems", Holds::List),
+    ("additionalItems", Holds::One),
+    ("unevaluatedItems", Holds::One),
+    ("contains", Holds::One),
+    ("allOf", Holds::List),
+    ("anyOf", Holds::List),
+    ("oneOf", Holds::List),
+    ("not", Holds::One),
+    ("if", Holds::One),
+    ("then", Holds::One),
+    ("else", Holds::One),
+    ("$defs", Holds::Map),
+    ("definitions", Holds::Map),
+    ("contentSchema", Holds::One),
+];
+
+/// Calls `visit` with `node` and every schema below it.
+pub(crate) fn each_schema(node: &Json, visit: &mut impl FnMut(&Json)) {
+    each_schema_at(node, &mut String::new(), &mut |node, _| visit(node));
+}
+
+/// The same, with each schema's pointer.
+pub(crate) fn each_schema_at(node: &Json, at: &mut String, visit: &mut impl FnMut(&Json, &str)) {
+    if !matches!(node, Json::Object(_) | Json::Bool(_)) {
+        return;
+    }
+    visit(node, at);
+    let Some(object) = node.as_object() else {
+        return;
+    };
+    for (keyword, holds) in APPLICATORS {
+        match (object.get(keyword), holds) {
+            (Some(value @ (Json::Object(_) | Json::Bool(_))), Holds::One) => {
+                pointer::descend(at, keyword, |at| each_schema_at(value, at, visit));
+            }
+            (Some(Json::Array(items)), Holds::List) => pointer::descend(at, keyword, |at| {
+                for (index, item) in items.iter().enumerate() {
+                    pointer::descend(at, &index.to_string(), |at| each_schema_at(item, at, visit));
+                }
+            }),
+            (Some(Json::Object(map)), Holds::Map) => pointer::descend(at, keyword, |at| {
+                for (name, value) in map.by_name() {
+                    let name = name.to_string_lossy();
+                    pointer::descend(at, name, |at| each_schema_at(value, at, visit));
+                }
+            }),
+            _ => {}
+        }
+    }
+}
+
+fn find_anchor(root: &Json, anchor: &str, at: &mut String, found: &mut Option<String>) {
+    let with_hash = format!("#{anchor}");
+    each_schema_at(root, at, &mut |node, at| {
+        let is = |keyword: &str, text: &str| node.get(keyword).and_then(Json::as_str) == Some(text);
+        let here = is("$anchor", anchor)
+            || is("$dynamicAnchor", anchor)
+            || is("$id", &with_hash)
+            || is("id", &with_hash);
+        if here && found.is_none() {
+            *found = Some(at.to_owned());
+        }
+    });
+}
+
+fn percent_decoded(text: &str) -> String {
+    if !text.contains('%') {
+        return text.to_owned();
+    }
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escaped = text
+            .get(at + 1..at + 3)
+            .filter(|_| bytes[at] == b'%')
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        out.push(escaped.unwrap_or(bytes[at]));
+        at += if escaped.is_some() { 3 } else { 1 };
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+
+    fn document(text: &str) -> Document {
+        Document::new(parse_str(text).expect("a schema"))
+    }
+
+    #[test]
+    fn the_draft_comes_from_the_dialect_or_from_old_forms() {
+        let draft = |text| document(text).draft;
+        assert_eq!(draft("{}"), Draft::Y2020);
+        assert_eq!(
+            draft(r#"{"$schema": "http://json-schema.org/draft-07/schema#"}"#),
+            Draft::Seven
+        );
+        assert_eq!(draft(r#"{"items": [{}]}"#), Draft::Seven);
+        assert_eq!(
+            draft(r#"{"properties": {"a": {"definitions": {}}}}"#),
+            Draft::Seven
+        );
+        assert_eq!(
+            draft(r#"{"properties": {"definitions": {}}}"#),
+            Draft::Y2020
+        );
+        assert_eq!(
+            draft(r#"{"minimum": 1, "exclusiveMinimum": true}"#),
+            Draft::Four
+        );
+    }
+
+    #[test]
+    fn references_stay_inside_the_document() {
+        let it = document(
+            r##"{"$id": "https://x.test/a", "$defs": {"a b": {"$anchor": "here", "type": "string"}}}"##,
+        );
+        for reference in ["#/$defs/a%20b", "#here", "https://x.test/a#here"] {
+            assert_eq!(
+                it.resolve(reference).expect("resolves").1,
+                "/$defs/a b",
+                "{reference}"
+            );
+        }
+        assert!(matches!(it.resolve("other.json"), Err(Problem::Remote(_))));
+        assert!(matches!(
+            it.resolve("#/$defs/none"),
+            Err(Problem::Dangling(_))
+        ));
+    }
+}

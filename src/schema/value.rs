@@ -1,0 +1,114 @@
+//! Between our lossless [`Json`] and the `serde_json` value that the validator reads.
+//!
+//! `serde_json` keeps 64-bit integers and doubles. A number that is neither changes on the way, so the
+//! conversion says whether everything arrived exactly; where it did not, no number is trusted to a validator.
+
+use serde_json::Value;
+
+use crate::canonical::{Json, Number, parse_str};
+
+/// A converted value.
+#[derive(Clone, Debug)]
+pub(crate) struct Converted {
+    pub(crate) value: Value,
+    /// Whether every number arrived as it was sent.
+    pub(crate) exact: bool,
+}
+
+/// Converts; `None` where the value cannot be said in `serde_json` at all (a lone surrogate, 1e400).
+pub(crate) fn to_value(json: &Json) -> Option<Converted> {
+    let mut exact = true;
+    let value = convert(json, &mut exact)?;
+    Some(Converted { value, exact })
+}
+
+fn convert(json: &Json, exact: &mut bool) -> Option<Value> {
+    Some(match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => Value::Number(convert_number(number, exact)?),
+        Json::String(text) => Value::String(text.as_str()?.to_owned()),
+        Json::Array(items) => Value::Array(
+            items
+                .iter()
+                .map(|item| convert(item, exact))
+                .collect::<Option<_>>()?,
+        ),
+        Json::Object(object) => {
+            let mut map = serde_json::Map::new();
+            for (name, value) in object.iter() {
+                map.insert(name.as_str()?.to_owned(), convert(value, exact)?);
+            }
+            Value::Object(map)
+        }
+    })
+}
+
+fn convert_number(number: &Number, exact: &mut bool) -> Option<serde_json::Number> {
+    if let Ok(integer) = number.literal().parse::<i64>() {
+        return Some(integer.into());
+    }
+    if let Ok(integer) = number.literal().parse::<u64>() {
+        return Some(integer.into());
+    }
+    let double = number.to_f64();
+    let converted = serde_json::Number::from_f64(double)?;
+    let Ok(Json::Number(back)) = parse_str(&converted.to_string()) else {
+        return None;
+    };
+    *exact &= back.decimal() == number.decimal();
+    Some(converted)
+}
+
+/// Whether a number stands anywhere in a value.
+pub(crate) fn has_number(json: &Json) -> bool {
+    match json {
+        Json::Number(_) => true,
+        Json::Array(items) => items.iter().any(has_number),
+        Json::Object(object) => object.iter().any(|(_, value)| has_number(value)),
+        _ => false,
+    }
+}
+
+/// A number as an exact 64-bit integer, `1.0` included.
+pub(crate) fn as_i64(number: &Number) -> Option<i64> {
+    if let Ok(integer) = number.literal().parse::<i64>() {
+        return Some(integer);
+    }
+    let double = number.to_f64();
+    // Beyond 2^53 a double no longer tells neighbours apart.
+    if double.fract() != 0.0 || double.abs() > 9_007_199_254_740_992.0 {
+        return None;
+    }
+    #[allow(clippy::cast_possible_truncation)]
+    let integer = double as i64;
+    (Number::from(integer).decimal() == number.decimal()).then_some(integer)
+}
+
+/// A count (`minLength` and its kin).
+pub(crate) fn as_count(json: &Json) -> Option<u64> {
+    match json {
+        Json::Number(number) => as_i64(number).and_then(|count| u64::try_from(count).ok()),
+        _ => None,
+    }
+}
+
+/// A value whose members are sorted and whose numbers have one spelling: equal texts mean equal values.
+pub(crate) fn same(one: &Json, other: &Json) -> bool {
+    one.same_value(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_do_not_arrive_are_noticed() {
+        let exact = |text| to_value(&parse_str(text).expect("JSON")).map(|it| it.exact);
+        assert_eq!(exact("9007199254740993"), Some(true));
+        assert_eq!(exact("1.50"), Some(true));
+        assert_eq!(exact("0.1"), Some(true));
+        assert_eq!(exact("123456789012345678901234567890"), Some(false));
+        assert_eq!(exact("1e400"), None);
+    }
+}

@@ -1,0 +1,262 @@
+//! Keywords that no validator reads and every model does: titles, descriptions, defaults, vendor keywords.
+
+use super::{Effect, Place, Walker, shown};
+use crate::canonical::{Json, Object};
+use crate::judgement::{Exposure, Level};
+use crate::schema::Side;
+
+impl Walker<'_> {
+    /// Compares annotations; a node reached by reference lends what the referring node does not say.
+    pub(super) fn annotations(
+        &mut self,
+        old: &Object,
+        new: &Object,
+        old_target: Option<&Object>,
+        new_target: Option<&Object>,
+        place: &Place,
+    ) {
+        let names: std::collections::BTreeSet<&str> = old
+            .iter()
+            .chain(new.iter())
+            .chain(old_target.into_iter().flat_map(Object::iter))
+            .chain(new_target.into_iter().flat_map(Object::iter))
+            .filter_map(|(keyword, _)| keyword.as_str())
+            .filter(|keyword| is_prose(keyword) || is_vendor(keyword))
+            .collect();
+        for keyword in names {
+            let of = |node: &Object, target: Option<&Object>| {
+                node.get(keyword)
+                    .or_else(|| target.and_then(|target| target.get(keyword)))
+                    .cloned()
+            };
+            let (was, is) = (of(old, old_target), of(new, new_target));
+            if was == is {
+                continue;
+            }
+            self.annotation(keyword, was, is, place);
+        }
+    }
+
+    fn annotation(&mut self, keyword: &str, was: Option<Json>, is: Option<Json>, place: &Place) {
+        let called = self.called(place);
+        let at = place.clone().token(keyword);
+        let mut finding = self.finding("schema-unclassified", &at);
+        finding.effect = Effect::Neutral;
+        let verb = match (&was, &is) {
+            (None, _) => "was added",
+            (_, None) => "was removed",
+            _ => "changed",
+        };
+        match keyword {
+            "title" => {
+                finding.family = "title-changed";
+                finding.message = format!("the title of {called} {verb}");
+            }
+            "description" => {
+                finding.family = "description-changed";
+                let text = |it: &Option<Json>| {
+                    it.as_ref()
+                        .and_then(Json::as_str)
+                        .unwrap_or_default()
+                        .to_owned()
+                };
+                let (old_text, new_text) = (text(&was), text(&is));
+                let (exposure, remark) = prose_exposure(&old_text, &new_text);
+                finding.exposure = exposure;
+                finding.message = format!("the description of {called} {verb}{remark}");
+            }
+            "default" => {
+                let value = |it: &Option<Json>| it.as_ref().map(shown).unwrap_or_default();
+                let (family, message) = match (&was, &is) {
+                    (None, _) => (
+                        "default-added",
+                        format!("{called} now has the default {}", value(&is)),
+                    ),
+                    (_, None) => (
+                        "default-removed",
+                        format!("{called} no longer has the default {}", value(&was)),
+                    ),
+                    _ => (
+                        "default-changed",
+                        format!(
+                            "the default of {called} changed from {} to {}: a call that leaves it out now means something else",
+                            value(&was),
+                            value(&is)
+                        ),
+                    ),
+                };
+                finding.family = family;
+                finding.message = message;
+                finding.calm = match (family, self.side) {
+                    ("default-changed" | "default-removed", Side::Input) => Level::Risky,
+                    _ => Level::Cosmetic,
+                };
+                let spelled = was
+                    .as_ref()
+                    .zip(is.as_ref())
+                    .is_some_and(|(was, is)| was.same_value(is));
+                if spelled {
+                    finding.calm = Level::Cosmetic;
+                    finding.message = format!("the default of {called} is spelled differently");
+                }
+                // `null` as a default says "nothing": most generators write it, some leave it out.
+                if family != "default-changed" && was.as_ref().or(is.as_ref()) == Some(&Json::Null)
+                {
+                    finding.calm = Level::Cosmetic;
+                }
+            }
+            "examples" | "example" => {
+                finding.family = "examples-changed";
+                finding.message =
+                    format!("the examples of {called} {}", verb.replace("was", "were"));
+            }
+            "deprecated" => {
+                finding.family = "deprecated-changed";
+                let now = is.as_ref().and_then(Json::as_bool) == Some(true);
+                finding.message = if now {
+                    format!("{called} is deprecated now")
+                } else {
+                    format!("{called} is no longer deprecated")
+                };
+                finding.calm = if now { Level::Risky } else { Level::Cosmetic };
+            }
+            "readOnly" | "writeOnly" => {
+                finding.family = "access-changed";
+                finding.message = format!("`{keyword}` of {called} {verb}");
+                finding.calm = Level::Risky;
+            }
+            "$schema" | "$id" | "id" | "$vocabulary" => {
+                finding.family = "dialect-changed";
+                finding.message = match keyword {
+                    "$schema" => format!(
+                        "the dialect of the schema {verb}{}",
+                        is.as_ref()
+                            .map(|it| format!(" ({})", shown(it)))
+                            .unwrap_or_default()
+                    ),
+                    _ => format!("the identifier `{keyword}` {verb}"),
+                };
+            }
+            "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => {
+                finding.family = "ref-restructured";
+                finding.message = format!("the anchor `{keyword}` {verb}");
+            }
+            "x-mcp-header" => {
+                let (family, level, exposure) = match (&was, &is) {
+                    (None, _) => ("mcp-header-added", Level::Risky, Exposure::Medium),
+                    (_, None) => ("mcp-header-removed", Level::Risky, Exposure::None),
+                    _ => ("mcp-header-changed", Level::Risky, Exposure::Medium),
+                };
+                finding.family = family;
+                finding.calm = level;
+                finding.exposure = exposure;
+                finding.message = match &is {
+                    Some(header) => format!(
+                        "{called} is now copied into the HTTP header {}, which proxies and logs can read",
+                        shown(header)
+                    ),
+                    None => format!("{called} is no longer copied into an HTTP header"),
+                };
+            }
+            _ => {
+                finding.family = "vendor-keyword-changed";
+                finding.message = format!("the keyword `{keyword}` of {called} {verb}");
+            }
+        }
+        finding.old = was;
+        finding.new = is;
+        self.push(finding, place);
+    }
+}
+
+/// Annotations of the specification.
+fn is_prose(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "title"
+            | "description"
+            | "default"
+            | "examples"
+            | "example"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
+            | "$schema"
+            | "$id"
+            | "id"
+            | "$vocabulary"
+            | "$anchor"
+            | "$dynamicAnchor"
+            | "$recursiveAnchor"
+    )
+}
+
+/// Keywords that no draft knows.
+fn is_vendor(keyword: &str) -> bool {
+    !is_prose(keyword) && !super::keywords::KNOWN.contains(&keyword)
+}
+
+/// What a new text for the model means to those who approved the old one.
+pub(crate) fn prose_exposure(old: &str, new: &str) -> (Exposure, &'static str) {
+    let new_only = |marks: &[&str]| {
+        let (old, new) = (old.to_lowercase(), new.to_lowercase());
+        marks
+            .iter()
+            .any(|mark| new.contains(mark) && !old.contains(mark))
+    };
+    const URLS: &[&str] = &["http://", "https://", "www.", "ftp://", "data:text"];
+    const ORDERS: &[&str] = &[
+        "ignore previous",
+        "ignore all",
+        "ignore any",
+        "disregard",
+        "do not tell",
+        "don't tell",
+        "do not mention",
+        "without telling",
+        "without asking",
+        "before using",
+        "before calling",
+        "you must",
+        "always include",
+        "always pass",
+        "always send",
+        "always call",
+        "<important>",
+        "system prompt",
+        "conversation history",
+        "user's message",
+        "user's prompt",
+        "~/.ssh",
+        "id_rsa",
+        "api key",
+        "password",
+        "never reveal",
+        "instead of asking",
+    ];
+    if new_only(ORDERS) {
+        return (
+            Exposure::High,
+            " and now contains an instruction to the model",
+        );
+    }
+    let fresh_url = new
+        .split_whitespace()
+        .filter(|word| URLS.iter().any(|mark| word.to_lowercase().contains(mark)))
+        .any(|word| !old.contains(word));
+    if fresh_url {
+        return (
+            Exposure::High,
+            " and now contains an address that was not there",
+        );
+    }
+    (
+        if new.is_empty() {
+            Exposure::None
+        } else {
+            Exposure::Low
+        },
+        "",
+    )
+}

@@ -1,0 +1,817 @@
+//! Keywords that a validator reads, one family after the other.
+
+use super::{Effect, Place, Walker, listed, shown};
+use crate::canonical::{Json, Object};
+use crate::judgement::{Exposure, Level};
+use crate::schema::Side;
+use crate::schema::prove::language::{Inclusion, included};
+use crate::schema::prove::view::{Kinds, bound_of, item_of};
+use crate::schema::sample::{Step, beside};
+use crate::schema::value::{as_count, same};
+
+/// Every keyword of the drafts that is not an annotation.
+pub(super) const KNOWN: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "minItems",
+    "maxItems",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "required",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$ref",
+    "$dynamicRef",
+    "$recursiveRef",
+    "$defs",
+    "definitions",
+    "nullable",
+];
+
+const COUNTS: &[(&str, bool, &str)] = &[
+    ("minLength", true, "length"),
+    ("maxLength", false, "length"),
+    ("minItems", true, "number of items"),
+    ("maxItems", false, "number of items"),
+    ("minProperties", true, "number of members"),
+    ("maxProperties", false, "number of members"),
+    ("minContains", true, "number of matching items"),
+    ("maxContains", false, "number of matching items"),
+];
+
+impl Walker<'_> {
+    /// Compares everything but annotations.
+    pub(super) fn keywords(&mut self, old: &Object, new: &Object, place: &Place) {
+        self.type_keyword(old, new, place);
+        let after_type = self.findings.len();
+        self.other_keywords(old, new, place);
+        // With no kind of value in common, what the keywords of each kind say cannot matter any more.
+        let kinds = |node: &Object| node.get("type").map_or(Kinds::ANY, Kinds::of_keyword);
+        if kinds(old).and(kinds(new)).iter().next().is_none() {
+            for finding in &mut self.findings[after_type..] {
+                finding.effect = Effect::Neutral;
+                finding.calm = Level::Cosmetic;
+                finding.calm_message = None;
+                finding.message.push_str("; the type changed altogether");
+            }
+        }
+    }
+
+    fn other_keywords(&mut self, old: &Object, new: &Object, place: &Place) {
+        self.values(old, new, place);
+        self.bounds(old, new, place);
+        self.counts(old, new, place);
+        self.texts(old, new, place);
+        self.members(old, new, place);
+        self.items(old, new, place);
+        for keyword in [
+            "patternProperties",
+            "propertyNames",
+            "dependentRequired",
+            "dependentSchemas",
+            "dependencies",
+        ] {
+            if old.get(keyword) != new.get(keyword) {
+                self.rare_members(keyword, old, new, place);
+            }
+        }
+        self.composition(old, new, place);
+        self.beside_reference(old, new, place);
+        if old.get("nullable") != new.get("nullable") {
+            let at = place.clone().token("nullable");
+            let mut finding = self.finding("equivalent-restructured", &at);
+            finding.message = format!(
+                "`nullable` of {} changed without effect",
+                self.called(place)
+            );
+            finding.old = old.get("nullable").cloned();
+            finding.new = new.get("nullable").cloned();
+            self.push(finding, place);
+        }
+    }
+
+    fn type_keyword(&mut self, old: &Object, new: &Object, place: &Place) {
+        let (was, is) = (old.get("type"), new.get("type"));
+        if was == is {
+            return;
+        }
+        let names = |value: Option<&Json>| -> Vec<String> {
+            match value {
+                Some(Json::Array(list)) => list
+                    .iter()
+                    .filter_map(Json::as_str)
+                    .map(str::to_owned)
+                    .collect(),
+                Some(one) => one.as_str().map(str::to_owned).into_iter().collect(),
+                None => Vec::new(),
+            }
+        };
+        let node = |object: &Object| Json::Object(object.clone());
+        self.types(&names(was), &names(is), &node(old), &node(new), place);
+    }
+
+    /// Compares two sets of type names; an empty one allows everything.
+    pub(super) fn types(
+        &mut self,
+        was: &[String],
+        is: &[String],
+        old: &Json,
+        new: &Json,
+        place: &Place,
+    ) {
+        let kinds = |names: &[String]| {
+            if names.is_empty() {
+                Kinds::ANY
+            } else {
+                Kinds::of_keyword(&Json::Array(
+                    names
+                        .iter()
+                        .map(|name| Json::string(name.as_str()))
+                        .collect(),
+                ))
+            }
+        };
+        let (before, after) = (kinds(was), kinds(is));
+        let called = self.called(place);
+        let words = |names: &[String]| match names {
+            [] => "anything".to_owned(),
+            names => names.join(" or "),
+        };
+        let (family, effect) = if before == after {
+            ("equivalent-restructured", Effect::Either)
+        } else if before.and(after) == before {
+            ("property-type-widened", Effect::Widens)
+        } else if before.and(after) == after {
+            ("property-type-narrowed", Effect::Narrows)
+        } else {
+            ("property-type-changed", Effect::Either)
+        };
+        // The root is an object whatever it says.
+        let root = place.old.is_empty() && place.steps_old.is_empty();
+        let mut finding = self.finding(family, place);
+        if root && (was.is_empty() || is.is_empty()) {
+            finding.family = "equivalent-restructured";
+            finding.effect = Effect::Neutral;
+            finding.message = format!(
+                "the type of {called} is {} now; they are an object either way",
+                words(is)
+            );
+        } else {
+            finding.effect = effect;
+            finding.message = match family {
+                "equivalent-restructured" => {
+                    format!("the types of {called} are spelled differently")
+                }
+                "property-type-widened" => {
+                    format!("{called} was {} and may be {} now", words(was), words(is))
+                }
+                _ => format!("{called} was {} and must be {} now", words(was), words(is)),
+            };
+        }
+        finding.calm = if finding.effect == Effect::Neutral || family == "equivalent-restructured" {
+            Level::Cosmetic
+        } else {
+            Level::Additive
+        };
+        finding.exposure = match effect {
+            Effect::Widens => Exposure::Low,
+            _ => Exposure::None,
+        };
+        finding.old = old.get("type").cloned().or_else(|| Some(old.clone()));
+        finding.new = new.get("type").cloned().or_else(|| Some(new.clone()));
+        self.push(finding, place);
+    }
+
+    fn values(&mut self, old: &Object, new: &Object, place: &Place) {
+        let list = |node: &Object| -> Option<Vec<Json>> {
+            match (node.get("const"), node.get("enum")) {
+                (Some(value), _) => Some(vec![value.clone()]),
+                (None, Some(Json::Array(values))) => Some(values.clone()),
+                _ => None,
+            }
+        };
+        let differs = |keyword| old.get(keyword) != new.get(keyword);
+        if !differs("const") && !differs("enum") {
+            return;
+        }
+        let (was, is) = (list(old), list(new));
+        let called = self.called(place);
+        let missing = |from: &[Json], in_: &[Json]| -> Vec<Json> {
+            from.iter()
+                .filter(|value| !in_.iter().any(|other| same(value, other)))
+                .cloned()
+                .collect()
+        };
+        let words = |values: &[Json]| listed(&values.iter().map(shown).collect::<Vec<_>>());
+        let both_constant = old.contains("const") && new.contains("const");
+        let keyword = if new.contains("enum") || old.contains("enum") {
+            "enum"
+        } else {
+            "const"
+        };
+        let at = place.clone().token(keyword);
+        let (gone, fresh) = match (&was, &is) {
+            (Some(was), Some(is)) => (missing(was, is), missing(is, was)),
+            (Some(was), None) => (Vec::new(), was.clone()),
+            (None, Some(is)) => (is.clone(), Vec::new()),
+            (None, None) => return,
+        };
+        let mut base = self.finding("enum-value-removed", &at);
+        base.old = old.get("enum").or_else(|| old.get("const")).cloned();
+        base.new = new.get("enum").or_else(|| new.get("const")).cloned();
+        base.calm = Level::Additive;
+        if both_constant && !gone.is_empty() {
+            base.family = "const-changed";
+            base.message = format!(
+                "{called} must be {} now, and was {}",
+                words(&fresh),
+                words(&gone)
+            );
+            base.effect = Effect::Either;
+            base.hints = match self.side {
+                Side::Input => gone,
+                Side::Output => fresh,
+            };
+            self.push(base, place);
+            return;
+        }
+        match (&was, &is) {
+            (None, Some(values)) => {
+                base.message =
+                    format!("{called} was free and must be one of {} now", words(values));
+                base.effect = Effect::Narrows;
+                self.push(base, place);
+            }
+            (Some(values), None) => {
+                base.family = "enum-value-added";
+                base.message = format!("{called} was one of {} and is free now", words(values));
+                base.effect = Effect::Widens;
+                base.exposure = Exposure::Low;
+                self.push(base, place);
+            }
+            _ if gone.is_empty() && fresh.is_empty() => {
+                if old.contains("const") == new.contains("const") {
+                    self.spelling = true;
+                } else {
+                    base.family = "equivalent-restructured";
+                    base.calm = Level::Cosmetic;
+                    base.message = format!("the single value of {called} is spelled differently");
+                    self.push(base, place);
+                }
+            }
+            _ => {
+                if !gone.is_empty() {
+                    let mut finding = base.clone();
+                    finding.message = format!("{called} no longer takes {}", words(&gone));
+                    finding.effect = Effect::Narrows;
+                    finding.hints = gone;
+                    self.push(finding, place);
+                }
+                if !fresh.is_empty() {
+                    let mut finding = base;
+                    finding.family = "enum-value-added";
+                    finding.message = match self.side {
+                        Side::Input => format!("{called} now also takes {}", words(&fresh)),
+                        Side::Output => format!("{called} may now also be {}", words(&fresh)),
+                    };
+                    finding.effect = Effect::Widens;
+                    finding.hints = fresh;
+                    finding.exposure = Exposure::Low;
+                    self.push(finding, place);
+                }
+            }
+        }
+    }
+
+    fn bounds(&mut self, old: &Object, new: &Object, place: &Place) {
+        for lower in [true, false] {
+            let (plain, exclusive) = if lower {
+                ("minimum", "exclusiveMinimum")
+            } else {
+                ("maximum", "exclusiveMaximum")
+            };
+            if old.get(plain) == new.get(plain) && old.get(exclusive) == new.get(exclusive) {
+                continue;
+            }
+            let (was, is) = (bound_of(old, lower), bound_of(new, lower));
+            let keyword = if new.contains(exclusive) && old.get(plain) == new.get(plain) {
+                exclusive
+            } else if new.contains(plain) || old.contains(plain) {
+                plain
+            } else {
+                exclusive
+            };
+            let at = place.clone().token(keyword);
+            let mut finding = self.finding("bound-tightened", &at);
+            finding.old = old.get(keyword).cloned();
+            finding.new = new.get(keyword).cloned();
+            let called = self.called(place);
+            let side = if lower { "lower" } else { "upper" };
+            let effect = match (&was, &is) {
+                (None, Some(_)) => Effect::Narrows,
+                (Some(_), None) => Effect::Widens,
+                (Some(was), Some(is)) => {
+                    let kind = crate::schema::prove::view::Kind::Fraction;
+                    match (was.within(is, lower, kind), is.within(was, lower, kind)) {
+                        (true, true) => Effect::Neutral,
+                        (true, false) => Effect::Widens,
+                        (false, _) => Effect::Narrows,
+                    }
+                }
+                (None, None) => Effect::Either,
+            };
+            let word = |bound: &Option<crate::schema::prove::view::Bound>| match bound {
+                Some(bound) if bound.exclusive => format!("beyond {}", bound.number),
+                Some(bound) => bound.number.to_string(),
+                None => "none".to_owned(),
+            };
+            finding.effect = effect;
+            finding.calm = Level::Additive;
+            let moved = format!("from {} to {}", word(&was), word(&is));
+            match effect {
+                Effect::Neutral => {
+                    if same_option(old.get(plain), new.get(plain))
+                        && same_option(old.get(exclusive), new.get(exclusive))
+                    {
+                        self.spelling = true;
+                        continue;
+                    }
+                    finding.family = "equivalent-restructured";
+                    finding.calm = Level::Cosmetic;
+                    finding.message =
+                        format!("the {side} bound of {called} is spelled differently");
+                }
+                Effect::Widens => {
+                    finding.family = "bound-loosened";
+                    finding.message = format!("the {side} bound of {called} was loosened {moved}");
+                    finding.exposure = Exposure::Low;
+                }
+                Effect::Either => {
+                    finding.family = "schema-unclassified";
+                    finding.message = format!("the {side} bound of {called} is not a number");
+                }
+                Effect::Narrows => {
+                    finding.message = format!("the {side} bound of {called} was tightened {moved}");
+                }
+            }
+            // The tighter of the two bounds is what a witness has to overstep.
+            let tight = if effect == Effect::Widens { &was } else { &is };
+            if let Some(bound) = tight {
+                if bound.exclusive {
+                    finding.hints.push(bound.number.clone());
+                }
+                if let Json::Number(number) = &bound.number {
+                    finding.hints.extend(beside(number, !lower));
+                }
+            }
+            let loose = if effect == Effect::Widens { &is } else { &was };
+            finding
+                .hints
+                .extend(loose.as_ref().map(|it| it.number.clone()));
+            self.push(finding, place);
+        }
+        self.multiple(old, new, place);
+    }
+
+    fn multiple(&mut self, old: &Object, new: &Object, place: &Place) {
+        let (was, is) = (old.get("multipleOf"), new.get("multipleOf"));
+        if was == is {
+            return;
+        }
+        if same_option(was, is) {
+            self.spelling = true;
+            return;
+        }
+        let at = place.clone().token("multipleOf");
+        let mut finding = self.finding("bound-tightened", &at);
+        finding.old = was.cloned();
+        finding.new = is.cloned();
+        finding.calm = Level::Additive;
+        finding.effect = match (was, is) {
+            (None, _) => Effect::Narrows,
+            (_, None) => Effect::Widens,
+            _ => Effect::Either,
+        };
+        if finding.effect == Effect::Widens {
+            finding.family = "bound-loosened";
+        }
+        let word = |it: Option<&Json>| {
+            it.map_or_else(
+                || "any number".to_owned(),
+                |it| format!("a multiple of {it}"),
+            )
+        };
+        finding.message = format!(
+            "{} was {} and is {} now",
+            self.called(place),
+            word(was),
+            word(is)
+        );
+        finding.hints.extend(was.cloned());
+        finding.hints.extend(is.cloned());
+        self.push(finding, place);
+    }
+
+    fn counts(&mut self, old: &Object, new: &Object, place: &Place) {
+        for (keyword, lower, what) in COUNTS {
+            let (was, is) = (old.get(keyword), new.get(keyword));
+            if was == is {
+                continue;
+            }
+            if same_option(was, is) {
+                self.spelling = true;
+                continue;
+            }
+            let at = place.clone().token(keyword);
+            let limit = |value: Option<&Json>| match value {
+                None => Some(if *lower { 0 } else { u64::MAX }),
+                Some(value) => as_count(value),
+            };
+            let called = self.called(place);
+            let mut finding = self.finding("bound-tightened", &at);
+            finding.old = was.cloned();
+            finding.new = is.cloned();
+            finding.calm = Level::Additive;
+            let word =
+                |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
+            let side = if *lower { "smallest" } else { "greatest" };
+            let (verb, effect) = match (limit(was), limit(is)) {
+                (Some(was), Some(is)) if was == is => ("is spelled differently", Effect::Neutral),
+                (Some(was), Some(is)) if (was < is) == *lower => ("was tightened", Effect::Narrows),
+                (Some(_), Some(_)) => ("was loosened", Effect::Widens),
+                _ => ("changed", Effect::Either),
+            };
+            match effect {
+                Effect::Neutral => {
+                    finding.family = "equivalent-restructured";
+                    finding.calm = Level::Cosmetic;
+                }
+                Effect::Widens => {
+                    finding.family = "bound-loosened";
+                    finding.exposure = Exposure::Low;
+                }
+                _ => {}
+            }
+            finding.effect = effect;
+            finding.message = format!(
+                "the {side} {what} of {called} {verb}, from {} to {}",
+                word(was),
+                word(is)
+            );
+            self.push(finding, place);
+        }
+    }
+
+    fn texts(&mut self, old: &Object, new: &Object, place: &Place) {
+        for keyword in [
+            "pattern",
+            "format",
+            "contentEncoding",
+            "contentMediaType",
+            "contentSchema",
+        ] {
+            let (was, is) = (old.get(keyword), new.get(keyword));
+            if was == is {
+                continue;
+            }
+            let at = place.clone().token(keyword);
+            let called = self.called(place);
+            let mut finding = self.finding("content-changed", &at);
+            finding.old = was.cloned();
+            finding.new = is.cloned();
+            let (added, removed) = (was.is_none(), is.is_none());
+            let word = |it: Option<&Json>| it.map(shown).unwrap_or_default();
+            finding.effect = if added {
+                Effect::Narrows
+            } else if removed {
+                Effect::Widens
+            } else {
+                Effect::Either
+            };
+            finding.calm = Level::Additive;
+            match keyword {
+                "pattern" => {
+                    let (sent, received) = match self.side {
+                        Side::Input => (was, is),
+                        Side::Output => (is, was),
+                    };
+                    let texts = sent
+                        .and_then(Json::as_str)
+                        .zip(received.and_then(Json::as_str));
+                    if let Some(Inclusion::Fails(text)) =
+                        texts.map(|(one, other)| included(one, other))
+                    {
+                        finding.hints.push(Json::string(text));
+                    }
+                    (finding.family, finding.message) = if added {
+                        (
+                            "pattern-added",
+                            format!("{called} must match {} now", word(is)),
+                        )
+                    } else if removed {
+                        (
+                            "pattern-removed",
+                            format!("{called} no longer has to match {}", word(was)),
+                        )
+                    } else {
+                        (
+                            "pattern-changed",
+                            format!(
+                                "{called} must match {} now, and had to match {}",
+                                word(is),
+                                word(was)
+                            ),
+                        )
+                    };
+                }
+                "format" => {
+                    (finding.family, finding.message) = if added {
+                        (
+                            "format-added",
+                            format!("{called} has the format {} now", word(is)),
+                        )
+                    } else if removed {
+                        (
+                            "format-removed",
+                            format!("{called} no longer has the format {}", word(was)),
+                        )
+                    } else {
+                        (
+                            "format-changed",
+                            format!(
+                                "{called} has the format {} now, and had {}",
+                                word(is),
+                                word(was)
+                            ),
+                        )
+                    };
+                }
+                _ => {
+                    finding.message = format!("`{keyword}` of {called} changed");
+                    // From 2019 on these describe and do not constrain.
+                    finding.calm = Level::Risky;
+                }
+            }
+            self.push(finding, place);
+        }
+    }
+
+    fn items(&mut self, old: &Object, new: &Object, place: &Place) {
+        let leading = |node: &Object| match (node.get("prefixItems"), node.get("items")) {
+            (Some(Json::Array(list)), _) | (None, Some(Json::Array(list))) => list.len(),
+            _ => 0,
+        };
+        let keywords = [
+            "items",
+            "prefixItems",
+            "additionalItems",
+            "unevaluatedItems",
+        ];
+        let differs = keywords
+            .iter()
+            .any(|keyword| old.get(keyword) != new.get(keyword))
+            || keywords
+                .iter()
+                .filter_map(|keyword| old.get(keyword))
+                .any(super::super::prove::mentions_reference);
+        if differs {
+            let plain = |node: &Object| {
+                !matches!(node.get("items"), Some(Json::Array(_)))
+                    && !node.contains("prefixItems")
+                    && !node.contains("unevaluatedItems")
+            };
+            match (old.get("items"), new.get("items")) {
+                (Some(was), Some(is)) if plain(old) && plain(new) => {
+                    let inner = place.below("items", Some(Step::Item(0))).named("[]");
+                    self.node(was, is, &inner);
+                    if old.get("additionalItems") != new.get("additionalItems") {
+                        self.items_changed("additionalItems", old, new, place);
+                    }
+                }
+                _ => {
+                    let same_draft_forms = leading(old) == leading(new)
+                        && (0..=leading(old)).all(|index| {
+                            let of = |node: &Object, draft| item_of(node, draft, index).cloned();
+                            same_option(
+                                of(old, self.old.draft).as_ref(),
+                                of(new, self.new.draft).as_ref(),
+                            )
+                        });
+                    if same_draft_forms && leading(old) > 0 {
+                        let mut finding = self.finding("equivalent-restructured", place);
+                        finding.message = format!(
+                            "the items of {} are described in another draft's words",
+                            self.called(place)
+                        );
+                        finding.effect = Effect::Either;
+                        finding.old = Some(Json::Object(old.clone()));
+                        finding.new = Some(Json::Object(new.clone()));
+                        self.push(finding, place);
+                    } else {
+                        for keyword in keywords {
+                            if old.get(keyword) != new.get(keyword) {
+                                self.items_changed(keyword, old, new, place);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for keyword in ["contains", "uniqueItems"] {
+            if old.get(keyword) != new.get(keyword) {
+                self.items_changed(keyword, old, new, place);
+            }
+        }
+    }
+
+    fn items_changed(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
+        let (was, is) = (old.get(keyword), new.get(keyword));
+        if same_option(was, is) {
+            self.spelling = true;
+            return;
+        }
+        let at = place.clone().token(keyword);
+        let mut finding = self.finding("items-changed", &at);
+        finding.old = was.cloned();
+        finding.new = is.cloned();
+        finding.calm = Level::Additive;
+        let off = |value: Option<&Json>| matches!(value, None | Some(Json::Bool(false)));
+        finding.effect = match (was, is) {
+            _ if keyword == "uniqueItems" && off(was) && off(is) => Effect::Neutral,
+            _ if keyword == "uniqueItems" && off(was) => Effect::Narrows,
+            _ if keyword == "uniqueItems" => Effect::Widens,
+            (None, _) => Effect::Narrows,
+            (_, None) => Effect::Widens,
+            _ => Effect::Either,
+        };
+        finding.message = match keyword {
+            "uniqueItems" => format!(
+                "the items of {} {} have to differ from each other now",
+                self.called(place),
+                if off(is) { "no longer" } else { "all" }
+            ),
+            _ => format!(
+                "what {} may contain changed (`{keyword}`)",
+                self.called(place)
+            ),
+        };
+        self.push(finding, place);
+    }
+
+    fn composition(&mut self, old: &Object, new: &Object, place: &Place) {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            let (was, is) = (old.get(keyword), new.get(keyword));
+            let quiet = was == is && !was.is_some_and(super::super::prove::mentions_reference);
+            if quiet {
+                continue;
+            }
+            match (was.and_then(Json::as_array), is.and_then(Json::as_array)) {
+                (Some(was), Some(is)) if was.len() == is.len() => {
+                    for (index, (one, other)) in was.iter().zip(is).enumerate() {
+                        let step = match keyword {
+                            "anyOf" => Some(Step::Branch("anyOf", index)),
+                            "oneOf" => Some(Step::Branch("oneOf", index)),
+                            _ => None,
+                        };
+                        let inner = place.below(keyword, step).token(&index.to_string());
+                        let inner = if keyword == "oneOf" {
+                            inner.turned()
+                        } else {
+                            inner
+                        };
+                        self.node(one, other, &inner);
+                    }
+                }
+                _ => {
+                    let mut finding =
+                        self.finding("composition-changed", &place.clone().token(keyword));
+                    finding.old = was.cloned();
+                    finding.new = is.cloned();
+                    finding.effect = Effect::Either;
+                    finding.calm = Level::Cosmetic;
+                    finding.message = format!(
+                        "the schemas that {} are composed of (`{keyword}`) changed",
+                        self.called(place)
+                    );
+                    self.push(finding, place);
+                }
+            }
+        }
+        let conditional = ["if", "then", "else"];
+        let differs = |keyword: &&str| old.get(keyword) != new.get(keyword);
+        if conditional.iter().any(differs) {
+            self.opaque("conditional-changed", &conditional, old, new, place);
+        }
+        if differs(&"not") {
+            self.opaque("not-changed", &["not"], old, new, place);
+        }
+    }
+
+    /// Keywords that are compared as a whole.
+    fn opaque(
+        &mut self,
+        family: &'static str,
+        keywords: &[&str],
+        old: &Object,
+        new: &Object,
+        place: &Place,
+    ) {
+        let part = |node: &Object| -> Option<Json> {
+            let members: Vec<(&str, Json)> = keywords
+                .iter()
+                .filter_map(|keyword| Some((*keyword, node.get(keyword)?.clone())))
+                .collect();
+            (!members.is_empty()).then(|| Json::object(members))
+        };
+        let (was, is) = (part(old), part(new));
+        if same_option(was.as_ref(), is.as_ref()) {
+            self.spelling = true;
+            return;
+        }
+        let mut finding = self.finding(family, place);
+        finding.effect = match (&was, &is) {
+            (None, _) => Effect::Narrows,
+            (_, None) => Effect::Widens,
+            _ => Effect::Either,
+        };
+        finding.calm = Level::Additive;
+        finding.message = match family {
+            "not-changed" => format!("what {} must not be changed", self.called(place)),
+            _ => format!("a condition on {} changed", self.called(place)),
+        };
+        finding.old = was;
+        finding.new = is;
+        self.push(finding, place);
+    }
+
+    /// A reference that has constraints beside it.
+    fn beside_reference(&mut self, old: &Object, new: &Object, place: &Place) {
+        let text = |node: &Object| {
+            ["$ref", "$dynamicRef", "$recursiveRef"]
+                .iter()
+                .find_map(|keyword| node.get(keyword).and_then(Json::as_str).map(str::to_owned))
+        };
+        let (was, is) = (text(old), text(new));
+        match (&was, &is) {
+            (None, None) => {}
+            (Some(from), Some(to)) => {
+                let node = |reference: &str| Json::object([("$ref", Json::string(reference))]);
+                self.node(&node(from), &node(to), place);
+            }
+            _ => {
+                let at = place.clone().token("$ref");
+                let mut finding = self.finding("composition-changed", &at);
+                finding.old = was.map(Json::string);
+                finding.new = is.map(Json::string);
+                finding.effect = Effect::Either;
+                finding.message = format!(
+                    "{} refers to another schema beside its own keywords",
+                    self.called(place)
+                );
+                self.push(finding, place);
+            }
+        }
+    }
+}
+
+fn same_option(one: Option<&Json>, other: Option<&Json>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => same(one, other),
+        _ => false,
+    }
+}

@@ -1,0 +1,499 @@
+//! Where two schemas differ: located findings, not yet judged.
+//!
+//! The walker goes through both schemas side by side. It follows references, matches the branches of unions by
+//! meaning, and says of each difference in which direction it moves what is accepted. Whether that hurts
+//! anybody is not its business: `judge` asks the provers. Every difference yields a finding; a keyword that
+//! nothing here knows yields one as well.
+
+mod annotations;
+mod keywords;
+mod object;
+mod rename;
+mod union;
+
+use std::collections::BTreeSet;
+
+use super::Side;
+use super::document::{Document, Problem};
+use super::prove::evaluate::is_annotation;
+use super::sample::Step;
+use super::value::same;
+use crate::canonical::{Json, Object, Text, pointer};
+use crate::judgement::{Exposure, Level};
+
+/// How a difference moves the set of accepted values, from old to new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Not at all.
+    Neutral,
+    /// Fewer values are accepted.
+    Narrows,
+    /// More values are accepted.
+    Widens,
+    /// Both, or it cannot be told.
+    Either,
+}
+
+/// One located difference.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    /// The rule's family, without `input-` or `output-`.
+    pub(crate) family: &'static str,
+    pub(crate) pointer: String,
+    /// The same place in the new schema, where that is elsewhere.
+    pub(crate) new_pointer: String,
+    pub(crate) old: Option<Json>,
+    pub(crate) new: Option<Json>,
+    pub(crate) effect: Effect,
+    /// The level where no call is at stake, or where it is shown that none is lost.
+    pub(crate) calm: Level,
+    pub(crate) exposure: Exposure,
+    pub(crate) message: String,
+    /// What to say instead where no call is lost.
+    pub(crate) calm_message: Option<String>,
+    /// The schemas around the finding, on both sides.
+    pub(crate) site: (String, String),
+    /// How the sender's schema leads to the place.
+    pub(crate) steps: Vec<Step>,
+    /// How the receiver's schema leads to it.
+    pub(crate) receiver_steps: Vec<Step>,
+    /// The member of the place that the finding is about, where it is about one.
+    pub(crate) member: Option<Text>,
+    /// The name on the other side, where the member was renamed.
+    pub(crate) partner: Option<Text>,
+    /// Values to try at the place before all others.
+    pub(crate) hints: Vec<Json>,
+    /// Why nothing can be decided here, where that is known at once.
+    pub(crate) problem: Option<Problem>,
+}
+
+/// Where the walker stands.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) old: String,
+    pub(crate) new: String,
+    pub(crate) steps_old: Vec<Step>,
+    pub(crate) steps_new: Vec<Step>,
+    /// What a reader calls the place: `filters.city`.
+    pub(crate) name: String,
+    /// Inside a keyword that turns directions around.
+    pub(crate) turned: bool,
+}
+
+impl Place {
+    pub(crate) fn below(&self, keyword: &str, step: Option<Step>) -> Self {
+        let mut place = self.clone();
+        pointer::push(&mut place.old, keyword);
+        pointer::push(&mut place.new, keyword);
+        if let Some(step) = step {
+            place.steps_old.push(step.clone());
+            place.steps_new.push(step);
+        }
+        place
+    }
+
+    pub(crate) fn token(mut self, token: &str) -> Self {
+        pointer::push(&mut self.old, token);
+        pointer::push(&mut self.new, token);
+        self
+    }
+
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        if self.name.is_empty() || name == "[]" {
+            self.name.push_str(name);
+        } else {
+            self.name = format!("{}.{name}", self.name);
+        }
+        self
+    }
+
+    fn turned(mut self) -> Self {
+        self.turned = true;
+        self
+    }
+}
+
+/// More findings than this in one schema are not worth a proof each.
+const MAX_FINDINGS: usize = 400;
+const MAX_DEPTH: usize = 100;
+
+pub(crate) struct Walker<'a> {
+    pub(crate) old: &'a Document,
+    pub(crate) new: &'a Document,
+    pub(crate) side: Side,
+    pub(crate) findings: Vec<Finding>,
+    visited: BTreeSet<(String, String)>,
+    visited_old: BTreeSet<String>,
+    visited_new: BTreeSet<String>,
+    depth: usize,
+    /// Something differs in spelling only, somewhere.
+    pub(crate) spelling: bool,
+    pub(crate) gave_up: bool,
+}
+
+impl<'a> Walker<'a> {
+    pub(crate) fn new(old: &'a Document, new: &'a Document, side: Side) -> Self {
+        Self {
+            old,
+            new,
+            side,
+            findings: Vec::new(),
+            visited: BTreeSet::new(),
+            visited_old: BTreeSet::new(),
+            visited_new: BTreeSet::new(),
+            depth: 0,
+            spelling: false,
+            gave_up: false,
+        }
+    }
+
+    /// Walks both documents from their roots.
+    pub(crate) fn run(&mut self) {
+        if self.emptied() {
+            return;
+        }
+        let (old, new) = (self.old, self.new);
+        self.node(&old.root, &new.root, &Place::default());
+        self.definitions();
+    }
+
+    /// An input schema that lost everything it said: what a generator leaves when it fails silently.
+    fn emptied(&mut self) -> bool {
+        let says = |document: &Document| {
+            document.root.as_object().is_some_and(|root| {
+                root.get("properties")
+                    .and_then(Json::as_object)
+                    .is_some_and(|it| !it.is_empty())
+                    || ["$ref", "allOf", "anyOf", "oneOf"]
+                        .iter()
+                        .any(|it| root.contains(it))
+            })
+        };
+        let silent = self.new.root.as_object().is_some_and(|root| {
+            root.iter()
+                .all(|(keyword, _)| keyword.as_str().is_none_or(is_annotation))
+        });
+        if !says(self.old) || !silent {
+            return false;
+        }
+        let names = match self.old.root.get("properties") {
+            Some(Json::Object(properties)) => properties.len(),
+            _ => 0,
+        };
+        let mut finding = self.finding("schema-emptied", &Place::default());
+        finding.message = format!(
+            "the schema lost its type and all {names} of its properties; a schema generator that failed silently leaves such a schema behind"
+        );
+        finding.old = Some(self.old.root.clone());
+        finding.new = Some(self.new.root.clone());
+        finding.effect = Effect::Widens;
+        finding.calm = Level::Risky;
+        finding.exposure = Exposure::Medium;
+        self.findings.push(finding);
+        true
+    }
+
+    /// A finding at a place, for the caller to fill in.
+    pub(crate) fn finding(&self, family: &'static str, place: &Place) -> Finding {
+        Finding {
+            family,
+            pointer: place.old.clone(),
+            new_pointer: place.new.clone(),
+            old: None,
+            new: None,
+            effect: Effect::Neutral,
+            calm: Level::Cosmetic,
+            exposure: Exposure::None,
+            message: String::new(),
+            calm_message: None,
+            site: (place.old.clone(), place.new.clone()),
+            steps: match self.side {
+                Side::Input => place.steps_old.clone(),
+                Side::Output => place.steps_new.clone(),
+            },
+            receiver_steps: match self.side {
+                Side::Input => place.steps_new.clone(),
+                Side::Output => place.steps_old.clone(),
+            },
+            member: None,
+            partner: None,
+            hints: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// Records a finding; directions inside a turning keyword are unknown.
+    pub(crate) fn push(&mut self, mut finding: Finding, place: &Place) {
+        if place.turned && finding.effect != Effect::Neutral {
+            finding.effect = Effect::Either;
+        }
+        finding.site = (place.old.clone(), place.new.clone());
+        if self.findings.len() >= MAX_FINDINGS {
+            self.gave_up = true;
+            return;
+        }
+        self.findings.push(finding);
+    }
+
+    /// What a reader calls the place, with its noun.
+    pub(crate) fn called(&self, place: &Place) -> String {
+        match (self.side, place.name.is_empty()) {
+            (Side::Input, true) => "the arguments".to_owned(),
+            (Side::Output, true) => "the result".to_owned(),
+            (Side::Input, false) => format!("parameter `{}`", place.name),
+            (Side::Output, false) => format!("result member `{}`", place.name),
+        }
+    }
+
+    /// Compares two nodes.
+    pub(crate) fn node(&mut self, old: &Json, new: &Json, place: &Place) {
+        if self.depth > MAX_DEPTH {
+            self.gave_up = true;
+            return;
+        }
+        let mentions =
+            super::prove::mentions_reference(old) || super::prove::mentions_reference(new);
+        if !mentions {
+            if old == new {
+                return;
+            }
+            if same(old, new) {
+                self.spelling = true;
+                return;
+            }
+        }
+        self.depth += 1;
+        self.nodes(old, new, place);
+        self.depth -= 1;
+    }
+
+    fn nodes(&mut self, old: &Json, new: &Json, place: &Place) {
+        let followed_old = follow(self.old, old, &place.old);
+        let followed_new = follow(self.new, new, &place.new);
+        let (from, to) = match (followed_old, followed_new) {
+            (Ok(from), Ok(to)) => (from, to),
+            (Err(problem), _) | (_, Err(problem)) => {
+                if old != new {
+                    let mut finding = self.finding("schema-unclassified", place);
+                    finding.message = format!("{} changed: {problem}", self.called(place));
+                    finding.old = Some(old.clone());
+                    finding.new = Some(new.clone());
+                    finding.effect = Effect::Either;
+                    finding.problem = Some(problem);
+                    self.push(finding, place);
+                }
+                return;
+            }
+        };
+        let mut inner = place.clone();
+        inner.old.clone_from(&from.pointer);
+        inner.new.clone_from(&to.pointer);
+        let before = self.findings.len();
+        if let (Some(old), Some(new)) = (old.as_object(), new.as_object()) {
+            let target = |followed: &Followed<'_>| followed.node.as_object().cloned();
+            let fallback = (target(&from), target(&to));
+            self.annotations(
+                old,
+                new,
+                fallback.0.as_ref().filter(|_| from.via_reference),
+                fallback.1.as_ref().filter(|_| to.via_reference),
+                place,
+            );
+        }
+        let via = from.via_reference || to.via_reference;
+        if via {
+            self.visited_old.insert(from.pointer.clone());
+            self.visited_new.insert(to.pointer.clone());
+        }
+        let key = (from.pointer.clone(), to.pointer.clone());
+        let first_visit = !via || self.visited.insert(key);
+        let after_annotations = self.findings.len();
+        if first_visit {
+            self.shapes(from.node, to.node, &inner);
+        }
+        let restructured = from.via_reference != to.via_reference
+            || (via && reference_text(old) != reference_text(new));
+        if restructured {
+            let mut finding = self.finding("ref-restructured", place);
+            finding.message = format!(
+                "the schema of {} is reached another way: {}",
+                self.called(place),
+                match (from.via_reference, to.via_reference) {
+                    (true, false) => "a reference was inlined",
+                    (false, true) => "it moved behind a reference",
+                    _ => "the reference names another definition",
+                }
+            );
+            finding.old = Some(old.clone());
+            finding.new = Some(new.clone());
+            self.push(finding, place);
+        } else if !via
+            && self.findings.len() == before
+            && after_annotations == before
+            && !same(old, new)
+        {
+            // The branches below explain every keyword, so this is the net under them.
+            self.restructured_or_unclassified(old, new, place);
+        }
+    }
+
+    /// Something differs and no rule said so.
+    fn restructured_or_unclassified(&mut self, old: &Json, new: &Json, place: &Place) {
+        // What differs may be a table of definitions, which is compared by itself, or a definition that was
+        // compared where it is used.
+        let bare = |node: &Json| {
+            let mut bare = without_annotations(node);
+            if let Json::Object(object) = &mut bare {
+                object.retain(|keyword, _| keyword != "$defs" && keyword != "definitions");
+            }
+            bare
+        };
+        if same(&bare(old), &bare(new)) {
+            return;
+        }
+        let mut finding = self.finding("schema-unclassified", place);
+        finding.message = format!(
+            "{} changed in a way that no rule describes",
+            self.called(place)
+        );
+        finding.old = Some(old.clone());
+        finding.new = Some(new.clone());
+        finding.effect = Effect::Either;
+        self.push(finding, place);
+    }
+
+    /// Definitions that no reference led to.
+    fn definitions(&mut self) {
+        let table = |document: &'a Document, keyword: &str| {
+            document
+                .root
+                .get(keyword)
+                .and_then(Json::as_object)
+                .map(Object::by_name)
+                .unwrap_or_default()
+        };
+        for keyword in ["$defs", "definitions"] {
+            let (old, new) = (table(self.old, keyword), table(self.new, keyword));
+            let names: BTreeSet<&Text> = old.keys().chain(new.keys()).copied().collect();
+            let mut moved = Vec::new();
+            for name in names {
+                let at = pointer::join(&format!("/{keyword}"), name.to_string_lossy());
+                let differs = match (old.get(name), new.get(name)) {
+                    (Some(old), Some(new)) => {
+                        let compared =
+                            self.visited_old.contains(&at) && self.visited_new.contains(&at);
+                        !compared && old != new
+                    }
+                    _ => true,
+                };
+                if differs {
+                    moved.push(format!("`{}`", name.to_string_lossy()));
+                }
+            }
+            if !moved.is_empty() {
+                let place = Place::default().token(keyword);
+                let mut finding = self.finding("definitions-changed", &place);
+                finding.message = format!(
+                    "the table of definitions changed ({}); what a call reaches through it is reported where it is used",
+                    listed(&moved)
+                );
+                finding.old = self.old.root.get(keyword).cloned();
+                finding.new = self.new.root.get(keyword).cloned();
+                self.push(finding, &place);
+            }
+        }
+    }
+}
+
+/// A node behind its reference.
+struct Followed<'a> {
+    node: &'a Json,
+    pointer: String,
+    via_reference: bool,
+}
+
+/// Follows references that have only annotations beside them.
+fn follow<'a>(document: &'a Document, node: &'a Json, at: &str) -> Result<Followed<'a>, Problem> {
+    let mut followed = Followed {
+        node,
+        pointer: at.to_owned(),
+        via_reference: false,
+    };
+    for _ in 0..32 {
+        let Some(object) = followed.node.as_object() else {
+            return Ok(followed);
+        };
+        let Some(reference) = document.reference(object) else {
+            return Ok(followed);
+        };
+        let alone = document.reference_stands_alone()
+            || object.iter().all(|(keyword, _)| {
+                keyword.as_str().is_some_and(|keyword| {
+                    is_annotation(keyword) || keyword.starts_with('$') || keyword.starts_with("x-")
+                })
+            });
+        if !alone {
+            return Ok(followed);
+        }
+        let (node, pointer) = document.resolve(reference)?;
+        followed = Followed {
+            node,
+            pointer,
+            via_reference: true,
+        };
+    }
+    Err(Problem::Circular)
+}
+
+fn reference_text(node: &Json) -> Option<&str> {
+    ["$ref", "$dynamicRef", "$recursiveRef"]
+        .iter()
+        .find_map(|keyword| node.get(keyword).and_then(Json::as_str))
+}
+
+/// A schema without what says nothing about validity, at every level.
+pub(crate) fn without_annotations(node: &Json) -> Json {
+    let mut bare = node.clone();
+    let mut places = Vec::new();
+    super::document::each_schema_at(node, &mut String::new(), &mut |_, at| {
+        places.push(at.to_owned());
+    });
+    for at in places {
+        if let Some(Json::Object(object)) = super::closed::at_mut(&mut bare, &at) {
+            object.retain(|keyword, value| {
+                let Some(keyword) = keyword.as_str() else {
+                    return true;
+                };
+                let silent = (is_annotation(keyword)
+                    && !["$defs", "definitions", "nullable", "$id", "id"].contains(&keyword))
+                    || keyword.starts_with("x-");
+                let empty = keyword == "required" && *value == Json::Array(Vec::new());
+                !silent && !empty
+            });
+        }
+    }
+    bare
+}
+
+/// A list for a sentence, cut where it gets long.
+pub(crate) fn listed(items: &[String]) -> String {
+    const SHOWN: usize = 5;
+    if items.len() <= SHOWN + 1 {
+        return items.join(", ");
+    }
+    format!(
+        "{} and {} more",
+        items[..SHOWN].join(", "),
+        items.len() - SHOWN
+    )
+}
+
+/// A value for a sentence, cut where it gets long.
+pub(crate) fn shown(value: &Json) -> String {
+    let text = crate::canonical::to_compact(value);
+    if text.chars().count() <= 60 {
+        return format!("`{text}`");
+    }
+    let start: String = text.chars().take(57).collect();
+    format!("`{start}...`")
+}

@@ -1,0 +1,499 @@
+//! Members: declared, required, further, by pattern, by dependency.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::rename::{Candidate, renamed};
+use super::{Effect, Place, Walker, listed, shown};
+use crate::canonical::{Json, Object, Text};
+use crate::judgement::{Exposure, Level};
+use crate::schema::Side;
+use crate::schema::meaning::words;
+use crate::schema::sample::Step;
+use crate::schema::value::same;
+
+fn required_of(node: &Object) -> BTreeSet<&Text> {
+    node.get("required")
+        .and_then(Json::as_array)
+        .unwrap_or(&[])
+        .iter()
+        .filter_map(Json::as_text)
+        .collect()
+}
+
+fn properties_of(node: &Object) -> BTreeMap<&Text, &Json> {
+    node.get("properties")
+        .and_then(Json::as_object)
+        .map(Object::by_name)
+        .unwrap_or_default()
+}
+
+impl Walker<'_> {
+    /// Compares `properties`, `required` and `additionalProperties`.
+    pub(super) fn members(&mut self, old: &Object, new: &Object, place: &Place) {
+        let (was, is) = (properties_of(old), properties_of(new));
+        let (old_required, new_required) = (required_of(old), required_of(new));
+        let mut handled: BTreeSet<&Text> = BTreeSet::new();
+        let removed: Vec<Candidate<'_>> = was
+            .iter()
+            .filter(|(name, _)| !is.contains_key(*name))
+            .map(|(name, schema)| Candidate {
+                name,
+                schema,
+                required: old_required.contains(name),
+            })
+            .collect();
+        let added: Vec<Candidate<'_>> = is
+            .iter()
+            .filter(|(name, _)| !was.contains_key(*name))
+            .map(|(name, schema)| Candidate {
+                name,
+                schema,
+                required: new_required.contains(name),
+            })
+            .collect();
+        for (old_index, new_index, percent) in renamed(&removed, &added) {
+            let (from, to) = (&removed[old_index], &added[new_index]);
+            handled.extend([from.name, to.name]);
+            self.renamed(from, to, percent, place);
+        }
+        for candidate in removed.iter().filter(|it| !handled.contains(it.name)) {
+            self.removed(candidate, new_required.contains(candidate.name), place);
+        }
+        for candidate in added.iter().filter(|it| !handled.contains(it.name)) {
+            self.added(candidate, old_required.contains(candidate.name), place);
+        }
+        handled.extend(removed.iter().chain(&added).map(|it| it.name));
+        for (name, schema) in &was {
+            if let Some(other) = is.get(name) {
+                let inner = place
+                    .below("properties", Some(Step::Member((*name).clone())))
+                    .token(name.to_string_lossy())
+                    .named(name.to_string_lossy());
+                self.node(schema, other, &inner);
+            }
+        }
+        let turned: BTreeSet<&Text> = old_required
+            .symmetric_difference(&new_required)
+            .copied()
+            .filter(|name| !handled.contains(name))
+            .collect();
+        for name in turned {
+            let schema = is.get(name).or_else(|| was.get(name)).copied();
+            self.requirement(name, schema, new_required.contains(name), place);
+        }
+        if old.get("required") != new.get("required") && old_required == new_required {
+            self.spelling = true;
+        }
+        if old.get("properties").is_some() != new.get("properties").is_some()
+            && was.is_empty()
+            && is.is_empty()
+        {
+            self.equivalent(
+                "properties",
+                old,
+                new,
+                place,
+                "an empty table of properties",
+            );
+        }
+        self.further("additionalProperties", old, new, place);
+        self.further("unevaluatedProperties", old, new, place);
+    }
+
+    fn equivalent(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place, what: &str) {
+        let at = place.clone().token(keyword);
+        let mut finding = self.finding("equivalent-restructured", &at);
+        let verb = if new.contains(keyword) {
+            "was added"
+        } else {
+            "was left out"
+        };
+        finding.message = format!("{what} {verb}, which says nothing");
+        finding.old = old.get(keyword).cloned();
+        finding.new = new.get(keyword).cloned();
+        self.push(finding, place);
+    }
+
+    fn member_place(&self, name: &Text, place: &Place) -> Place {
+        place
+            .below("properties", Some(Step::Member(name.clone())))
+            .token(name.to_string_lossy())
+            .named(name.to_string_lossy())
+    }
+
+    fn renamed(&mut self, from: &Candidate<'_>, to: &Candidate<'_>, percent: u32, place: &Place) {
+        let at = self.member_place(from.name, place);
+        let mut finding = self.finding("property-renamed", &at);
+        let new_name = to.name.to_string_lossy();
+        let base = format!(
+            "{} seems to be called `{new_name}` now ({percent}% alike)",
+            self.called(&at)
+        );
+        finding.new_pointer = self.member_place(to.name, place).new;
+        finding.old = Some(from.schema.clone());
+        finding.new = Some(to.schema.clone());
+        finding.effect = Effect::Either;
+        finding.calm = Level::Risky;
+        finding.exposure = named_exposure(new_name);
+        match self.side {
+            Side::Input => {
+                finding.message = format!("{base}: calls under the old name are refused");
+                finding.calm_message = Some(format!(
+                    "{base}: what callers send under the old name is silently ignored"
+                ));
+            }
+            Side::Output => {
+                finding.message = format!("{base}: readers of the old name find nothing");
+                finding.calm_message = Some(finding.message.clone());
+                // A result under the new name is what an old reader cannot take.
+                if let Some(last) = finding.steps.last_mut() {
+                    *last = Step::Member(to.name.clone());
+                }
+            }
+        }
+        let names = (from.name.clone(), to.name.clone());
+        let (own, partner) = match self.side {
+            Side::Input => names,
+            Side::Output => (names.1, names.0),
+        };
+        finding.member = Some(own);
+        finding.partner = Some(partner);
+        self.push(finding, place);
+    }
+
+    fn removed(&mut self, gone: &Candidate<'_>, still_required: bool, place: &Place) {
+        let at = self.member_place(gone.name, place);
+        let called = self.called(&at);
+        let mut finding = self.finding("property-removed", &at);
+        finding.old = Some(gone.schema.clone());
+        finding.member = Some(gone.name.clone());
+        finding.calm = Level::Risky;
+        finding.effect = Effect::Either;
+        match self.side {
+            Side::Input => {
+                finding.message =
+                    format!("{called} was removed, and calls that send it are refused");
+                finding.calm_message = Some(format!(
+                    "{called} was removed: what callers send there is silently ignored now"
+                ));
+            }
+            Side::Output => {
+                finding.exposure = Exposure::Medium;
+                if gone.required {
+                    finding.message = format!("{called} was promised and is gone");
+                } else {
+                    finding.message = format!("{called} was removed");
+                    finding.calm_message = Some(format!(
+                        "{called} was removed; it was optional, so readers had to do without it already"
+                    ));
+                }
+                // The witness is a result without it: the place is the object around.
+                finding.steps.pop();
+            }
+        }
+        if still_required {
+            finding.message.push_str("; it is still listed as required");
+        }
+        self.push(finding, place);
+    }
+
+    fn added(&mut self, fresh: &Candidate<'_>, was_required: bool, place: &Place) {
+        let at = self.member_place(fresh.name, place);
+        let called = self.called(&at);
+        let has_default = fresh.schema.get("default").is_some();
+        let family = match (fresh.required, has_default, self.side) {
+            (true, true, Side::Input) => "property-required-with-default",
+            (true, ..) => "property-added-required",
+            (false, ..) => "property-added-optional",
+        };
+        let mut finding = self.finding(family, &at);
+        finding.new = Some(fresh.schema.clone());
+        finding.member = Some(fresh.name.clone());
+        finding.effect = Effect::Either;
+        finding.calm = Level::Additive;
+        let name = fresh.name.to_string_lossy();
+        finding.exposure = if self.side == Side::Input {
+            named_exposure(name).max(described_exposure(fresh.schema))
+        } else {
+            Exposure::Low
+        };
+        match (self.side, fresh.required) {
+            (Side::Input, true) => {
+                finding.message = if has_default {
+                    format!(
+                        "{called} was added and is listed as required although it has a default; a caller that applies defaults does not notice, every other one is refused"
+                    )
+                } else {
+                    format!(
+                        "{called} was added and is required: every call that does not send it is refused"
+                    )
+                };
+                finding.steps.pop();
+            }
+            (Side::Input, false) => {
+                finding.message = format!("{called} was added and is optional");
+                // A new optional parameter takes nothing from anybody who did not send it.
+                finding.effect = if was_required {
+                    Effect::Either
+                } else {
+                    Effect::Widens
+                };
+                finding.steps.pop();
+            }
+            (Side::Output, _) => {
+                finding.message = format!(
+                    "{called} was added, and the old schema refuses members it does not name"
+                );
+                finding.calm_message = Some(format!("{called} was added"));
+            }
+        }
+        self.push(finding, place);
+    }
+
+    fn requirement(&mut self, name: &Text, schema: Option<&Json>, now: bool, place: &Place) {
+        let at = self.member_place(name, place);
+        let called = self.called(&at);
+        let has_default = schema.is_some_and(|it| it.get("default").is_some());
+        let family = match (now, has_default, self.side) {
+            (true, true, Side::Input) => "property-required-with-default",
+            (true, ..) => "property-became-required",
+            (false, ..) => "property-became-optional",
+        };
+        let mut finding = self.finding(family, &at);
+        finding.steps.pop();
+        finding.member = Some(name.clone());
+        finding.old = Some(Json::Bool(!now));
+        finding.new = Some(Json::Bool(now));
+        finding.calm = Level::Additive;
+        finding.effect = if now { Effect::Narrows } else { Effect::Widens };
+        finding.message = match (self.side, now) {
+            (Side::Input, true) if has_default => format!(
+                "{called} is listed as required now although it has a default; a caller that applies defaults does not notice, every other one is refused"
+            ),
+            (Side::Input, true) => {
+                format!("{called} became required: calls that leave it out are refused")
+            }
+            (Side::Input, false) => format!("{called} became optional"),
+            (Side::Output, true) => format!("{called} is always there now"),
+            (Side::Output, false) => {
+                format!("{called} may be missing now, and readers were promised it")
+            }
+        };
+        self.push(finding, place);
+    }
+
+    /// `additionalProperties` and `unevaluatedProperties`.
+    fn further(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
+        let (was, is) = (old.get(keyword), new.get(keyword));
+        if was == is && !was.is_some_and(super::super::prove::mentions_reference) {
+            return;
+        }
+        let open = |value: Option<&Json>| match value {
+            None | Some(Json::Bool(true)) => true,
+            Some(Json::Object(schema)) => schema.is_empty(),
+            _ => false,
+        };
+        let shut = |value: Option<&Json>| value == Some(&Json::Bool(false));
+        let at = place.clone().token(keyword);
+        let called = self.called(place);
+        if open(was) && open(is) {
+            let mut finding = self.finding("equivalent-restructured", &at);
+            finding.message = format!("{called} are open to further members in another spelling");
+            finding.old = was.cloned();
+            finding.new = is.cloned();
+            self.push(finding, place);
+            return;
+        }
+        if !open(was) && !shut(was) && !open(is) && !shut(is) {
+            let inner = place.below(keyword, Some(Step::Extra)).named("*");
+            if let (Some(was), Some(is)) = (was, is) {
+                self.node(was, is, &inner);
+            }
+            return;
+        }
+        let closes = !open(is) && (open(was) || shut(is));
+        let mut finding = self.finding(
+            if closes {
+                "additional-properties-closed"
+            } else {
+                "additional-properties-opened"
+            },
+            &at,
+        );
+        finding.old = was.cloned();
+        finding.new = is.cloned();
+        finding.hints = Vec::new();
+        finding.effect = if closes {
+            Effect::Narrows
+        } else {
+            Effect::Widens
+        };
+        // A map of values that is shut loses declared members: the witness has one.
+        if !open(was) && !shut(was) {
+            finding.steps.push(Step::Extra);
+        } else if !open(is) && !shut(is) && self.side == Side::Output {
+            finding.steps.push(Step::Extra);
+        }
+        if closes {
+            finding.calm = Level::Cosmetic;
+            finding.message =
+                format!("{called}: members that the schema does not name are refused now");
+            finding.calm_message = Some(format!(
+                "{called}: members that the schema does not name are refused now; declared ones are not affected"
+            ));
+        } else {
+            finding.calm = match self.side {
+                Side::Input => Level::Additive,
+                Side::Output => Level::Risky,
+            };
+            finding.exposure = Exposure::Medium;
+            finding.message =
+                format!("{called}: members that the schema does not name are accepted now");
+        }
+        self.push(finding, place);
+    }
+
+    /// `patternProperties`, `propertyNames`, `dependent*`, `dependencies`.
+    pub(super) fn rare_members(
+        &mut self,
+        keyword: &str,
+        old: &Object,
+        new: &Object,
+        place: &Place,
+    ) {
+        let (was, is) = (old.get(keyword), new.get(keyword));
+        let family = match keyword {
+            "propertyNames" => "property-names-changed",
+            "patternProperties" => "pattern-properties-changed",
+            _ => "dependency-changed",
+        };
+        let at = place.clone().token(keyword);
+        let mut finding = self.finding(family, &at);
+        finding.old = was.cloned();
+        finding.new = is.cloned();
+        if was.zip(is).is_some_and(|(was, is)| same(was, is)) {
+            self.spelling = true;
+            return;
+        }
+        finding.calm = Level::Additive;
+        finding.effect = match (was, is) {
+            (None, _) => Effect::Narrows,
+            (_, None) => Effect::Widens,
+            _ => Effect::Either,
+        };
+        let names: Vec<String> = [was, is]
+            .into_iter()
+            .flatten()
+            .filter_map(Json::as_object)
+            .flat_map(|it| {
+                it.iter()
+                    .map(|(name, _)| format!("`{}`", name.to_string_lossy()))
+            })
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        finding.message = match keyword {
+            "propertyNames" => format!(
+                "{}: the rule for names of members changed{}",
+                self.called(place),
+                is.map(|it| format!(" to {}", shown(it)))
+                    .unwrap_or_default()
+            ),
+            "patternProperties" => format!(
+                "{}: the members by pattern changed ({})",
+                self.called(place),
+                listed(&names)
+            ),
+            _ => format!(
+                "{}: what depends on the presence of {} changed",
+                self.called(place),
+                listed(&names)
+            ),
+        };
+        if keyword != "dependentRequired"
+            && keyword != "dependencies"
+            && keyword != "dependentSchemas"
+        {
+            finding.steps.push(Step::Extra);
+        }
+        self.push(finding, place);
+    }
+}
+
+/// What a new parameter of this name asks for.
+fn named_exposure(name: &str) -> Exposure {
+    const SECRETS: &[&str] = &[
+        "token",
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "credential",
+        "credentials",
+        "apikey",
+        "auth",
+        "authorization",
+        "cookie",
+        "privatekey",
+    ];
+    const COMMANDS: &[&str] = &[
+        "command",
+        "commands",
+        "cmd",
+        "shell",
+        "script",
+        "exec",
+        "execute",
+        "code",
+        "eval",
+        "bash",
+        "sql",
+        "expression",
+        "javascript",
+        "python",
+    ];
+    let words = words(name);
+    let joined = words.concat();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    // A page token names a place in a list, not a secret.
+    let paging = has(&[
+        "page",
+        "next",
+        "continuation",
+        "cursor",
+        "max",
+        "count",
+        "limit",
+        "budget",
+        "tokens",
+    ]);
+    if (has(SECRETS) && !paging)
+        || joined.contains("apikey")
+        || joined.contains("privatekey")
+        || joined.contains("accesskey")
+    {
+        return Exposure::High;
+    }
+    // "country code" is no code to run.
+    let harmless = has(&[
+        "country", "language", "lang", "currency", "status", "error", "zip", "postal", "region",
+        "response",
+    ]);
+    if has(COMMANDS) && !harmless {
+        return Exposure::Medium;
+    }
+    Exposure::Low
+}
+
+/// What the text of a new parameter says to the model.
+fn described_exposure(schema: &Json) -> Exposure {
+    let text = schema
+        .get("description")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
+    match super::annotations::prose_exposure("", text) {
+        // An address in the text of something new is usually a link to its documentation.
+        (Exposure::High, remark) if remark.contains("address") => Exposure::Medium,
+        (exposure, _) => exposure,
+    }
+}
