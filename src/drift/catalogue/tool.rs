@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
          needs a person's consent. The protocol's defaults are applied before comparing (read-only false, \
          destructive true, idempotent false, open world true; destructive and idempotent mean something only for a \
          tool that writes). A hint that became less safe is high exposure: a tool that was auto-approved as read-only \
-         now writes, or one that always wrote now claims not to.",
+         may write now. A hint that claims more safety than before is medium: clients may stop asking.",
         "Check what the tool does. If the hint is right now, tell the users who auto-approve it, and pin."),
     rule!(Change "tool-hint-stated", Cosmetic, None,
         "a behaviour hint is stated, or left out, without meaning anything else",
