@@ -41,11 +41,11 @@ impl Renamed<'_> {
         changes.push(change);
         let mut others = Vec::new();
         component::compare(self.old, self.new, &mut others);
-        // The name itself has been told.
+        // The name itself has been told, but not what a provider says to it.
         changes.extend(
             others
                 .into_iter()
-                .filter(|change| change.pointer != "/name"),
+                .filter(|change| change.pointer != "/name" || change.rule.starts_with("provider-")),
         );
     }
 }
