@@ -16,6 +16,14 @@ pub enum JcsError {
 
 /// The RFC 8785 text. Numbers pass through a double; of repeated members the last counts.
 pub fn to_string(value: &Json) -> Result<String, JcsError> {
+    if has_lone_surrogate(value) {
+        return Err(JcsError::LoneSurrogate);
+    }
+    to_string_lenient(value)
+}
+
+/// As the implementations in JavaScript have it, which print a lone surrogate as its escape instead of refusing it.
+pub fn to_string_lenient(value: &Json) -> Result<String, JcsError> {
     let mut out = String::new();
     write(&mut out, value)?;
     Ok(out)
@@ -28,10 +36,6 @@ fn write(out: &mut String, value: &Json) -> Result<(), JcsError> {
             Some(text) => out.push_str(&text),
             None => return Err(JcsError::OutOfRange(number.literal().to_owned())),
         },
-        Json::String(text) => {
-            refuse_lone(text)?;
-            write_string(out, text, Escape::Needed);
-        }
         Json::Array(items) => sequence(out, '[', ']', items, |out, item| {
             if outcome.is_ok() {
                 outcome = write(out, item);
@@ -42,11 +46,9 @@ fn write(out: &mut String, value: &Json) -> Result<(), JcsError> {
             members.sort_by(|(one, _), (other, _)| one.cmp_utf16(other));
             sequence(out, '{', '}', members, |out, (name, value)| {
                 if outcome.is_ok() {
-                    outcome = refuse_lone(name).and_then(|()| {
-                        write_string(out, name, Escape::Needed);
-                        out.push(':');
-                        write(out, value)
-                    });
+                    write_string(out, name, Escape::Needed);
+                    out.push(':');
+                    outcome = write(out, value);
                 }
             });
         }
@@ -55,9 +57,15 @@ fn write(out: &mut String, value: &Json) -> Result<(), JcsError> {
     outcome
 }
 
-fn refuse_lone(text: &Text) -> Result<(), JcsError> {
-    if text.has_lone_surrogate() {
-        return Err(JcsError::LoneSurrogate);
+fn has_lone_surrogate(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.has_lone_surrogate(),
+        Json::Array(items) => items.iter().any(has_lone_surrogate),
+        // Of repeated members the last counts, and only that is looked at.
+        Json::Object(object) => object
+            .by_name()
+            .into_iter()
+            .any(|(name, value)| name.has_lone_surrogate() || has_lone_surrogate(value)),
+        _ => false,
     }
-    Ok(())
 }

@@ -40,7 +40,9 @@ impl Compared<'_> {
         let mut findings: Vec<Finding> = new
             .into_iter()
             .flat_map(|surface| &surface.notes)
-            .map(|note| finding(policy, note.clone()))
+            .cloned()
+            .chain(new.into_iter().flat_map(crate::scan::keel::notes))
+            .map(|note| finding(policy, note))
             .collect();
         let judged = policy.judge(self.name, changes, today);
         // After the policy has spoken: a rule that it calls cosmetic demands no new version.

@@ -1,35 +1,25 @@
 //! `mcp-keel fingerprint`: a digest manifest `{key: hex}`.
 
-use super::{Error, Exit, FingerprintArgs, output, sources};
+use super::{Error, Exit, FingerprintArgs, JsonOnly, output, sources};
 use crate::canonical::{Json, Object, Text, to_pretty};
 use crate::fingerprint::{Profile, manifest};
 use crate::source::Dialect;
 
 pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
+    let JsonOnly::Json = args.format;
     if !args.fields.is_empty() && args.profile != Profile::FastMcp {
         return Err(Error::usage(
             "--fields belongs to --profile fastmcp",
-            "the keel profile covers the whole definition already",
+            format!("what the {} profile covers is fixed", args.profile),
         ));
     }
-    let dialect = match args.profile {
-        Profile::FastMcp => Dialect::Python,
-        Profile::Keel => Dialect::Json,
+    let dialect = match args.profile.is_python() {
+        true => Dialect::Python,
+        false => Dialect::Json,
     };
-    let surfaces = sources::only(
-        sources::read(&args.source, dialect).await?,
-        args.server.as_deref(),
-        &args.source,
-    )?;
-    let mut found = surfaces.iter();
-    let (Some((_, surface)), None) = (found.next(), found.next()) else {
-        let names: Vec<&str> = surfaces.keys().map(String::as_str).collect();
-        return Err(Error::usage(
-            format!("{} holds {} servers", args.source, surfaces.len()),
-            format!("choose one with --server: {}", names.join(", ")),
-        ));
-    };
-    let digests = manifest(surface, args.profile, &args.fields).map_err(|refusal| {
+    let surfaces = sources::read(&args.source, dialect).await?;
+    let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;
+    let digests = manifest(&surface, args.profile, &args.fields).map_err(|refusal| {
         Error::usage(
             format!("{}: {refusal}", args.source),
             format!("the {} profile has no digest for such a tool", args.profile),

@@ -15,6 +15,7 @@ mod pin;
 mod plan;
 mod progress;
 mod reference;
+mod scan;
 mod sources;
 
 use std::ffi::OsString;
@@ -50,6 +51,8 @@ enum Command {
     Diff(DiffArgs),
     /// Print a digest of every component of a source
     Fingerprint(FingerprintArgs),
+    /// Read the texts of a source for what a person should see before a model does (advice, never a verdict)
+    Scan(ScanArgs),
     /// List the rules
     Rules(RulesArgs),
     /// Explain a rule: why it matters, an example, what to do
@@ -200,6 +203,24 @@ struct FingerprintArgs {
     /// Of a source with several servers, this one
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
+    /// The format on stdout
+    #[arg(long, value_enum, default_value_t = JsonOnly::Json)]
+    format: JsonOnly,
+}
+
+#[derive(Debug, Args)]
+struct ScanArgs {
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    source: String,
+    /// Whose findings: ours, or exactly those of ToolPin
+    #[arg(long, value_enum, default_value_t = ScanProfile::Keel)]
+    profile: ScanProfile,
+    /// Of a source with several servers, this one
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// The format on stdout
+    #[arg(long, value_enum, default_value_t = PlainFormat::Terminal)]
+    format: PlainFormat,
 }
 
 #[derive(Debug, Args)]
@@ -228,6 +249,26 @@ enum Edition {
 enum Format {
     Terminal,
     Json,
+}
+
+/// For commands whose output is JSON anyway, so that scripts can say so everywhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum JsonOnly {
+    Json,
+}
+
+/// For commands that print a list and no report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum PlainFormat {
+    Terminal,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ScanProfile {
+    Keel,
+    #[value(name = "toolpin")]
+    ToolPin,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -298,6 +339,7 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Capture(args) => capture::run(args).await,
         Command::Diff(args) => diff::run(args).await,
         Command::Fingerprint(args) => fingerprint::run(args).await,
+        Command::Scan(args) => scan::run(args).await,
         Command::Rules(args) => reference::rules(args.format),
         Command::Explain { rule } => reference::explain(&rule),
         Command::Schema { format } => reference::schema(format),

@@ -4,7 +4,7 @@ use super::Error;
 use crate::capture::{Limits, capture_stdio};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, SourceError, Surfaces};
-use crate::surface::ClientProfile;
+use crate::surface::{ClientProfile, Surface};
 
 /// The surfaces of a source as it was typed.
 pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error> {
@@ -52,4 +52,22 @@ pub(super) fn only(
         ));
     }
     Ok(found)
+}
+
+/// The surface of the server that was asked for, or of the only one.
+pub(super) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Result<Surface, Error> {
+    let mut found = only(surfaces, server, what)?;
+    if found.len() > 1 {
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        return Err(Error::usage(
+            format!("{what} holds {} servers", found.len()),
+            format!("choose one with --server: {}", names.join(", ")),
+        ));
+    }
+    found.pop_first().map(|(_, surface)| surface).ok_or_else(|| {
+        Error::usage(
+            format!("{what} holds no server"),
+            "pin one first: `mcp-keel pin`",
+        )
+    })
 }

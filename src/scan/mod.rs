@@ -1,10 +1,59 @@
 //! Advisory reading of descriptions: text that a model reads as an instruction.
 //!
-//! Nothing here decides whether text is hostile. It says what stands in a text now that did not stand there when it
-//! was approved, so that a person looks.
+//! Nothing here decides whether text is hostile. [`text_exposure`] says what stands in a text now that did not stand there
+//! when it was approved, [`keel::scan`] what stands in a surface that a person should have read, [`toolpin::scan`] what
+//! ToolPin would say of it. A scan that finds nothing proves nothing: a paraphrase passes, and so does a description that
+//! is honest about a tool that is not. That is why no finding fails a check unless the policy names its rule.
+
+pub mod keel;
+pub mod toolpin;
+
+use regex::Regex;
 
 use crate::canonical::is_invisible;
-use crate::judgement::Exposure;
+use crate::judgement::{Exposure, words};
+
+/// How loudly a finding speaks. None is critical: this is advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing.
+    Info,
+    /// Worth reading.
+    Warning,
+}
+
+words!(Severity { Info = "info", Warning = "warning" });
+
+/// A pattern of ours. One that did not compile matches nothing; tests see to it that there is none.
+struct Pattern(Option<Regex>);
+
+impl Pattern {
+    fn new(source: &str) -> Self {
+        Self(Regex::new(source).ok())
+    }
+
+    fn is_match(&self, text: &str) -> bool {
+        self.0.as_ref().is_some_and(|it| it.is_match(text))
+    }
+
+    /// The first match, as it stands in the text.
+    fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
+        self.0.as_ref()?.find(text).map(|found| found.as_str())
+    }
+
+    /// Every match.
+    fn all<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        match &self.0 {
+            Some(it) => it.find_iter(text).map(|found| found.as_str()).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    #[cfg(test)]
+    fn is_valid(&self) -> bool {
+        self.0.is_some()
+    }
+}
 
 /// Phrases by which a text speaks to the model instead of describing something.
 const INSTRUCTIONS: [&str; 22] = [

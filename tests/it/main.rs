@@ -6,6 +6,7 @@
 mod baseline;
 mod capture;
 mod check;
+mod conventions;
 mod corpus;
 mod golden;
 mod keel;

@@ -3,6 +3,7 @@
 
 mod component;
 mod finding;
+mod scan;
 mod server;
 mod tool;
 
@@ -93,7 +94,7 @@ macro_rules! rule {
 use rule;
 
 static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let mut rules: Vec<Rule> = [server::RULES, tool::RULES, component::RULES, finding::RULES]
+    let mut rules: Vec<Rule> = [server::RULES, tool::RULES, component::RULES, finding::RULES, scan::RULES]
         .into_iter()
         .flatten()
         .copied()
