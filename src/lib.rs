@@ -24,13 +24,13 @@ pub mod capture;
 
 pub mod fingerprint;
 
+pub mod scan;
+
 pub mod release;
 
 pub mod baseline;
 
 pub mod source;
-
-pub mod scan;
 
 pub mod provider;
 

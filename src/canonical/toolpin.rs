@@ -110,14 +110,18 @@ mod tests {
     #[test]
     fn names_that_look_like_indices_come_first_in_numeric_order() {
         assert_eq!(
-            text(r#"{"b":1,"10":2,"9":3,"01":4,"4294967295":5,"4294967294":6,"-1":7,"":8}"#).unwrap(),
+            text(r#"{"b":1,"10":2,"9":3,"01":4,"4294967295":5,"4294967294":6,"-1":7,"":8}"#)
+                .unwrap(),
             r#"{"9":3,"10":2,"4294967294":6,"":8,"-1":7,"01":4,"4294967295":5,"b":1}"#
         );
     }
 
     #[test]
     fn names_are_normalised_and_values_are_not() {
-        assert_eq!(text(r#"{"cafe\u0301":"e\u0301"}"#).unwrap(), "{\"café\":\"e\u{301}\"}");
+        assert_eq!(
+            text(r#"{"cafe\u0301":"e\u0301"}"#).unwrap(),
+            "{\"café\":\"e\u{301}\"}"
+        );
         assert!(text(r#"{"cafe\u0301":1,"caf\u00e9":2}"#).is_err());
         assert_eq!(text(r#"{"a":1,"a":2}"#).unwrap(), r#"{"a":2}"#);
     }

@@ -154,7 +154,7 @@ struct PolicyArgs {
     #[arg(long, value_name = "ACTION", value_parser = plan::words::<crate::policy::Enforcement>(crate::policy::Enforcement::ALL, crate::policy::Enforcement::word))]
     enforcement: Option<crate::policy::Enforcement>,
     /// What happens with a component that the baseline does not know [default: as --enforcement]
-    #[arg(long, value_name = "ACTION", value_parser = plan::words::<crate::policy::Unknown>(crate::policy::Unknown::ALL, crate::policy::Unknown::word))]
+    #[arg(long, value_name = "ACTION", value_parser = plan::unknown())]
     unknown: Option<crate::policy::Unknown>,
 }
 

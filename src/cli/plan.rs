@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::{Error, Format, PolicyArgs, ServerArgs};
 use crate::baseline::{self, store};
 use crate::capture::Limits;
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
-use crate::policy::{Date, Policy};
+use crate::policy::{Date, Policy, Unknown};
 use crate::release::{Release, VersionSource};
 use crate::surface::{ClientProfile, Surface};
 
@@ -364,6 +364,22 @@ pub(super) fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let format = <Format as clap::ValueEnum>::from_str(format, false)
         .map_err(|_| format!("there is no format `{format}`; known: terminal, json"))?;
     Ok((format, PathBuf::from(path)))
+}
+
+/// `--unknown`, with the current name of `allow_degraded` as an alias.
+pub(super) fn unknown() -> impl TypedValueParser<Value = Unknown> {
+    let words = Unknown::ALL.iter().map(|it| {
+        let value = PossibleValue::new(it.word());
+        match it {
+            Unknown::Allow => value.alias(Unknown::ALLOW_ALIAS),
+            _ => value,
+        }
+    });
+    PossibleValuesParser::new(words).try_map(|found| {
+        found
+            .parse::<Unknown>()
+            .map_err(|()| "not one of the words".to_owned())
+    })
 }
 
 /// A parser for one of a few words, which clap lists in the help and suggests from.

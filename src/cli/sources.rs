@@ -64,10 +64,13 @@ pub(super) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Resul
             format!("choose one with --server: {}", names.join(", ")),
         ));
     }
-    found.pop_first().map(|(_, surface)| surface).ok_or_else(|| {
-        Error::usage(
-            format!("{what} holds no server"),
-            "pin one first: `mcp-keel pin`",
-        )
-    })
+    found
+        .pop_first()
+        .map(|(_, surface)| surface)
+        .ok_or_else(|| {
+            Error::usage(
+                format!("{what} holds no server"),
+                "pin one first: `mcp-keel pin`",
+            )
+        })
 }

@@ -24,9 +24,10 @@ pub fn structure(tool: &Component) -> Result<Digest, Refusal> {
 pub fn description(tool: &Component) -> Result<Option<Digest>, Refusal> {
     required_name(tool)?;
     match tool.definition.get("description") {
-        Some(Json::String(text)) if text.has_lone_surrogate() => {
-            Err(refuse(tool, "`description` holds a lone surrogate, which has no UTF-8 form"))
-        }
+        Some(Json::String(text)) if text.has_lone_surrogate() => Err(refuse(
+            tool,
+            "`description` holds a lone surrogate, which has no UTF-8 form",
+        )),
         Some(Json::String(text)) => {
             let text = text.to_string_lossy();
             Ok((!text.is_empty()).then(|| Digest::of(text)))
@@ -70,7 +71,10 @@ fn jcs_of(tool: &Component, members: &[&str]) -> Result<Digest, Refusal> {
 fn required_name(tool: &Component) -> Result<&Json, Refusal> {
     match tool.definition.get("name") {
         Some(name @ Json::String(text)) if !text.to_string_lossy().is_empty() => Ok(name),
-        _ => Err(refuse(tool, "Hangar refuses a tool whose `name` is not a string with something in it")),
+        _ => Err(refuse(
+            tool,
+            "Hangar refuses a tool whose `name` is not a string with something in it",
+        )),
     }
 }
 

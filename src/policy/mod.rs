@@ -12,6 +12,7 @@
 //! `enforcement`. Pure: today's date is an argument.
 
 mod acceptance;
+pub mod hangar;
 mod version;
 
 use std::collections::BTreeMap;
@@ -62,7 +63,39 @@ pub enum Unknown {
     Block,
 }
 
-words!(Unknown { Allow = "allow_degraded", Warn = "warn", Block = "block" });
+impl Unknown {
+    /// All of them, least first.
+    pub const ALL: &'static [Self] = &[Self::Allow, Self::Warn, Self::Block];
+
+    /// The name that MCP Hangar has given to `allow_degraded` since its release 1.2.1. Both mean the same.
+    pub const ALLOW_ALIAS: &'static str = "allow_unverified";
+
+    /// The word for it in every format.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow_degraded",
+            Self::Warn => "warn",
+            Self::Block => "block",
+        }
+    }
+}
+
+impl std::fmt::Display for Unknown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+impl std::str::FromStr for Unknown {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        let known = Self::ALL.iter().copied().find(|it| it.word() == word);
+        known
+            .or((word == Self::ALLOW_ALIAS).then_some(Self::Allow))
+            .ok_or(())
+    }
+}
 
 /// The level from which on a change can fail the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -114,6 +114,17 @@ pub fn scan(surface: &Surface) -> Vec<Finding> {
     findings
 }
 
+/// The findings over a server's name and description, as a registry states them.
+pub fn scan_server(name: &str, description: &str) -> Vec<Finding> {
+    let entry = Entry {
+        units: name.encode_utf16().collect(),
+        name: name.to_owned(),
+        description_units: description.encode_utf16().collect(),
+        description: description.to_owned(),
+    };
+    of_entries(&[entry], "server")
+}
+
 fn of_entries(entries: &[Entry], prefix: &str) -> Vec<Finding> {
     let subject = |entry: &Entry| format!("{prefix}:{}", entry.name);
     let mut findings = Vec::new();
@@ -218,16 +229,18 @@ pub(super) fn instructs_to_use(description: &[u16], name: &[u16]) -> bool {
     };
     let is_verb = |at: usize, verb: &[u8]| {
         description.get(at..at + verb.len()).is_some_and(|units| {
-            units
-                .iter()
-                .zip(verb)
-                .all(|(unit, letter)| u8::try_from(*unit).is_ok_and(|it| it.eq_ignore_ascii_case(letter)))
+            units.iter().zip(verb).all(|(unit, letter)| {
+                u8::try_from(*unit).is_ok_and(|it| it.eq_ignore_ascii_case(letter))
+            })
         })
     };
     let is_name = |at: usize| {
-        description
-            .get(at..at + name.len())
-            .is_some_and(|units| units.iter().zip(&name).all(|(unit, wanted)| fold(*unit) == *wanted))
+        description.get(at..at + name.len()).is_some_and(|units| {
+            units
+                .iter()
+                .zip(&name)
+                .all(|(unit, wanted)| fold(*unit) == *wanted)
+        })
     };
     (0..description.len()).filter(|at| boundary(*at)).any(|at| {
         VERBS.iter().filter(|verb| is_verb(at, verb)).any(|verb| {
@@ -295,9 +308,15 @@ mod tests {
         let uses = |text: &str, name: &str| instructs_to_use(&units(text), &units(name));
         assert!(uses("Always CALL Delete_All.", "delete_all"));
         assert!(uses("use \u{c9}t\u{e9}n now", "\u{e9}t\u{c9}n"));
-        assert!(!uses("use t\u{e9} now", "t\u{e9}"), "no word ends in an accent");
+        assert!(
+            !uses("use t\u{e9} now", "t\u{e9}"),
+            "no word ends in an accent"
+        );
         assert!(!uses("use \u{17f}top", "stop"), "a long s is no s");
-        assert!(!uses("use \u{2126}", "\u{3c9}"), "the sign for ohm is no omega");
+        assert!(
+            !uses("use \u{2126}", "\u{3c9}"),
+            "the sign for ohm is no omega"
+        );
         assert!(!uses("reuse a", "a") && !uses("use ab", "a") && uses("use\u{feff}a", "a"));
     }
 }

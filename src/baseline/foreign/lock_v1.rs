@@ -34,7 +34,10 @@ impl LockV1 {
 
     /// The entries, as written.
     pub fn entries(&self) -> &[Json] {
-        self.document.get("entries").and_then(Json::as_array).unwrap_or_default()
+        self.document
+            .get("entries")
+            .and_then(Json::as_array)
+            .unwrap_or_default()
     }
 
     /// The digest of the whole lock: everything but the two times at the top.
@@ -61,7 +64,12 @@ impl LockV1 {
         if !matches!(version, Some(Json::Number(number)) if number.to_f64() == 1.0) {
             add("unsupported-spec-version", "$.specVersion".to_owned());
         }
-        if self.document.get("entries").and_then(Json::as_array).is_none() {
+        if self
+            .document
+            .get("entries")
+            .and_then(Json::as_array)
+            .is_none()
+        {
             add("missing-field:entries", "$.entries".to_owned());
         }
         let mut identities = BTreeSet::new();
@@ -69,7 +77,10 @@ impl LockV1 {
             let at = format!("$.entries[{index}]");
             entry_violations(entry, &at, &mut add);
             let text = |member: &str| entry.get(member).and_then(Json::as_str).unwrap_or_default();
-            let scope = entry.get("scope").and_then(Json::as_str).unwrap_or("project");
+            let scope = entry
+                .get("scope")
+                .and_then(Json::as_str)
+                .unwrap_or("project");
             if !identities.insert((text("name"), text("client"), scope)) {
                 add("duplicate-entry-identity", at);
             }
@@ -91,7 +102,10 @@ pub fn entry_integrity(entry: &Json) -> Result<String, LockError> {
 pub fn surface_hash(surface: &Surface, coverage: &[&str]) -> Result<String, Refusal> {
     let tools: Vec<&Component> = surface.of_kind(Kind::Tool).collect();
     let mut text = String::from("[");
-    for (index, tool) in sorted(&tools, |one, other| one.cmp_utf16(other))?.into_iter().enumerate() {
+    for (index, tool) in sorted(&tools, |one, other| one.cmp_utf16(other))?
+        .into_iter()
+        .enumerate()
+    {
         if index > 0 {
             text.push(',');
         }
@@ -119,15 +133,22 @@ fn refuse_duplicates(value: &Json) -> Result<(), LockError> {
         Json::Array(items) => items.iter().try_for_each(refuse_duplicates),
         Json::Object(object) => {
             let mut seen = BTreeSet::new();
-            let repeated = object.iter().map(|(name, _)| name).find(|name| !seen.insert(*name));
-            let duplicate = repeated.cloned().or_else(|| toolpin::duplicate_after_nfc(object));
+            let repeated = object
+                .iter()
+                .map(|(name, _)| name)
+                .find(|name| !seen.insert(*name));
+            let duplicate = repeated
+                .cloned()
+                .or_else(|| toolpin::duplicate_after_nfc(object));
             if let Some(name) = duplicate {
                 return Err(LockError(format!(
                     "duplicate member name after NFC normalization: {}",
                     Json::String(name)
                 )));
             }
-            object.iter().try_for_each(|(_, value)| refuse_duplicates(value))
+            object
+                .iter()
+                .try_for_each(|(_, value)| refuse_duplicates(value))
         }
         _ => Ok(()),
     }
@@ -139,13 +160,23 @@ fn is_digest(value: &Json) -> bool {
         let body = it.trim_end_matches('=');
         it.len() - body.len() <= 2
             && !body.is_empty()
-            && body.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
+            && body
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte))
     })
 }
 
 fn entry_violations(entry: &Json, at: &str, add: &mut dyn FnMut(&str, String)) {
     let required = [
-        "name", "version", "client", "source", "target", "configDigest", "resolvedAt", "lockedAt", "integrity",
+        "name",
+        "version",
+        "client",
+        "source",
+        "target",
+        "configDigest",
+        "resolvedAt",
+        "lockedAt",
+        "integrity",
     ];
     for member in required {
         if entry.get(member).is_none() {
@@ -164,7 +195,12 @@ fn entry_violations(entry: &Json, at: &str, add: &mut dyn FnMut(&str, String)) {
         let fields: Vec<&str> = surface
             .get("coverage")
             .and_then(Json::as_array)
-            .map(|fields| fields.iter().map(|it| it.as_str().unwrap_or_default()).collect())
+            .map(|fields| {
+                fields
+                    .iter()
+                    .map(|it| it.as_str().unwrap_or_default())
+                    .collect()
+            })
             .unwrap_or_default();
         let known = ["name", "description", "inputSchema"];
         let covers = ["name", "description"].iter().all(|it| fields.contains(it));
@@ -184,7 +220,12 @@ fn entry_violations(entry: &Json, at: &str, add: &mut dyn FnMut(&str, String)) {
 }
 
 fn target_violations(target: &Json, at: &str, add: &mut dyn FnMut(&str, String)) {
-    let text = |member: &str| target.get(member).and_then(Json::as_str).unwrap_or_default();
+    let text = |member: &str| {
+        target
+            .get(member)
+            .and_then(Json::as_str)
+            .unwrap_or_default()
+    };
     match text("type") {
         "package" => {
             if text("registryType") == "oci" && !super::targets::is_oci_pin(text("identifier")) {
@@ -210,7 +251,10 @@ fn target_violations(target: &Json, at: &str, add: &mut dyn FnMut(&str, String))
             };
             let names = target.get("headerSecretNames");
             if names.is_some_and(|it| !it.as_array().is_some_and(|it| it.iter().all(is_name))) {
-                add("header-secret-not-a-name", format!("{at}.target.headerSecretNames"));
+                add(
+                    "header-secret-not-a-name",
+                    format!("{at}.target.headerSecretNames"),
+                );
             }
         }
         _ => add("unknown-target-type", format!("{at}.target.type")),

@@ -14,8 +14,8 @@ const NEVER: &str = "1970-01-01T00:00:00.000Z";
 
 /// The clients that ToolPin writes configurations for. It refuses any other.
 pub const CLIENTS: [&str; 12] = [
-    "claude", "cursor", "vscode", "codex", "opencode", "windsurf", "cline", "continue", "gemini", "zed", "roo",
-    "generic",
+    "claude", "cursor", "vscode", "codex", "opencode", "windsurf", "cline", "continue", "gemini",
+    "zed", "roo", "generic",
 ];
 
 /// A lock that was read. Its entries need not hold: [`Lock::integrity`] says whether they do.
@@ -115,7 +115,10 @@ impl Lock {
         if version != Some(2.0) || root.get("generatedAt").and_then(Json::as_text).is_none() {
             return Err(invalid());
         }
-        let servers = root.get("servers").and_then(Json::as_object).ok_or_else(invalid)?;
+        let servers = root
+            .get("servers")
+            .and_then(Json::as_object)
+            .ok_or_else(invalid)?;
         let mut entries: Vec<(Text, Plan)> = Vec::new();
         for (key, _) in servers.iter() {
             if entries.iter().any(|(it, _)| it == key) {
@@ -155,7 +158,8 @@ impl Plan {
         let client = text("client")
             .filter(|it| it.as_str().is_some_and(|it| CLIENTS.contains(&it)))
             .ok_or_else(|| refuse("invalid client"))?;
-        let target = record(entry.get("selectedTarget")).ok_or_else(|| refuse("invalid selectedTarget"))?;
+        let target =
+            record(entry.get("selectedTarget")).ok_or_else(|| refuse("invalid selectedTarget"))?;
         let trust = trust(entry.get("trust"), key)?;
         let notes = entry
             .get("notes")
@@ -165,12 +169,17 @@ impl Plan {
         if manifest.is_some_and(|it| !is_manifest(it)) {
             return Err(refuse("invalid capabilityManifest"));
         }
-        if entry.get("integrity").is_some_and(|it| it.as_text().is_none()) {
+        if entry
+            .get("integrity")
+            .is_some_and(|it| it.as_text().is_none())
+        {
             return Err(refuse("invalid integrity"));
         }
         let scope = match entry.get("scope") {
             None => None,
-            Some(Json::String(scope)) if *scope == *"project" || *scope == *"global" => Some(scope.clone()),
+            Some(Json::String(scope)) if *scope == *"project" || *scope == *"global" => {
+                Some(scope.clone())
+            }
             Some(_) => return Err(refuse("invalid scope")),
         };
         Ok(Self {
@@ -181,7 +190,11 @@ impl Plan {
             target: target.clone(),
             trust,
             config: entry.get("config").cloned(),
-            notes: notes.iter().filter(|it| it.as_text().is_some()).cloned().collect(),
+            notes: notes
+                .iter()
+                .filter(|it| it.as_text().is_some())
+                .cloned()
+                .collect(),
             manifest: manifest.cloned(),
             resolved_at: text("resolvedAt").unwrap_or_else(|| Text::from(NEVER)),
             locked_at: text("lockedAt"),
@@ -223,16 +236,28 @@ impl Plan {
         payload.push("trust", self.trust.clone());
         given(&mut payload, "config", self.config.as_ref());
         payload.push("notes", Json::Array(self.notes.clone()));
-        given(&mut payload, "capabilityManifest", covered(self.manifest.as_ref()).as_ref());
+        given(
+            &mut payload,
+            "capabilityManifest",
+            covered(self.manifest.as_ref()).as_ref(),
+        );
         payload.push("resolvedAt", text(&self.resolved_at));
-        given(&mut payload, "lockedAt", self.locked_at.as_ref().map(text).as_ref());
+        given(
+            &mut payload,
+            "lockedAt",
+            self.locked_at.as_ref().map(text).as_ref(),
+        );
         given(&mut payload, "resolved", self.resolved.as_ref());
         given(&mut payload, "original", self.original.as_ref());
         let mut inner = Object::new();
         if let Some(locked) = &self.locked {
             given(&mut inner, "selectedTarget", locked.target.as_ref());
             given(&mut inner, "config", locked.config.as_ref());
-            given(&mut inner, "capabilityManifest", covered(locked.manifest.as_ref()).as_ref());
+            given(
+                &mut inner,
+                "capabilityManifest",
+                covered(locked.manifest.as_ref()).as_ref(),
+            );
         }
         payload.push("locked", Json::Object(inner));
         Json::Object(payload)
@@ -264,7 +289,11 @@ impl Plan {
             }
         };
         moved("version", &self.version, &current.version);
-        moved("scope", &self.scope_or_default(), &current.scope_or_default());
+        moved(
+            "scope",
+            &self.scope_or_default(),
+            &current.scope_or_default(),
+        );
         if differ(Some(&self.target), Some(&current.target))? {
             messages.push("selected install target changed".to_owned());
         }
@@ -292,7 +321,10 @@ impl Plan {
         if differ(self.config.as_ref(), current.config.as_ref())? {
             messages.push("client config changed".to_owned());
         }
-        let (old, new) = (base(self.manifest.as_ref()), base(current.manifest.as_ref()));
+        let (old, new) = (
+            base(self.manifest.as_ref()),
+            base(current.manifest.as_ref()),
+        );
         if differ(old.as_ref(), new.as_ref())? {
             messages.push("capability manifest changed".to_owned());
         }
@@ -329,19 +361,26 @@ impl Plan {
     }
 }
 
-fn surface_message(locked: &Json, current: Option<&Json>) -> Result<Option<&'static str>, LockError> {
+fn surface_message(
+    locked: &Json,
+    current: Option<&Json>,
+) -> Result<Option<&'static str>, LockError> {
     let Some(current) = current else {
         return Ok(Some("tool surface hash pin could not be refreshed"));
     };
     let coverage = |hash: &Json| -> Vec<Json> {
-        hash.get("coverage").and_then(Json::as_array).unwrap_or_default().to_vec()
+        hash.get("coverage")
+            .and_then(Json::as_array)
+            .unwrap_or_default()
+            .to_vec()
     };
     let (old, new) = (coverage(locked), coverage(current));
     if old == new {
         let same = !differ(Some(&surface_hash(locked)), Some(&surface_hash(current)))?;
         return Ok((!same).then_some("tool input schemas changed"));
     }
-    let narrower = new.iter().all(|field| old.contains(field)) && old.iter().any(|field| !new.contains(field));
+    let narrower =
+        new.iter().all(|field| old.contains(field)) && old.iter().any(|field| !new.contains(field));
     Ok(narrower.then_some("tool surface coverage downgraded"))
 }
 
@@ -370,7 +409,13 @@ fn base(manifest: Option<&Json>) -> Option<Json> {
     let kept = members(
         manifest?,
         &[
-            "version", "serverName", "serverVersion", "registrySource", "packageTypes", "transports", "remoteHosts",
+            "version",
+            "serverName",
+            "serverVersion",
+            "registrySource",
+            "packageTypes",
+            "transports",
+            "remoteHosts",
             "secrets",
         ],
     );
@@ -396,7 +441,10 @@ fn plain_hash(hash: &Json) -> Json {
 }
 
 fn surface_hash(hash: &Json) -> Json {
-    Json::Object(members(hash, &["algorithm", "coverage", "value", "toolCount"]))
+    Json::Object(members(
+        hash,
+        &["algorithm", "coverage", "value", "toolCount"],
+    ))
 }
 
 fn record(value: Option<&Json>) -> Option<&Json> {
@@ -406,7 +454,9 @@ fn record(value: Option<&Json>) -> Option<&Json> {
 /// An object of just these members, if all of them are strings.
 fn strings(value: Option<&Json>, names: &[&str]) -> Option<Json> {
     let value = record(value)?;
-    let all = names.iter().all(|name| value.get(name).and_then(Json::as_text).is_some());
+    let all = names
+        .iter()
+        .all(|name| value.get(name).and_then(Json::as_text).is_some());
     all.then(|| Json::Object(members(value, names)))
 }
 
@@ -451,9 +501,8 @@ fn is_manifest(value: &Json) -> bool {
     };
     let is_surface = |hash: &Json| {
         let coverage = hash.get("coverage").and_then(Json::as_array);
-        let known = |field: &Json| {
-            matches!(field.as_str(), Some("name" | "description" | "inputSchema"))
-        };
+        let known =
+            |field: &Json| matches!(field.as_str(), Some("name" | "description" | "inputSchema"));
         is_hash(hash) && coverage.is_some_and(|fields| fields.iter().all(known))
     };
     let is_scan = |scan: &Json| {
@@ -464,9 +513,14 @@ fn is_manifest(value: &Json) -> bool {
     };
     let unless = |member: &str, is: &dyn Fn(&Json) -> bool| value.get(member).is_none_or(is);
     value.get("version").and_then(number) == Some(1.0)
-        && ["serverName", "serverVersion", "registrySource", "generatedAt"]
-            .iter()
-            .all(|member| is_string(value.get(member)))
+        && [
+            "serverName",
+            "serverVersion",
+            "registrySource",
+            "generatedAt",
+        ]
+        .iter()
+        .all(|member| is_string(value.get(member)))
         && ["packageTypes", "transports", "remoteHosts", "secrets"]
             .iter()
             .all(|member| is_array(value.get(member)))
@@ -483,13 +537,17 @@ fn trust(value: Option<&Json>, key: &str) -> Result<Json, LockError> {
         Some(it) if !is(it) => Err(refuse(&format!("trust.{member}"))),
         _ => Ok(()),
     };
-    let all = |is: fn(&Json) -> bool| move |value: &Json| value.as_array().is_some_and(|it| it.iter().all(is));
+    let all = |is: fn(&Json) -> bool| {
+        move |value: &Json| value.as_array().is_some_and(|it| it.iter().all(is))
+    };
     let text = |value: &Json| value.as_text().is_some();
     let finite = |value: &Json| is_finite(Some(value));
     if !is_finite(value.get("score")) {
         return Err(refuse("trust.score"));
     }
-    unless("tier", &|it| it.as_str().is_some_and(|it| rank_of(it).is_some()))?;
+    unless("tier", &|it| {
+        it.as_str().is_some_and(|it| rank_of(it).is_some())
+    })?;
     unless("gatedBy", &all(text))?;
     unless("evidence", &|it| it.as_array().is_some())?;
     if !value.get("badges").is_some_and(all(text)) {
@@ -504,15 +562,28 @@ fn trust(value: Option<&Json>, key: &str) -> Result<Json, LockError> {
     unless("gates", &all(is_gate))?;
     unless("vetoes", &all(is_gate))?;
     unless("pillars", &|it| {
-        ["provenance", "integrity", "reputation", "metadataCompleteness"]
-            .iter()
-            .all(|member| is_finite(it.get(member)))
+        [
+            "provenance",
+            "integrity",
+            "reputation",
+            "metadataCompleteness",
+        ]
+        .iter()
+        .all(|member| is_finite(it.get(member)))
     })?;
     let mut kept = members(
         value,
         &[
-            "score", "overallScore", "metadataCompleteness", "tier", "capReason", "verifiedProvenance", "gates",
-            "vetoes", "pillars", "gatedBy",
+            "score",
+            "overallScore",
+            "metadataCompleteness",
+            "tier",
+            "capReason",
+            "verifiedProvenance",
+            "gates",
+            "vetoes",
+            "pillars",
+            "gatedBy",
         ],
     );
     if let Some(evidence) = value.get("evidence").and_then(Json::as_array) {
@@ -536,7 +607,10 @@ fn trust(value: Option<&Json>, key: &str) -> Result<Json, LockError> {
 fn is_gate(value: &Json) -> bool {
     is_string(value.get("code"))
         && is_string(value.get("message"))
-        && matches!(value.get("tier").and_then(Json::as_str), Some("unverified" | "blocked"))
+        && matches!(
+            value.get("tier").and_then(Json::as_str),
+            Some("unverified" | "blocked")
+        )
 }
 
 fn kept_issue(
@@ -548,7 +622,10 @@ fn kept_issue(
     if value.as_object().is_none() {
         return Err(refuse(&at));
     }
-    if !matches!(value.get("severity").and_then(Json::as_str), Some("info" | "warning" | "critical")) {
+    if !matches!(
+        value.get("severity").and_then(Json::as_str),
+        Some("info" | "warning" | "critical")
+    ) {
         return Err(refuse(&format!("{at}.severity")));
     }
     for member in ["code", "message"] {
@@ -556,7 +633,10 @@ fn kept_issue(
             return Err(refuse(&format!("{at}.{member}")));
         }
     }
-    Ok(Json::Object(members(value, &["severity", "code", "message"])))
+    Ok(Json::Object(members(
+        value,
+        &["severity", "code", "message"],
+    )))
 }
 
 fn kept_evidence(
@@ -569,7 +649,10 @@ fn kept_evidence(
         return Err(refuse(&at));
     }
     let status = value.get("status").and_then(Json::as_str);
-    if !matches!(status, Some("passed" | "declared" | "failed" | "unavailable")) {
+    if !matches!(
+        status,
+        Some("passed" | "declared" | "failed" | "unavailable")
+    ) {
         return Err(refuse(&format!("{at}.status")));
     }
     for member in ["code", "message"] {
@@ -609,7 +692,9 @@ fn score(trust: &Json) -> (f64, String) {
     match trust.get("score") {
         Some(Json::Number(number)) => (
             number.to_f64(),
-            number.to_ecmascript().unwrap_or_else(|| number.literal().to_owned()),
+            number
+                .to_ecmascript()
+                .unwrap_or_else(|| number.literal().to_owned()),
         ),
         _ => (0.0, "0".to_owned()),
     }
@@ -627,7 +712,10 @@ fn rank(tier: &str) -> u8 {
 }
 
 fn evidence(trust: &Json) -> &[Json] {
-    trust.get("evidence").and_then(Json::as_array).unwrap_or_default()
+    trust
+        .get("evidence")
+        .and_then(Json::as_array)
+        .unwrap_or_default()
 }
 
 fn is(value: &Json, member: &str, wanted: &[&str]) -> bool {
@@ -642,10 +730,17 @@ fn tier(trust: &Json) -> &str {
     if let Some(tier) = trust.get("tier").and_then(Json::as_str) {
         return tier;
     }
-    let issues = trust.get("issues").and_then(Json::as_array).unwrap_or_default();
+    let issues = trust
+        .get("issues")
+        .and_then(Json::as_array)
+        .unwrap_or_default();
     let critical = || issues.iter().filter(|it| is(it, "severity", &["critical"]));
     let blocked = ["no_install_target", "insecure_remote", "invalid_remote_url"];
-    let failed = || evidence(trust).iter().filter(|it| is(it, "status", &["failed"]));
+    let failed = || {
+        evidence(trust)
+            .iter()
+            .filter(|it| is(it, "status", &["failed"]))
+    };
     let required = |it: &Json| it.get("required").and_then(Json::as_bool) == Some(true);
     if critical().any(|it| is(it, "code", &blocked)) || failed().any(required) {
         return "blocked";
@@ -655,7 +750,11 @@ fn tier(trust: &Json) -> &str {
     }
     let pinned = evidence(trust).iter().any(|it| {
         is(it, "status", &["passed", "declared"])
-            && is(it, "code", &["package_pin", "digest_present", "file_hash_present"])
+            && is(
+                it,
+                "code",
+                &["package_pin", "digest_present", "file_hash_present"],
+            )
     });
     match score(trust).0 >= 40.0 || pinned {
         true => "conditional",
@@ -673,9 +772,16 @@ enum Claims {
 fn artifact_claims(locked: &Json, current: &Json) -> Claims {
     type ByCode<'a> = std::collections::BTreeMap<&'a str, std::collections::BTreeSet<&'a Text>>;
     fn by_code<'a>(trust: &'a Json, accept: impl Fn(&Json) -> bool) -> ByCode<'a> {
-        let artifact = ["oci_digest_verified", "mcpb_sha256_verified", "npm_integrity_verified"];
+        let artifact = [
+            "oci_digest_verified",
+            "mcpb_sha256_verified",
+            "npm_integrity_verified",
+        ];
         let mut claims = ByCode::new();
-        for entry in evidence(trust).iter().filter(|it| is(it, "code", &artifact) && accept(it)) {
+        for entry in evidence(trust)
+            .iter()
+            .filter(|it| is(it, "code", &artifact) && accept(it))
+        {
             let code = entry.get("code").and_then(Json::as_str);
             if let (Some(code), Some(claim)) = (code, entry.get("claim").and_then(Json::as_text)) {
                 claims.entry(code).or_default().insert(claim);

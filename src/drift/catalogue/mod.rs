@@ -94,11 +94,17 @@ macro_rules! rule {
 use rule;
 
 static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let mut rules: Vec<Rule> = [server::RULES, tool::RULES, component::RULES, finding::RULES, scan::RULES]
-        .into_iter()
-        .flatten()
-        .copied()
-        .collect();
+    let mut rules: Vec<Rule> = [
+        server::RULES,
+        tool::RULES,
+        component::RULES,
+        finding::RULES,
+        scan::RULES,
+    ]
+    .into_iter()
+    .flatten()
+    .copied()
+    .collect();
     rules.extend(crate::schema::RULES.iter().map(|rule| Rule {
         id: rule.id,
         subject: Subject::Change,
