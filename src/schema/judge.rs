@@ -6,9 +6,9 @@
 //! schema. `breaking` is said with a witness in hand, or not at all.
 
 use super::closed::{closed, published};
-use super::document::{Document, Problem};
+use super::document::{Document, Problem, each_schema};
 use super::prove::view::View;
-use super::prove::{Algebra, Answer, Patterns, Prover, Question, Structural};
+use super::prove::{Algebra, Answer, Budget, Patterns, Prover, Question, Structural};
 use super::rules;
 use super::validator::{Validators, guard};
 use super::walk::{Effect, Finding, Walker};
@@ -26,7 +26,20 @@ struct Case {
     closed: Document,
     receiver: Document,
     patterns: Patterns,
+    /// Values that the receiver singles out.
+    constants: Vec<Json>,
+    /// For proofs.
+    steps: Budget,
+    /// For witnesses: the larger the schemas, the fewer instances are tried.
+    tries: Budget,
+    /// What one try costs.
+    try_cost: usize,
 }
+
+/// Steps of proof for one pair.
+const STEPS: usize = 120_000;
+/// Work on witnesses for one pair, in schemas that a try goes through.
+const TRIES: usize = 400_000;
 
 /// What is known about the whole pair.
 enum Whole {
@@ -49,12 +62,21 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
         Side::Output => (new, old),
     };
     let published = published(sender);
+    let receiver = self::published(receiver);
+    let mut nodes = 0;
+    for root in [&published.root, &receiver.root] {
+        each_schema(root, &mut |_| nodes += 1);
+    }
     let case = Case {
         side,
         closed: closed(&published),
+        constants: constants(&receiver),
         published,
-        receiver: self::published(receiver),
+        receiver,
         patterns: Patterns::default(),
+        steps: Budget::new(STEPS),
+        tries: Budget::new(TRIES),
+        try_cost: 20 + nodes,
     };
     let whole = case.whole();
     if gave_up || (findings.is_empty() && !spelling) {
@@ -93,6 +115,7 @@ impl Case {
             sender,
             receiver: &self.receiver,
             patterns: &self.patterns,
+            budget: &self.steps,
         }
     }
 
@@ -215,7 +238,9 @@ impl Case {
             receiver: &self.receiver,
             patterns: &self.patterns,
             validators,
-            constants: constants(&self.receiver),
+            constants: &self.constants,
+            budget: &self.tries,
+            cost: self.try_cost,
         }
     }
 
@@ -316,7 +341,7 @@ impl Case {
 /// The values that a schema singles out anywhere: conditions ask for them.
 fn constants(document: &Document) -> Vec<Json> {
     let mut found: Vec<Json> = Vec::new();
-    super::document::each_schema(&document.root, &mut |node| {
+    each_schema(&document.root, &mut |node| {
         let listed = node.get("enum").and_then(Json::as_array).unwrap_or(&[]);
         for value in node.get("const").into_iter().chain(listed) {
             if found.len() < 48 && !found.contains(value) {

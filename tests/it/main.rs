@@ -2,3 +2,4 @@
 
 mod schema_corpus;
 mod schema_properties;
+mod schema_adversarial;

@@ -7,7 +7,7 @@ use crate::schema::Side;
 use crate::schema::prove::language::{Inclusion, included};
 use crate::schema::prove::view::{Kinds, bound_of, item_of};
 use crate::schema::sample::{Step, beside};
-use crate::schema::value::{as_count, same};
+use crate::schema::value::{as_count, missing, same};
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[
@@ -174,12 +174,6 @@ impl Walker<'_> {
         }
         let (was, is) = (list(old), list(new));
         let called = self.called(place);
-        let missing = |from: &[Json], in_: &[Json]| -> Vec<Json> {
-            from.iter()
-                .filter(|value| !in_.iter().any(|other| same(value, other)))
-                .cloned()
-                .collect()
-        };
         let words = |values: &[Json]| listed(&values.iter().map(shown).collect::<Vec<_>>());
         let both_constant = old.contains("const") && new.contains("const");
         let keyword = if new.contains("enum") || old.contains("enum") { "enum" } else { "const" };

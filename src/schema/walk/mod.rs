@@ -14,7 +14,7 @@ mod union;
 use std::collections::BTreeSet;
 
 use super::Side;
-use super::document::{Document, Problem};
+use super::document::{Document, Holds, Problem, holds};
 use super::prove::evaluate::is_annotation;
 use super::sample::Step;
 use super::value::same;
@@ -445,26 +445,36 @@ fn reference_text(node: &Json) -> Option<&str> {
 
 /// A schema without what says nothing about validity, at every level.
 pub(crate) fn without_annotations(node: &Json) -> Json {
-    let mut bare = node.clone();
-    let mut places = Vec::new();
-    super::document::each_schema_at(node, &mut String::new(), &mut |_, at| {
-        places.push(at.to_owned());
-    });
-    for at in places {
-        if let Some(Json::Object(object)) = super::closed::at_mut(&mut bare, &at) {
-            object.retain(|keyword, value| {
-                let Some(keyword) = keyword.as_str() else {
-                    return true;
-                };
-                let silent = (is_annotation(keyword)
-                    && !["$defs", "definitions", "nullable", "$id", "id"].contains(&keyword))
-                    || keyword.starts_with("x-");
-                let empty = keyword == "required" && *value == Json::Array(Vec::new());
-                !silent && !empty
-            });
+    let Json::Object(object) = node else {
+        return node.clone();
+    };
+    let inner = |keyword: &str, value: &Json| match (holds(keyword, value), value) {
+        (Some(Holds::One), schema) => without_annotations(schema),
+        (Some(Holds::List), Json::Array(list)) => {
+            Json::Array(list.iter().map(without_annotations).collect())
+        }
+        (Some(Holds::Map), Json::Object(map)) => Json::Object(
+            map.iter()
+                .map(|(name, schema)| (name.clone(), without_annotations(schema)))
+                .collect(),
+        ),
+        _ => value.clone(),
+    };
+    let mut bare = Object::new();
+    for (name, value) in object.iter() {
+        let Some(keyword) = name.as_str() else {
+            bare.push(name.clone(), value.clone());
+            continue;
+        };
+        let silent = (is_annotation(keyword)
+            && !["$defs", "definitions", "nullable", "$id", "id"].contains(&keyword))
+            || keyword.starts_with("x-");
+        let empty = keyword == "required" && *value == Json::Array(Vec::new());
+        if !silent && !empty {
+            bare.push(name.clone(), inner(keyword, value));
         }
     }
-    bare
+    Json::Object(bare)
 }
 
 /// A list for a sentence, cut where it gets long.
