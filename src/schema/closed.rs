@@ -182,11 +182,7 @@ impl Plan {
 }
 
 /// What a frozen place refers to is asked there too.
-fn freeze_references(
-    document: &Document,
-    levels: &[(String, &Json)],
-    frozen: &mut Vec<String>,
-) {
+fn freeze_references(document: &Document, levels: &[(String, &Json)], frozen: &mut Vec<String>) {
     let mut next = 0;
     while next < frozen.len() {
         let prefix = frozen[next].clone();

@@ -44,17 +44,16 @@ impl fmt::Display for Problem {
                 "the schema refers to `{to}`, which lies outside it and is never fetched"
             ),
             Self::Dangling(to) => {
-                write!(
-                    f,
-                    "the schema refers to `{to}`, which is not there"
-                )
+                write!(f, "the schema refers to `{to}`, which is not there")
             }
             Self::Circular => f.write_str("a reference comes back to itself"),
             Self::Embedded(id) => write!(
                 f,
                 "the schema embeds another resource (`{id}`), inside which references change their meaning"
             ),
-            Self::TooLarge => f.write_str("the schema is too large or too entangled to be decided within the budget"),
+            Self::TooLarge => f.write_str(
+                "the schema is too large or too entangled to be decided within the budget",
+            ),
             Self::Keyword(keyword) => {
                 write!(f, "the effect of `{keyword}` could not be decided")
             }
@@ -286,9 +285,7 @@ pub(crate) fn each_schema_at<'a>(
 fn find_anchor(root: &Json, anchor: &str, at: &mut String, found: &mut Option<String>) {
     let with_hash = format!("#{anchor}");
     each_schema_at(root, at, &mut |node, at| {
-        let is = |keyword: &str, text: &str| {
-            node.get(keyword).and_then(Json::as_str) == Some(text)
-        };
+        let is = |keyword: &str, text: &str| node.get(keyword).and_then(Json::as_str) == Some(text);
         let here = is("$anchor", anchor)
             || is("$dynamicAnchor", anchor)
             || is("$id", &with_hash)
@@ -335,9 +332,18 @@ mod tests {
             Draft::Seven
         );
         assert_eq!(draft(r#"{"items": [{}]}"#), Draft::Seven);
-        assert_eq!(draft(r#"{"properties": {"a": {"definitions": {}}}}"#), Draft::Seven);
-        assert_eq!(draft(r#"{"properties": {"definitions": {}}}"#), Draft::Y2020);
-        assert_eq!(draft(r#"{"minimum": 1, "exclusiveMinimum": true}"#), Draft::Four);
+        assert_eq!(
+            draft(r#"{"properties": {"a": {"definitions": {}}}}"#),
+            Draft::Seven
+        );
+        assert_eq!(
+            draft(r#"{"properties": {"definitions": {}}}"#),
+            Draft::Y2020
+        );
+        assert_eq!(
+            draft(r#"{"minimum": 1, "exclusiveMinimum": true}"#),
+            Draft::Four
+        );
     }
 
     #[test]
@@ -346,9 +352,16 @@ mod tests {
             r##"{"$id": "https://x.test/a", "$defs": {"a b": {"$anchor": "here", "type": "string"}}}"##,
         );
         for reference in ["#/$defs/a%20b", "#here", "https://x.test/a#here"] {
-            assert_eq!(it.resolve(reference).expect("resolves").1, "/$defs/a b", "{reference}");
+            assert_eq!(
+                it.resolve(reference).expect("resolves").1,
+                "/$defs/a b",
+                "{reference}"
+            );
         }
         assert!(matches!(it.resolve("other.json"), Err(Problem::Remote(_))));
-        assert!(matches!(it.resolve("#/$defs/none"), Err(Problem::Dangling(_))));
+        assert!(matches!(
+            it.resolve("#/$defs/none"),
+            Err(Problem::Dangling(_))
+        ));
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
         patterns: Patterns::default(),
         steps: Budget::new(STEPS),
         tries: Budget::new(TRIES),
-        try_cost: 20 + nodes,
+        try_cost: 20 + nodes / 8,
     };
     let whole = case.whole();
     if gave_up || (findings.is_empty() && !spelling) {
@@ -220,15 +220,7 @@ impl Case {
         }
         match self.local(finding, &self.closed) {
             Ok(()) => (finding.calm, Some(Proof::Subsumed)),
-            Err(problem) => {
-                let level = if finding.calm == Level::Cosmetic { Level::Cosmetic } else { Level::Risky };
-                let level = if finding.family.starts_with("format-") || finding.family == "schema-unclassified" {
-                    Level::Risky
-                } else {
-                    level
-                };
-                (level, Some(Proof::Undecided(problem.to_string())))
-            }
+            Err(problem) => (Level::Risky, Some(Proof::Undecided(problem.to_string()))),
         }
     }
 
@@ -254,6 +246,14 @@ impl Case {
         let mine = sender.at(sender_at).ok_or_else(gone)?;
         let theirs = self.receiver.at(receiver_at).ok_or_else(gone)?;
         let question = self.question(sender);
+        if finding.family.starts_with("additional-properties") {
+            // Only members that the sender does not name are at stake.
+            let rest = View::of(sender, mine)?.rest();
+            for wanted in View::of(&self.receiver, theirs)?.rest() {
+                Structural::show_all(&question, &rest, wanted)?;
+            }
+            return Ok(());
+        }
         let Some(member) = &finding.member else {
             return Structural::show(&question, mine, theirs);
         };
@@ -262,7 +262,8 @@ impl Case {
             Side::Input => finding.family.contains("requ") || finding.family.contains("optional"),
             Side::Output => {
                 finding.family.contains("became")
-                    || (finding.family == "property-removed" && theirs_requires(&self.receiver, theirs, member))
+                    || (finding.family == "property-removed"
+                        && theirs_requires(&self.receiver, theirs, member))
             }
         };
         if about_presence {
@@ -329,7 +330,9 @@ impl Case {
                     level: Level::Breaking,
                     exposure: crate::judgement::Exposure::None,
                     proof: Some(proof),
-                    message: "the changes above break a call together, though none of them does so alone".to_owned(),
+                    message:
+                        "the changes above break a call together, though none of them does so alone"
+                            .to_owned(),
                 }),
             }
             return;

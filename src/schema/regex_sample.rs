@@ -56,7 +56,11 @@ impl Reader {
             }
             let atom = self.atom()?;
             let (least, most) = self.count()?;
-            let times = if self.generous && least == 0 { most.min(1) } else { least };
+            let times = if self.generous && least == 0 {
+                most.min(1)
+            } else {
+                least
+            };
             for _ in 0..times {
                 self.budget = self.budget.checked_sub(1)?;
                 out.push_str(&atom);
@@ -162,7 +166,10 @@ impl Reader {
                 }
             }
             let ranged = self.peek() == Some('-')
-                && self.characters.get(self.at + 1).is_some_and(|it| *it != ']');
+                && self
+                    .characters
+                    .get(self.at + 1)
+                    .is_some_and(|it| *it != ']');
             if ranged {
                 self.at += 1;
                 let mut to = self.peek()?;

@@ -383,7 +383,12 @@ impl<'a> Sampler<'a> {
             .cloned()
             .collect();
         if fitted.is_empty() {
-            fitted.extend(texts.iter().take(2).map(|text| stretched(text, least, most)));
+            fitted.extend(
+                texts
+                    .iter()
+                    .take(2)
+                    .map(|text| stretched(text, least, most)),
+            );
         }
         fitted.into_iter().map(Json::string).collect()
     }
@@ -404,8 +409,8 @@ pub(crate) fn stretched(text: &str, least: u64, most: u64) -> String {
     while (out.chars().count() as u64) < least {
         out.push_str(base);
     }
-    let target = usize::try_from(most.min(least.max(base.chars().count() as u64)))
-        .unwrap_or(usize::MAX);
+    let target =
+        usize::try_from(most.min(least.max(base.chars().count() as u64))).unwrap_or(usize::MAX);
     out.chars().take(target).collect()
 }
 
@@ -414,7 +419,7 @@ fn number(text: &str) -> Option<Json> {
 }
 
 fn whole_numbers(view: &View<'_>, name: &str) -> Vec<Json> {
-    let mut values = vec![whole_for(name), 1, 0, 10, 100, -1];
+    let mut values = vec![whole_for(name), 1, 0];
     if let Some(low) = view.bound(true).and_then(|it| it.whole(true)) {
         values.extend([low, low.saturating_add(1)]);
     }
@@ -431,11 +436,15 @@ fn whole_numbers(view: &View<'_>, name: &str) -> Vec<Json> {
             }
         }
     }
+    values.extend([10, 100, -1]);
     values.into_iter().map(Json::integer).collect()
 }
 
 fn fractions(view: &View<'_>) -> Vec<Json> {
-    let mut values: Vec<Json> = ["0.5", "1.5", "10.5", "-0.5"].iter().filter_map(|it| number(it)).collect();
+    let mut values: Vec<Json> = ["0.5", "1.5", "10.5", "-0.5"]
+        .iter()
+        .filter_map(|it| number(it))
+        .collect();
     let bounds = [view.bound(true), view.bound(false)];
     for bound in bounds.iter().flatten() {
         values.push(bound.number.clone());
@@ -460,7 +469,11 @@ fn fractions(view: &View<'_>) -> Vec<Json> {
 pub(crate) fn beside(number: &Number, up: bool) -> Vec<Json> {
     let step = if up { 1.0 } else { -1.0 };
     if let Some(whole) = super::value::as_i64(number) {
-        let next = if up { whole.saturating_add(1) } else { whole.saturating_sub(1) };
+        let next = if up {
+            whole.saturating_add(1)
+        } else {
+            whole.saturating_sub(1)
+        };
         let half = self::number(&format!("{}", number.to_f64() + step / 2.0));
         return std::iter::once(Json::integer(next)).chain(half).collect();
     }

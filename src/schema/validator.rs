@@ -69,7 +69,10 @@ impl Validators {
         let converted = to_value(instance).filter(|it| it.exact)?.value;
         if self.receiver.is_valid(&converted)
             || !self.closed.is_valid(&converted)
-            || !self.published.as_ref().is_none_or(|it| it.is_valid(&converted))
+            || !self
+                .published
+                .as_ref()
+                .is_none_or(|it| it.is_valid(&converted))
         {
             return None;
         }
@@ -107,9 +110,16 @@ impl Validators {
 fn asks(root: &Json) -> bool {
     let mut found = false;
     each_schema(root, &mut |node| {
-        found |= ["oneOf", "not", "if", "unevaluatedProperties", "unevaluatedItems", "contains"]
-            .iter()
-            .any(|keyword| node.get(keyword).is_some());
+        found |= [
+            "oneOf",
+            "not",
+            "if",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+            "contains",
+        ]
+        .iter()
+        .any(|keyword| node.get(keyword).is_some());
     });
     found
 }
@@ -138,7 +148,9 @@ pub(crate) fn for_validator(document: &Document) -> Option<Converted> {
 
 fn compile(document: &Document) -> Result<(Validator, bool), Problem> {
     let converted = for_validator(document).ok_or_else(|| {
-        Problem::Other("a number or a text of the schema is beyond what a validator can hold".into())
+        Problem::Other(
+            "a number or a text of the schema is beyond what a validator can hold".into(),
+        )
     })?;
     let validator = jsonschema::options()
         .with_draft(draft_of(document.draft))

@@ -50,14 +50,25 @@ fn refusing(family: &str) -> &'static [&'static str] {
         "nullable-added" | "nullable-removed" => &["type", "enum", "const"],
         "enum-value-added" | "enum-value-removed" | "const-changed" => &["enum", "const"],
         "bound-tightened" | "bound-loosened" => &[
-            "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
-            "minItems", "maxItems", "minProperties", "maxProperties",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties",
         ],
         "pattern-added" | "pattern-changed" | "pattern-removed" => &["pattern"],
         // A format is an annotation; nothing refuses on its behalf.
         "format-added" | "format-changed" | "format-removed" => &["format"],
         "content-changed" => &["contentEncoding", "contentMediaType"],
-        "property-became-required" | "property-became-optional" | "property-added-required"
+        "property-became-required"
+        | "property-became-optional"
+        | "property-added-required"
         | "property-required-with-default" => &["required"],
         "additional-properties-closed" | "additional-properties-opened" => {
             &["additionalProperties", "unevaluatedProperties"]
@@ -82,9 +93,19 @@ impl Aim {
             .collect();
         Self {
             at,
-            member: finding.member.as_ref().map(|it| it.to_string_lossy().to_owned()),
-            partner: finding.partner.as_ref().map(|it| it.to_string_lossy().to_owned()),
-            keywords: refusing(finding.family),
+            member: finding
+                .member
+                .as_ref()
+                .map(|it| it.to_string_lossy().to_owned()),
+            partner: finding
+                .partner
+                .as_ref()
+                .map(|it| it.to_string_lossy().to_owned()),
+            keywords: match finding.steps.last() {
+                // Whatever refuses the member that nobody named.
+                Some(Step::Extra) if finding.family != "property-names-changed" => &[],
+                _ => refusing(finding.family),
+            },
         }
     }
 
@@ -109,12 +130,17 @@ impl Aim {
             // The place itself is refused by the object or the union around it.
             let next = &self.at[at.len()];
             let unexpected = refusal.keyword != "required"
-                && refusal.names.iter().any(|name| {
-                    name == next || (next == "*" && !declared.contains(name))
-                });
+                && refusal
+                    .names
+                    .iter()
+                    .any(|name| name == next || (next == "*" && !declared.contains(name)));
             let missing_partner = refusal.keyword == "required"
-                && self.partner.as_ref().is_some_and(|it| refusal.names.contains(it));
-            let by_name = refusal.keyword == "propertyNames" && self.keywords.contains(&"propertyNames");
+                && self
+                    .partner
+                    .as_ref()
+                    .is_some_and(|it| refusal.names.contains(it));
+            let by_name =
+                refusal.keyword == "propertyNames" && self.keywords.contains(&"propertyNames");
             let around = at.len() + 1 == self.at.len();
             return union || (around && (unexpected || missing_partner || by_name));
         }
@@ -166,7 +192,12 @@ impl<'a> Search<'a> {
         };
         let declared: Vec<String> = sampler
             .place(parent)
-            .map(|(view, _)| view.names().iter().map(|it| it.to_string_lossy().to_owned()).collect())
+            .map(|(view, _)| {
+                view.names()
+                    .iter()
+                    .map(|it| it.to_string_lossy().to_owned())
+                    .collect()
+            })
             .unwrap_or_default();
         let accept = |candidate: &Json| {
             self.budget.take(self.cost)
@@ -201,7 +232,9 @@ impl<'a> Search<'a> {
             document: self.receiver,
             patterns: self.patterns,
         };
-        let theirs = receiving.place(&finding.receiver_steps).map(|(view, _)| view);
+        let theirs = receiving
+            .place(&finding.receiver_steps)
+            .map(|(view, _)| view);
         let mut values = Vec::new();
         self.variants(&view, theirs.as_ref(), &name, 0, TRIES, &mut values);
         values
@@ -284,7 +317,14 @@ impl<'a> Search<'a> {
         };
         let their_item = theirs.and_then(|it| View::of_all(self.receiver, &it.item(0)).ok());
         let mut values = Vec::new();
-        self.variants(&item, their_item.as_ref(), name, depth + 1, limit / 4, &mut values);
+        self.variants(
+            &item,
+            their_item.as_ref(),
+            name,
+            depth + 1,
+            limit / 4,
+            &mut values,
+        );
         for value in values.iter().take(32) {
             into.extend(sampler.array(view, name, Some((0, value.clone())), depth));
         }
@@ -292,7 +332,11 @@ impl<'a> Search<'a> {
         let mut lengths = vec![2, view.count("maxItems").unwrap_or(2)];
         if let Some(theirs) = theirs {
             lengths.extend(theirs.count("maxItems").map(|most| most.saturating_add(1)));
-            lengths.extend(theirs.count("minItems").and_then(|least| least.checked_sub(1)));
+            lengths.extend(
+                theirs
+                    .count("minItems")
+                    .and_then(|least| least.checked_sub(1)),
+            );
         }
         for length in lengths {
             if length > MAX_LENGTH {
@@ -362,7 +406,8 @@ impl<'a> Search<'a> {
         into.push(Json::Object(firsts.iter().cloned().collect()));
         for (index, one) in firsts.iter().enumerate().take(8) {
             for other in firsts.iter().skip(index + 1).take(8) {
-                if let Some(Json::Object(mut object)) = sampler.object(view, Some(one.clone()), depth)
+                if let Some(Json::Object(mut object)) =
+                    sampler.object(view, Some(one.clone()), depth)
                     && !object.contains(other.0.to_string_lossy())
                 {
                     object.push(other.0.clone(), other.1.clone());
@@ -376,7 +421,14 @@ impl<'a> Search<'a> {
         if !rest.never {
             let mut values = Vec::new();
             let their_rest = theirs.and_then(|it| View::of_all(self.receiver, &it.rest()).ok());
-            self.variants(&rest, their_rest.as_ref(), "example", depth + 1, 24, &mut values);
+            self.variants(
+                &rest,
+                their_rest.as_ref(),
+                "example",
+                depth + 1,
+                24,
+                &mut values,
+            );
             for value in values {
                 into.extend(sampler.instance_of(view, &Step::Extra, &value, depth));
             }
@@ -447,7 +499,10 @@ fn shrunk(witness: Json, convinces: &impl Fn(&Json) -> bool) -> Json {
 fn reductions(value: &Json) -> Vec<Json> {
     match value {
         Json::Object(object) => {
-            let members: Vec<_> = object.iter().map(|(name, it)| (name.clone(), it.clone())).collect();
+            let members: Vec<_> = object
+                .iter()
+                .map(|(name, it)| (name.clone(), it.clone()))
+                .collect();
             let mut out = Vec::new();
             for at in 0..members.len() {
                 let mut fewer = members.clone();

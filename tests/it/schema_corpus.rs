@@ -47,15 +47,14 @@ fn pairs(folder: &Path) -> Vec<Pair> {
                     .and_then(Json::as_array)
                     .unwrap_or(&[])
                     .iter()
-                    .filter_map(|tool| {
-                        Some((tool.get("name")?.as_str()?.to_owned(), tool.clone()))
-                    })
+                    .filter_map(|tool| Some((tool.get("name")?.as_str()?.to_owned(), tool.clone())))
                     .collect()
             };
             let (before, after) = (tools(&two[0].1), tools(&two[1].1));
             for (name, old) in &before {
                 let Some(new) = after.get(name) else { continue };
-                for (member, side) in [("inputSchema", Side::Input), ("outputSchema", Side::Output)] {
+                for (member, side) in [("inputSchema", Side::Input), ("outputSchema", Side::Output)]
+                {
                     if let (Some(old), Some(new)) = (old.get(member), new.get(member))
                         && old != new
                     {
@@ -149,7 +148,11 @@ fn every_changed_schema_of_the_corpus_is_located_and_judged() {
                     }
                 );
             }
-            assert!(known.is_empty() || known.contains(&change.rule), "{} is not in the table", change.rule);
+            assert!(
+                known.is_empty() || known.contains(&change.rule),
+                "{} is not in the table",
+                change.rule
+            );
             match (&change.proof, change.level) {
                 (Some(Proof::Witness(witness)), level) => {
                     assert_eq!(level, Level::Breaking, "{} {}", pair.label, change.rule);
@@ -173,5 +176,8 @@ fn every_changed_schema_of_the_corpus_is_located_and_judged() {
     println!(
         "{inputs} input pairs ({undecided_inputs} undecided), {outputs} output pairs ({undecided_outputs} undecided), {witnesses} witnesses, {subsumed} subsumed; {total:?} in all, slowest {slowest:?}"
     );
-    assert!(undecided_inputs * 100 <= inputs, "more than 1% of the input schemas are undecided");
+    assert!(
+        undecided_inputs * 100 <= inputs,
+        "more than 1% of the input schemas are undecided"
+    );
 }

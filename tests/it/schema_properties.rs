@@ -38,7 +38,13 @@ impl Rng {
 
 const NAMES: &[&str] = &["city", "units", "limit", "path", "filter", "tag"];
 const WORDS: &[&str] = &["a", "b", "Oslo", "metric", "AB-1", "hello world", ""];
-const PATTERNS: &[&str] = &["^[a-z]+$", "^[A-Z]+-[0-9]+$", "^[a-zA-Z]*$", "o", "^.{1,3}$"];
+const PATTERNS: &[&str] = &[
+    "^[a-z]+$",
+    "^[A-Z]+-[0-9]+$",
+    "^[a-zA-Z]*$",
+    "o",
+    "^.{1,3}$",
+];
 
 fn scalar(rng: &mut Rng) -> Value {
     match rng.below(6) {
@@ -71,7 +77,9 @@ fn schema(rng: &mut Rng, depth: usize) -> Value {
         3 => json!({"enum": (0..=rng.below(3)).map(|_| scalar(rng)).collect::<Vec<_>>()}),
         4 => json!({"type": *rng.pick(&["boolean", "null", "integer", "number"])}),
         5 => {
-            let kinds = ["string", "integer", "null", "boolean", "number", "object", "array"];
+            let kinds = [
+                "string", "integer", "null", "boolean", "number", "object", "array",
+            ];
             let (one, other) = (*rng.pick(&kinds), *rng.pick(&kinds));
             if one == other {
                 json!({"type": one})
@@ -105,8 +113,12 @@ fn schema(rng: &mut Rng, depth: usize) -> Value {
             }
             it
         }
-        8 | 9 => json!({"anyOf": (0..2 + rng.below(2)).map(|_| schema(rng, depth - 1)).collect::<Vec<_>>()}),
-        10 => json!({"oneOf": (0..2 + rng.below(2)).map(|_| schema(rng, depth - 1)).collect::<Vec<_>>()}),
+        8 | 9 => {
+            json!({"anyOf": (0..2 + rng.below(2)).map(|_| schema(rng, depth - 1)).collect::<Vec<_>>()})
+        }
+        10 => {
+            json!({"oneOf": (0..2 + rng.below(2)).map(|_| schema(rng, depth - 1)).collect::<Vec<_>>()})
+        }
         11 => {
             let mut it = schema(rng, depth - 1);
             let extra = schema(rng, depth - 1);
@@ -194,7 +206,9 @@ fn object(rng: &mut Rng, depth: usize) -> Value {
 fn tool(rng: &mut Rng) -> Value {
     let mut root = object(rng, 3);
     let shared = match rng.below(3) {
-        0 => json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/Shared"}, "tag": schema(rng, 0)}}),
+        0 => {
+            json!({"type": "object", "properties": {"next": {"$ref": "#/$defs/Shared"}, "tag": schema(rng, 0)}})
+        }
         1 => schema(rng, 0),
         _ => {
             let mut it = object(rng, 1);
@@ -214,11 +228,22 @@ fn mutate(rng: &mut Rng, node: &mut Value, depth: usize) {
         *node = schema(rng, 0);
         return;
     };
-    let inner: Vec<String> = ["properties", "items", "anyOf", "oneOf", "allOf", "$defs", "additionalProperties"]
-        .iter()
-        .filter(|it| map.get(**it).is_some_and(|it| it.is_object() || it.is_array()))
-        .map(|it| (*it).to_owned())
-        .collect();
+    let inner: Vec<String> = [
+        "properties",
+        "items",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$defs",
+        "additionalProperties",
+    ]
+    .iter()
+    .filter(|it| {
+        map.get(**it)
+            .is_some_and(|it| it.is_object() || it.is_array())
+    })
+    .map(|it| (*it).to_owned())
+    .collect();
     if !inner.is_empty() && rng.chance(60) && depth < 6 {
         let keyword = rng.pick(&inner).clone();
         match map.get_mut(&keyword) {
@@ -281,7 +306,11 @@ fn mutate(rng: &mut Rng, node: &mut Value, depth: usize) {
         6 => {
             for keyword in ["minimum", "maximum", "maxLength", "minLength", "maxItems"] {
                 if let Some(value) = map.get(keyword).and_then(Value::as_u64) {
-                    let moved = if rng.chance(50) { value + 1 } else { value.saturating_sub(1) };
+                    let moved = if rng.chance(50) {
+                        value + 1
+                    } else {
+                        value.saturating_sub(1)
+                    };
                     map.insert(keyword.into(), json!(moved));
                 }
             }
@@ -340,7 +369,10 @@ fn instance(rng: &mut Rng, root: &Value, node: &Value, depth: usize) -> Value {
         "object" => {
             let mut out = Map::new();
             let empty = Map::new();
-            let properties = map.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+            let properties = map
+                .get("properties")
+                .and_then(Value::as_object)
+                .unwrap_or(&empty);
             for (name, inner) in properties {
                 let required = map
                     .get("required")
@@ -351,14 +383,24 @@ fn instance(rng: &mut Rng, root: &Value, node: &Value, depth: usize) -> Value {
                 }
             }
             if rng.chance(15) {
-                let inner = map.get("additionalProperties").cloned().unwrap_or(json!({}));
-                out.insert((*rng.pick(NAMES)).into(), instance(rng, root, &inner, depth + 1));
+                let inner = map
+                    .get("additionalProperties")
+                    .cloned()
+                    .unwrap_or(json!({}));
+                out.insert(
+                    (*rng.pick(NAMES)).into(),
+                    instance(rng, root, &inner, depth + 1),
+                );
             }
             Value::Object(out)
         }
         "array" => {
             let inner = map.get("items").cloned().unwrap_or(json!({}));
-            Value::Array((0..rng.below(4)).map(|_| instance(rng, root, &inner, depth + 1)).collect())
+            Value::Array(
+                (0..rng.below(4))
+                    .map(|_| instance(rng, root, &inner, depth + 1))
+                    .collect(),
+            )
         }
         "integer" => json!(rng.below(12)),
         "number" => json!(rng.below(12) as f64 / 2.0),
@@ -371,7 +413,9 @@ fn instance(rng: &mut Rng, root: &Value, node: &Value, depth: usize) -> Value {
 /// The protocol's reading, written a second time and more simply: a level that declares members is closed. Where
 /// schemas are composed this closes too much, which makes the oracle weaker and never wrong.
 fn close(node: &mut Value, root: bool) {
-    let Some(map) = node.as_object_mut() else { return };
+    let Some(map) = node.as_object_mut() else {
+        return;
+    };
     for keyword in ["properties", "$defs", "patternProperties"] {
         if let Some(Value::Object(children)) = map.get_mut(keyword) {
             children.values_mut().for_each(|it| close(it, false));
@@ -434,14 +478,27 @@ fn no_subsumed_is_wrong_and_no_witness_unconfirmed() {
     for seed in first..first + pairs {
         let mut rng = Rng(seed);
         let old = tool(&mut rng);
-        let mut new = if rng.chance(10) { tool(&mut rng) } else { old.clone() };
+        let mut new = if rng.chance(10) {
+            tool(&mut rng)
+        } else {
+            old.clone()
+        };
         for _ in 0..1 + rng.below(3) {
             mutate(&mut rng, &mut new, 0);
         }
-        let side = if seed % 3 == 0 { Side::Output } else { Side::Input };
+        let side = if seed % 3 == 0 {
+            Side::Output
+        } else {
+            Side::Input
+        };
         let (old_json, new_json) = (json_of(&old), json_of(&new));
         let found = compare(&old_json, &new_json, side);
-        let told = || format!("seed {seed} {side:?}\nold {old}\nnew {new}\n{:?}", found.verdict);
+        let told = || {
+            format!(
+                "seed {seed} {side:?}\nold {old}\nnew {new}\n{:?}",
+                found.verdict
+            )
+        };
         if old_json != new_json {
             assert!(!found.changes.is_empty(), "{}", told());
         }
@@ -486,9 +543,15 @@ fn no_subsumed_is_wrong_and_no_witness_unconfirmed() {
                 if side == Side::Input {
                     close(&mut closed, true);
                 }
-                let Some(closed) = validator(&closed) else { continue };
+                let Some(closed) = validator(&closed) else {
+                    continue;
+                };
                 for round in 0..160 {
-                    let from = if round % 2 == 0 { sender } else { receiver_schema };
+                    let from = if round % 2 == 0 {
+                        sender
+                    } else {
+                        receiver_schema
+                    };
                     let candidate = instance(&mut rng, from, from, 0);
                     if candidate.is_object()
                         && closed.is_valid(&candidate)

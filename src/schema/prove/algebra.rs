@@ -30,9 +30,10 @@ impl Prover for Algebra {
         if nodes > MAX_NODES {
             return unknown("the schema is too large to be decided within the budget");
         }
-        let (Some(sender), Some(receiver)) =
-            (for_validator(question.sender), for_validator(question.receiver))
-        else {
+        let (Some(sender), Some(receiver)) = (
+            for_validator(question.sender),
+            for_validator(question.receiver),
+        ) else {
             return unknown("a number or a text of the schema is beyond the validator");
         };
         if !sender.exact || !receiver.exact {

@@ -39,19 +39,25 @@ impl<'a> Disjointness<'a, '_> {
             return true;
         }
         if let Some(values) = mine.finite() {
-            let refused = values.iter().filter(|it| Kind::of(it) == kind).all(|value| {
-                let parts = theirs.parts.iter().map(|part| part.node);
-                accepts_all(self.other, parts, value, self.patterns) == Some(false)
-            });
+            let refused = values
+                .iter()
+                .filter(|it| Kind::of(it) == kind)
+                .all(|value| {
+                    let parts = theirs.parts.iter().map(|part| part.node);
+                    accepts_all(self.other, parts, value, self.patterns) == Some(false)
+                });
             if refused {
                 return true;
             }
         }
         if let Some(values) = theirs.finite() {
-            let refused = values.iter().filter(|it| Kind::of(it) == kind).all(|value| {
-                let parts = mine.parts.iter().map(|part| part.node);
-                accepts_all(self.one, parts, value, self.patterns) == Some(false)
-            });
+            let refused = values
+                .iter()
+                .filter(|it| Kind::of(it) == kind)
+                .all(|value| {
+                    let parts = mine.parts.iter().map(|part| part.node);
+                    accepts_all(self.one, parts, value, self.patterns) == Some(false)
+                });
             if refused {
                 return true;
             }
@@ -120,8 +126,7 @@ impl<'a> Disjointness<'a, '_> {
 fn apart(mine: &View<'_>, theirs: &View<'_>) -> bool {
     let below = |low: Option<super::view::Bound>, high: Option<super::view::Bound>| {
         low.zip(high).is_some_and(|(low, high)| {
-            high.value < low.value
-                || (high.value == low.value && (high.exclusive || low.exclusive))
+            high.value < low.value || (high.value == low.value && (high.exclusive || low.exclusive))
         })
     };
     below(theirs.bound(true), mine.bound(false)) || below(mine.bound(true), theirs.bound(false))

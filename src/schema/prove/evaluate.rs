@@ -83,7 +83,9 @@ pub(crate) fn accepts_all<'a>(
     patterns: &Patterns,
 ) -> Option<bool> {
     let evaluation = Evaluation { document, patterns };
-    all(nodes.into_iter().map(|node| evaluation.object(node, value, 0)))
+    all(nodes
+        .into_iter()
+        .map(|node| evaluation.object(node, value, 0)))
 }
 
 /// Conjunction of three-valued answers: one `false` decides.
@@ -164,7 +166,8 @@ impl Evaluation<'_> {
             "type" => {
                 let kind = Kind::of(value);
                 // Draft 4 does not count 1.0 as an integer.
-                if self.document.draft == Draft::Four && kind == Kind::Integer && !is_literal(value) {
+                if self.document.draft == Draft::Four && kind == Kind::Integer && !is_literal(value)
+                {
                     return None;
                 }
                 Some(Kinds::of_keyword(argument).has(kind))

@@ -161,7 +161,11 @@ impl Automaton {
         let mut out: BTreeSet<usize> = states
             .iter()
             .flat_map(|state| &self.moves[*state])
-            .filter(|(ranges, _)| ranges.iter().any(|(from, to)| (*from..=*to).contains(&letter)))
+            .filter(|(ranges, _)| {
+                ranges
+                    .iter()
+                    .any(|(from, to)| (*from..=*to).contains(&letter))
+            })
             .map(|(_, to)| *to)
             .collect();
         self.closure(&mut out);
@@ -339,8 +343,8 @@ impl Parser<'_> {
             }
             first = false;
             let from = self.member()?;
-            let ranged = self.peek() == Some('-')
-                && self.text.get(self.at + 1).is_some_and(|it| *it != ']');
+            let ranged =
+                self.peek() == Some('-') && self.text.get(self.at + 1).is_some_and(|it| *it != ']');
             if !ranged {
                 ranges.extend(from);
                 continue;
@@ -421,7 +425,10 @@ fn letters(automata: &[&Automaton]) -> Vec<u32> {
         .enumerate()
         .filter_map(|(index, from)| {
             let to = cuts.get(index + 1).map_or(LAST, |next| next - 1);
-            let liked = pleasant.iter().copied().find(|it| (*from..=to).contains(it));
+            let liked = pleasant
+                .iter()
+                .copied()
+                .find(|it| (*from..=to).contains(it));
             let valid = || (*from..=to).find(|it| char::from_u32(*it).is_some());
             liked.or_else(valid)
         })
@@ -504,7 +511,15 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_is_not_claimed() {
-        for pattern in ["(?!a)b", "(a)\\1", "a$b", "(^a)", "[[:alpha:]]", "a\\b", "a**"] {
+        for pattern in [
+            "(?!a)b",
+            "(a)\\1",
+            "a$b",
+            "(^a)",
+            "[[:alpha:]]",
+            "a\\b",
+            "a**",
+        ] {
             assert_eq!(included(pattern, "^z"), Inclusion::Unknown, "{pattern}");
         }
     }

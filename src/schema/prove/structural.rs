@@ -28,12 +28,7 @@ impl Prover for Structural {
     }
 
     fn prove(&self, question: &Question<'_>) -> Answer {
-        Self::show(
-            question,
-            &question.sender.root,
-            &question.receiver.root,
-        )
-        .into()
+        Self::show(question, &question.sender.root, &question.receiver.root).into()
     }
 }
 
@@ -111,11 +106,7 @@ impl<'a> Proof<'a> {
             return Ok(());
         }
         self.step(1 + view.parts.len())?;
-        let identity = (
-            view.identity(),
-            mask,
-            std::ptr::from_ref(receiver) as usize,
-        );
+        let identity = (view.identity(), mask, std::ptr::from_ref(receiver) as usize);
         if let Some((_, depth)) = self.assumed.iter().rev().find(|(it, _)| *it == identity) {
             return if *depth < self.depth {
                 Ok(())
@@ -275,9 +266,7 @@ impl<'a> Proof<'a> {
             "anyOf" => self.any_of(view, kind, argument),
             "oneOf" => self.one_of(view, kind, argument),
             "not" => {
-                if self.same_keyword(view, "not", argument)
-                    || self.disjoint(view, kind, argument)
-                {
+                if self.same_keyword(view, "not", argument) || self.disjoint(view, kind, argument) {
                     Ok(())
                 } else {
                     Err(Problem::Keyword("not"))
@@ -381,15 +370,13 @@ impl<'a> Proof<'a> {
         let holds = match keyword {
             "minLength" => at_least(view, keyword, argument),
             "maxLength" => at_most(view, keyword, argument),
-            "pattern" => {
-                argument.as_str().is_some_and(|wanted| {
-                    wanted.is_empty()
-                        || view
-                            .all("pattern")
-                            .filter_map(Json::as_str)
-                            .any(|mine| self.patterns.includes(mine, wanted))
-                })
-            }
+            "pattern" => argument.as_str().is_some_and(|wanted| {
+                wanted.is_empty()
+                    || view
+                        .all("pattern")
+                        .filter_map(Json::as_str)
+                        .any(|mine| self.patterns.includes(mine, wanted))
+            }),
             "format" => {
                 let known = argument.as_str().is_some_and(is_known_format);
                 if known && !view.all("format").any(|mine| mine == argument) {
@@ -434,11 +421,15 @@ impl<'a> Proof<'a> {
                 let same_all = view.parts.iter().any(|part| {
                     ["contains", "minContains", "maxContains"]
                         .iter()
-                        .all(|keyword| match (part.node.get(keyword), receiver.get(keyword)) {
-                            (None, None) => true,
-                            (Some(mine), Some(theirs)) => self.portable(mine) && same(mine, theirs),
-                            _ => false,
-                        })
+                        .all(
+                            |keyword| match (part.node.get(keyword), receiver.get(keyword)) {
+                                (None, None) => true,
+                                (Some(mine), Some(theirs)) => {
+                                    self.portable(mine) && same(mine, theirs)
+                                }
+                                _ => false,
+                            },
+                        )
                 });
                 same_all || !receiver.contains("contains")
             }
@@ -568,18 +559,18 @@ impl<'a> Proof<'a> {
                     .get("properties")
                     .and_then(Json::as_object)
                     .is_some_and(|it| it.iter().any(|(member, _)| member == name));
-                let matched = node
-                    .get("patternProperties")
-                    .and_then(Json::as_object)
-                    .is_some_and(|it| {
-                        it.iter().any(|(pattern, _)| {
-                            name.as_str().zip(pattern.as_str()).is_some_and(|(name, pattern)| {
-                                patterns.matches(pattern, name) == Some(true)
+                let matched =
+                    node.get("patternProperties")
+                        .and_then(Json::as_object)
+                        .is_some_and(|it| {
+                            it.iter().any(|(pattern, _)| {
+                                name.as_str().zip(pattern.as_str()).is_some_and(
+                                    |(name, pattern)| patterns.matches(pattern, name) == Some(true),
+                                )
                             })
-                        })
-                    });
-                let neighbour_takes_all = keyword == "unevaluatedProperties"
-                    && node.contains("additionalProperties");
+                        });
+                let neighbour_takes_all =
+                    keyword == "unevaluatedProperties" && node.contains("additionalProperties");
                 named || matched || neighbour_takes_all
             })
         };
@@ -763,8 +754,7 @@ fn at_least(view: &View<'_>, keyword: &str, argument: &Json) -> bool {
 }
 
 fn at_most(view: &View<'_>, keyword: &str, argument: &Json) -> bool {
-    as_count(argument)
-        .is_some_and(|most| view.count(keyword).is_some_and(|mine| mine <= most))
+    as_count(argument).is_some_and(|most| view.count(keyword).is_some_and(|mine| mine <= most))
 }
 
 fn list(argument: &Json) -> &[Json] {
@@ -780,13 +770,28 @@ fn is_anything(node: &Json) -> bool {
 }
 
 fn receiver_leading(receiver: &Object, draft: Draft) -> usize {
-    let keyword = if draft == Draft::Y2020 { "prefixItems" } else { "items" };
-    receiver.get(keyword).and_then(Json::as_array).map_or(0, <[Json]>::len)
+    let keyword = if draft == Draft::Y2020 {
+        "prefixItems"
+    } else {
+        "items"
+    };
+    receiver
+        .get(keyword)
+        .and_then(Json::as_array)
+        .map_or(0, <[Json]>::len)
 }
 
 fn has_in_place(node: &Object) -> bool {
     [
-        "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "contains",
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "dependentSchemas",
+        "contains",
     ]
     .iter()
     .any(|keyword| node.contains(keyword))
@@ -836,9 +841,25 @@ pub(crate) fn mentions_reference(json: &Json) -> bool {
 /// The formats that JSON Schema defines for strings. Others are never asserted by a validator.
 pub(crate) fn is_known_format(format: &str) -> bool {
     [
-        "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6",
-        "uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template", "json-pointer",
-        "relative-json-pointer", "regex",
+        "date-time",
+        "date",
+        "time",
+        "duration",
+        "email",
+        "idn-email",
+        "hostname",
+        "idn-hostname",
+        "ipv4",
+        "ipv6",
+        "uri",
+        "uri-reference",
+        "iri",
+        "iri-reference",
+        "uuid",
+        "uri-template",
+        "json-pointer",
+        "relative-json-pointer",
+        "regex",
     ]
     .contains(&format)
 }
@@ -846,9 +867,26 @@ pub(crate) fn is_known_format(format: &str) -> bool {
 /// The static name of a keyword, for a reason.
 fn known(keyword: &str) -> &'static str {
     const KNOWN: &[&str] = &[
-        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern",
-        "contentEncoding", "contentMediaType", "minItems", "maxItems", "uniqueItems", "contains", "minContains",
-        "maxContains", "required", "minProperties", "maxProperties", "dependentRequired", "dependencies",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "contentEncoding",
+        "contentMediaType",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "maxContains",
+        "required",
+        "minProperties",
+        "maxProperties",
+        "dependentRequired",
+        "dependencies",
         "dependentSchemas",
     ];
     KNOWN

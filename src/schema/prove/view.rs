@@ -84,9 +84,11 @@ impl Kinds {
     /// What a `type` keyword allows.
     pub(crate) fn of_keyword(value: &Json) -> Self {
         match value {
-            Json::Array(names) => {
-                Self(names.iter().fold(0, |set, name| set | Self::of_keyword(name).0))
-            }
+            Json::Array(names) => Self(
+                names
+                    .iter()
+                    .fold(0, |set, name| set | Self::of_keyword(name).0),
+            ),
             _ => Self(match value.as_str() {
                 Some("null") => Kind::Null.bit(),
                 Some("boolean") => Kind::Boolean.bit(),
@@ -162,12 +164,7 @@ impl<'a> View<'a> {
         Ok(view)
     }
 
-    fn add(
-        &mut self,
-        document: &'a Document,
-        node: &'a Json,
-        chain: usize,
-    ) -> Result<(), Problem> {
+    fn add(&mut self, document: &'a Document, node: &'a Json, chain: usize) -> Result<(), Problem> {
         if chain > MAX_CHAIN || self.parts.len() > 512 {
             return Err(Problem::Circular);
         }
@@ -193,7 +190,11 @@ impl<'a> View<'a> {
                 return Ok(());
             }
         }
-        if self.parts.iter().any(|part| std::ptr::eq(part.node, object)) {
+        if self
+            .parts
+            .iter()
+            .any(|part| std::ptr::eq(part.node, object))
+        {
             return Ok(());
         }
         self.parts.push(Part {
@@ -253,7 +254,9 @@ impl<'a> View<'a> {
 
     /// Every value of a keyword among the parts.
     pub(crate) fn all(&self, keyword: &str) -> impl Iterator<Item = &'a Json> {
-        self.parts.iter().filter_map(move |part| part.node.get(keyword))
+        self.parts
+            .iter()
+            .filter_map(move |part| part.node.get(keyword))
     }
 
     /// Which kinds of value are possible.
@@ -264,7 +267,9 @@ impl<'a> View<'a> {
         // A word that is no type says nothing here; the validator refuses the schema as a whole.
         self.all("type")
             .filter(|value| Kinds::is_well_formed(value))
-            .fold(Kinds::ANY, |kinds, value| kinds.and(Kinds::of_keyword(value)))
+            .fold(Kinds::ANY, |kinds, value| {
+                kinds.and(Kinds::of_keyword(value))
+            })
     }
 
     /// The values, where only finitely many are possible. A superset: the caller filters.
@@ -369,7 +374,11 @@ impl<'a> View<'a> {
             }
             if !known {
                 nodes.extend(part.node.get("additionalProperties"));
-                nodes.extend(lone_unevaluated(part.node, self.draft, "unevaluatedProperties"));
+                nodes.extend(lone_unevaluated(
+                    part.node,
+                    self.draft,
+                    "unevaluatedProperties",
+                ));
             }
         }
         nodes
@@ -416,8 +425,17 @@ impl<'a> View<'a> {
 
 fn lone_unevaluated<'a>(node: &'a Object, draft: Draft, keyword: &str) -> Option<&'a Json> {
     let composed = [
-        "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "not", "dependentSchemas",
-        "contains", "additionalProperties",
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "if",
+        "not",
+        "dependentSchemas",
+        "contains",
+        "additionalProperties",
     ];
     node.get(keyword)
         .filter(|_| draft >= Draft::Y2019)
@@ -425,7 +443,11 @@ fn lone_unevaluated<'a>(node: &'a Object, draft: Draft, keyword: &str) -> Option
 }
 
 fn leading(node: &Object, draft: Draft) -> &[Json] {
-    let keyword = if draft == Draft::Y2020 { "prefixItems" } else { "items" };
+    let keyword = if draft == Draft::Y2020 {
+        "prefixItems"
+    } else {
+        "items"
+    };
     node.get(keyword).and_then(Json::as_array).unwrap_or(&[])
 }
 
@@ -505,7 +527,11 @@ impl Bound {
         if kind == Kind::Integer
             && let (Some(mine), Some(theirs)) = (self.whole(lower), other.whole(lower))
         {
-            return if lower { mine >= theirs } else { mine <= theirs };
+            return if lower {
+                mine >= theirs
+            } else {
+                mine <= theirs
+            };
         }
         let beyond = if lower {
             self.value > other.value

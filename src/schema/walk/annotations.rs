@@ -55,7 +55,10 @@ impl Walker<'_> {
             "description" => {
                 finding.family = "description-changed";
                 let text = |it: &Option<Json>| {
-                    it.as_ref().and_then(Json::as_str).unwrap_or_default().to_owned()
+                    it.as_ref()
+                        .and_then(Json::as_str)
+                        .unwrap_or_default()
+                        .to_owned()
                 };
                 let (old_text, new_text) = (text(&was), text(&is));
                 let (exposure, remark) = prose_exposure(&old_text, &new_text);
@@ -88,21 +91,24 @@ impl Walker<'_> {
                     ("default-changed" | "default-removed", Side::Input) => Level::Risky,
                     _ => Level::Cosmetic,
                 };
-                let spelled = was.as_ref().zip(is.as_ref()).is_some_and(|(was, is)| was.same_value(is));
+                let spelled = was
+                    .as_ref()
+                    .zip(is.as_ref())
+                    .is_some_and(|(was, is)| was.same_value(is));
                 if spelled {
                     finding.calm = Level::Cosmetic;
                     finding.message = format!("the default of {called} is spelled differently");
                 }
                 // `null` as a default says "nothing": most generators write it, some leave it out.
-                if family != "default-changed"
-                    && was.as_ref().or(is.as_ref()) == Some(&Json::Null)
+                if family != "default-changed" && was.as_ref().or(is.as_ref()) == Some(&Json::Null)
                 {
                     finding.calm = Level::Cosmetic;
                 }
             }
             "examples" | "example" => {
                 finding.family = "examples-changed";
-                finding.message = format!("the examples of {called} {}", verb.replace("was", "were"));
+                finding.message =
+                    format!("the examples of {called} {}", verb.replace("was", "were"));
             }
             "deprecated" => {
                 finding.family = "deprecated-changed";
@@ -124,7 +130,9 @@ impl Walker<'_> {
                 finding.message = match keyword {
                     "$schema" => format!(
                         "the dialect of the schema {verb}{}",
-                        is.as_ref().map(|it| format!(" ({})", shown(it))).unwrap_or_default()
+                        is.as_ref()
+                            .map(|it| format!(" ({})", shown(it)))
+                            .unwrap_or_default()
                     ),
                     _ => format!("the identifier `{keyword}` {verb}"),
                 };
@@ -193,7 +201,9 @@ fn is_vendor(keyword: &str) -> bool {
 pub(crate) fn prose_exposure(old: &str, new: &str) -> (Exposure, &'static str) {
     let new_only = |marks: &[&str]| {
         let (old, new) = (old.to_lowercase(), new.to_lowercase());
-        marks.iter().any(|mark| new.contains(mark) && !old.contains(mark))
+        marks
+            .iter()
+            .any(|mark| new.contains(mark) && !old.contains(mark))
     };
     const URLS: &[&str] = &["http://", "https://", "www.", "ftp://", "data:text"];
     const ORDERS: &[&str] = &[
@@ -226,17 +236,27 @@ pub(crate) fn prose_exposure(old: &str, new: &str) -> (Exposure, &'static str) {
         "instead of asking",
     ];
     if new_only(ORDERS) {
-        return (Exposure::High, " and now contains an instruction to the model");
+        return (
+            Exposure::High,
+            " and now contains an instruction to the model",
+        );
     }
     let fresh_url = new
         .split_whitespace()
         .filter(|word| URLS.iter().any(|mark| word.to_lowercase().contains(mark)))
         .any(|word| !old.contains(word));
     if fresh_url {
-        return (Exposure::High, " and now contains an address that was not there");
+        return (
+            Exposure::High,
+            " and now contains an address that was not there",
+        );
     }
     (
-        if new.is_empty() { Exposure::None } else { Exposure::Low },
+        if new.is_empty() {
+            Exposure::None
+        } else {
+            Exposure::Low
+        },
         "",
     )
 }

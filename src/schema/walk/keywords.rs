@@ -11,12 +11,54 @@ use crate::schema::value::{as_count, missing, same};
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[
-    "type", "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
-    "maxLength", "pattern", "format", "contentEncoding", "contentMediaType", "contentSchema", "items", "prefixItems",
-    "additionalItems", "unevaluatedItems", "contains", "minContains", "maxContains", "uniqueItems", "minItems",
-    "maxItems", "properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames",
-    "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas", "dependencies", "allOf",
-    "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "$dynamicRef", "$recursiveRef", "$defs", "definitions",
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "minItems",
+    "maxItems",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "required",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$ref",
+    "$dynamicRef",
+    "$recursiveRef",
+    "$defs",
+    "definitions",
     "nullable",
 ];
 
@@ -35,18 +77,17 @@ impl Walker<'_> {
     /// Compares everything but annotations.
     pub(super) fn keywords(&mut self, old: &Object, new: &Object, place: &Place) {
         self.type_keyword(old, new, place);
-        let after_type = self.findings.len();
-        self.other_keywords(old, new, place);
-        // With no kind of value in common, what the keywords of each kind say cannot matter any more.
+        // With no kind of value in common the keywords of either kind have nothing to say about the other: the
+        // change of type carries both schemas and stands for everything below.
         let kinds = |node: &Object| node.get("type").map_or(Kinds::ANY, Kinds::of_keyword);
         if kinds(old).and(kinds(new)).iter().next().is_none() {
-            for finding in &mut self.findings[after_type..] {
-                finding.effect = Effect::Neutral;
-                finding.calm = Level::Cosmetic;
-                finding.calm_message = None;
-                finding.message.push_str("; the type changed altogether");
+            if let Some(finding) = self.findings.last_mut() {
+                finding.old = Some(Json::Object(old.clone()));
+                finding.new = Some(Json::Object(new.clone()));
             }
+            return;
         }
+        self.other_keywords(old, new, place);
     }
 
     fn other_keywords(&mut self, old: &Object, new: &Object, place: &Place) {
@@ -57,7 +98,11 @@ impl Walker<'_> {
         self.members(old, new, place);
         self.items(old, new, place);
         for keyword in [
-            "patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies",
+            "patternProperties",
+            "propertyNames",
+            "dependentRequired",
+            "dependentSchemas",
+            "dependencies",
         ] {
             if old.get(keyword) != new.get(keyword) {
                 self.rare_members(keyword, old, new, place);
@@ -68,7 +113,10 @@ impl Walker<'_> {
         if old.get("nullable") != new.get("nullable") {
             let at = place.clone().token("nullable");
             let mut finding = self.finding("equivalent-restructured", &at);
-            finding.message = format!("`nullable` of {} changed without effect", self.called(place));
+            finding.message = format!(
+                "`nullable` of {} changed without effect",
+                self.called(place)
+            );
             finding.old = old.get("nullable").cloned();
             finding.new = new.get("nullable").cloned();
             self.push(finding, place);
@@ -82,9 +130,11 @@ impl Walker<'_> {
         }
         let names = |value: Option<&Json>| -> Vec<String> {
             match value {
-                Some(Json::Array(list)) => {
-                    list.iter().filter_map(Json::as_str).map(str::to_owned).collect()
-                }
+                Some(Json::Array(list)) => list
+                    .iter()
+                    .filter_map(Json::as_str)
+                    .map(str::to_owned)
+                    .collect(),
                 Some(one) => one.as_str().map(str::to_owned).into_iter().collect(),
                 None => Vec::new(),
             }
@@ -107,7 +157,10 @@ impl Walker<'_> {
                 Kinds::ANY
             } else {
                 Kinds::of_keyword(&Json::Array(
-                    names.iter().map(|name| Json::string(name.as_str())).collect(),
+                    names
+                        .iter()
+                        .map(|name| Json::string(name.as_str()))
+                        .collect(),
                 ))
             }
         };
@@ -139,7 +192,9 @@ impl Walker<'_> {
         } else {
             finding.effect = effect;
             finding.message = match family {
-                "equivalent-restructured" => format!("the types of {called} are spelled differently"),
+                "equivalent-restructured" => {
+                    format!("the types of {called} are spelled differently")
+                }
                 "property-type-widened" => {
                     format!("{called} was {} and may be {} now", words(was), words(is))
                 }
@@ -176,7 +231,11 @@ impl Walker<'_> {
         let called = self.called(place);
         let words = |values: &[Json]| listed(&values.iter().map(shown).collect::<Vec<_>>());
         let both_constant = old.contains("const") && new.contains("const");
-        let keyword = if new.contains("enum") || old.contains("enum") { "enum" } else { "const" };
+        let keyword = if new.contains("enum") || old.contains("enum") {
+            "enum"
+        } else {
+            "const"
+        };
         let at = place.clone().token(keyword);
         let (gone, fresh) = match (&was, &is) {
             (Some(was), Some(is)) => (missing(was, is), missing(is, was)),
@@ -190,7 +249,11 @@ impl Walker<'_> {
         base.calm = Level::Additive;
         if both_constant && !gone.is_empty() {
             base.family = "const-changed";
-            base.message = format!("{called} must be {} now, and was {}", words(&fresh), words(&gone));
+            base.message = format!(
+                "{called} must be {} now, and was {}",
+                words(&fresh),
+                words(&gone)
+            );
             base.effect = Effect::Either;
             base.hints = match self.side {
                 Side::Input => gone,
@@ -201,7 +264,8 @@ impl Walker<'_> {
         }
         match (&was, &is) {
             (None, Some(values)) => {
-                base.message = format!("{called} was free and must be one of {} now", words(values));
+                base.message =
+                    format!("{called} was free and must be one of {} now", words(values));
                 base.effect = Effect::Narrows;
                 self.push(base, place);
             }
@@ -290,7 +354,17 @@ impl Walker<'_> {
             };
             finding.effect = effect;
             finding.calm = Level::Additive;
-            let moved = format!("from {} to {}", word(&was), word(&is));
+            let mut moved = format!("from {} to {}", word(&was), word(&is));
+            let safe = |bound: &Option<crate::schema::prove::view::Bound>| {
+                bound.as_ref().is_some_and(|it| {
+                    matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
+                })
+            };
+            if safe(&was) || safe(&is) {
+                moved.push_str(
+                    ", the limit of exact integers in JavaScript, which generators add by themselves",
+                );
+            }
             match effect {
                 Effect::Neutral => {
                     if same_option(old.get(plain), new.get(plain))
@@ -301,7 +375,8 @@ impl Walker<'_> {
                     }
                     finding.family = "equivalent-restructured";
                     finding.calm = Level::Cosmetic;
-                    finding.message = format!("the {side} bound of {called} is spelled differently");
+                    finding.message =
+                        format!("the {side} bound of {called} is spelled differently");
                 }
                 Effect::Widens => {
                     finding.family = "bound-loosened";
@@ -327,7 +402,9 @@ impl Walker<'_> {
                 }
             }
             let loose = if effect == Effect::Widens { &is } else { &was };
-            finding.hints.extend(loose.as_ref().map(|it| it.number.clone()));
+            finding
+                .hints
+                .extend(loose.as_ref().map(|it| it.number.clone()));
             self.push(finding, place);
         }
         self.multiple(old, new, place);
@@ -355,7 +432,12 @@ impl Walker<'_> {
         if finding.effect == Effect::Widens {
             finding.family = "bound-loosened";
         }
-        let word = |it: Option<&Json>| it.map_or_else(|| "any number".to_owned(), |it| format!("a multiple of {it}"));
+        let word = |it: Option<&Json>| {
+            it.map_or_else(
+                || "any number".to_owned(),
+                |it| format!("a multiple of {it}"),
+            )
+        };
         finding.message = format!(
             "{} was {} and is {} now",
             self.called(place),
@@ -387,7 +469,8 @@ impl Walker<'_> {
             finding.old = was.cloned();
             finding.new = is.cloned();
             finding.calm = Level::Additive;
-            let word = |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
+            let word =
+                |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
             let side = if *lower { "smallest" } else { "greatest" };
             let (verb, effect) = match (limit(was), limit(is)) {
                 (Some(was), Some(is)) if was == is => ("is spelled differently", Effect::Neutral),
@@ -417,7 +500,13 @@ impl Walker<'_> {
     }
 
     fn texts(&mut self, old: &Object, new: &Object, place: &Place) {
-        for keyword in ["pattern", "format", "contentEncoding", "contentMediaType", "contentSchema"] {
+        for keyword in [
+            "pattern",
+            "format",
+            "contentEncoding",
+            "contentMediaType",
+            "contentSchema",
+        ] {
             let (was, is) = (old.get(keyword), new.get(keyword));
             if was == is {
                 continue;
@@ -443,30 +532,54 @@ impl Walker<'_> {
                         Side::Input => (was, is),
                         Side::Output => (is, was),
                     };
-                    let texts = sent.and_then(Json::as_str).zip(received.and_then(Json::as_str));
-                    if let Some(Inclusion::Fails(text)) = texts.map(|(one, other)| included(one, other)) {
+                    let texts = sent
+                        .and_then(Json::as_str)
+                        .zip(received.and_then(Json::as_str));
+                    if let Some(Inclusion::Fails(text)) =
+                        texts.map(|(one, other)| included(one, other))
+                    {
                         finding.hints.push(Json::string(text));
                     }
                     (finding.family, finding.message) = if added {
-                        ("pattern-added", format!("{called} must match {} now", word(is)))
+                        (
+                            "pattern-added",
+                            format!("{called} must match {} now", word(is)),
+                        )
                     } else if removed {
-                        ("pattern-removed", format!("{called} no longer has to match {}", word(was)))
+                        (
+                            "pattern-removed",
+                            format!("{called} no longer has to match {}", word(was)),
+                        )
                     } else {
                         (
                             "pattern-changed",
-                            format!("{called} must match {} now, and had to match {}", word(is), word(was)),
+                            format!(
+                                "{called} must match {} now, and had to match {}",
+                                word(is),
+                                word(was)
+                            ),
                         )
                     };
                 }
                 "format" => {
                     (finding.family, finding.message) = if added {
-                        ("format-added", format!("{called} has the format {} now", word(is)))
+                        (
+                            "format-added",
+                            format!("{called} has the format {} now", word(is)),
+                        )
                     } else if removed {
-                        ("format-removed", format!("{called} no longer has the format {}", word(was)))
+                        (
+                            "format-removed",
+                            format!("{called} no longer has the format {}", word(was)),
+                        )
                     } else {
                         (
                             "format-changed",
-                            format!("{called} has the format {} now, and had {}", word(is), word(was)),
+                            format!(
+                                "{called} has the format {} now, and had {}",
+                                word(is),
+                                word(was)
+                            ),
                         )
                     };
                 }
@@ -485,8 +598,15 @@ impl Walker<'_> {
             (Some(Json::Array(list)), _) | (None, Some(Json::Array(list))) => list.len(),
             _ => 0,
         };
-        let keywords = ["items", "prefixItems", "additionalItems", "unevaluatedItems"];
-        let differs = keywords.iter().any(|keyword| old.get(keyword) != new.get(keyword))
+        let keywords = [
+            "items",
+            "prefixItems",
+            "additionalItems",
+            "unevaluatedItems",
+        ];
+        let differs = keywords
+            .iter()
+            .any(|keyword| old.get(keyword) != new.get(keyword))
             || keywords
                 .iter()
                 .filter_map(|keyword| old.get(keyword))
@@ -567,7 +687,10 @@ impl Walker<'_> {
                 self.called(place),
                 if off(is) { "no longer" } else { "all" }
             ),
-            _ => format!("what {} may contain changed (`{keyword}`)", self.called(place)),
+            _ => format!(
+                "what {} may contain changed (`{keyword}`)",
+                self.called(place)
+            ),
         };
         self.push(finding, place);
     }
@@ -588,18 +711,25 @@ impl Walker<'_> {
                             _ => None,
                         };
                         let inner = place.below(keyword, step).token(&index.to_string());
-                        let inner = if keyword == "oneOf" { inner.turned() } else { inner };
+                        let inner = if keyword == "oneOf" {
+                            inner.turned()
+                        } else {
+                            inner
+                        };
                         self.node(one, other, &inner);
                     }
                 }
                 _ => {
-                    let mut finding = self.finding("composition-changed", &place.clone().token(keyword));
+                    let mut finding =
+                        self.finding("composition-changed", &place.clone().token(keyword));
                     finding.old = was.cloned();
                     finding.new = is.cloned();
                     finding.effect = Effect::Either;
                     finding.calm = Level::Cosmetic;
-                    finding.message =
-                        format!("the schemas that {} are composed of (`{keyword}`) changed", self.called(place));
+                    finding.message = format!(
+                        "the schemas that {} are composed of (`{keyword}`) changed",
+                        self.called(place)
+                    );
                     self.push(finding, place);
                 }
             }
@@ -671,7 +801,10 @@ impl Walker<'_> {
                 finding.old = was.map(Json::string);
                 finding.new = is.map(Json::string);
                 finding.effect = Effect::Either;
-                finding.message = format!("{} refers to another schema beside its own keywords", self.called(place));
+                finding.message = format!(
+                    "{} refers to another schema beside its own keywords",
+                    self.called(place)
+                );
                 self.push(finding, place);
             }
         }

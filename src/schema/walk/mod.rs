@@ -164,7 +164,9 @@ impl<'a> Walker<'a> {
                 root.get("properties")
                     .and_then(Json::as_object)
                     .is_some_and(|it| !it.is_empty())
-                    || ["$ref", "allOf", "anyOf", "oneOf"].iter().any(|it| root.contains(it))
+                    || ["$ref", "allOf", "anyOf", "oneOf"]
+                        .iter()
+                        .any(|it| root.contains(it))
             })
         };
         let silent = self.new.root.as_object().is_some_and(|root| {
@@ -306,6 +308,8 @@ impl<'a> Walker<'a> {
         let key = (from.pointer.clone(), to.pointer.clone());
         let first_visit = !via || self.visited.insert(key);
         let after_annotations = self.findings.len();
+        // Whether something below differs in spelling only is an explanation too.
+        let spelling_elsewhere = std::mem::take(&mut self.spelling);
         if first_visit {
             self.shapes(from.node, to.node, &inner);
         }
@@ -325,11 +329,16 @@ impl<'a> Walker<'a> {
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             self.push(finding, place);
-        } else if !via && self.findings.len() == before && after_annotations == before && !same(old, new)
+        } else if !via
+            && !self.spelling
+            && self.findings.len() == before
+            && after_annotations == before
+            && !same(old, new)
         {
-            // The branches below explain every keyword, so this is the net under them.
+            // The branches above explain every keyword, so this is the net under them.
             self.restructured_or_unclassified(old, new, place);
         }
+        self.spelling |= spelling_elsewhere;
     }
 
     /// Something differs and no rule said so.
@@ -347,7 +356,10 @@ impl<'a> Walker<'a> {
             return;
         }
         let mut finding = self.finding("schema-unclassified", place);
-        finding.message = format!("{} changed in a way that no rule describes", self.called(place));
+        finding.message = format!(
+            "{} changed in a way that no rule describes",
+            self.called(place)
+        );
         finding.old = Some(old.clone());
         finding.new = Some(new.clone());
         finding.effect = Effect::Either;
@@ -416,7 +428,26 @@ fn follow<'a>(document: &'a Document, node: &'a Json, at: &str) -> Result<Follow
             return Ok(followed);
         };
         let Some(reference) = document.reference(object) else {
-            return Ok(followed);
+            // An `allOf` around a single schema is a wrapper that generators put around references.
+            let Some(Json::Array(wrapped)) = object.get("allOf") else {
+                return Ok(followed);
+            };
+            let only = wrapped.len() == 1
+                && object.iter().all(|(keyword, _)| {
+                    keyword == "allOf"
+                        || keyword
+                            .as_str()
+                            .is_some_and(|it| is_annotation(it) || it.starts_with("x-"))
+                });
+            if !only || followed.pointer.is_empty() {
+                return Ok(followed);
+            }
+            followed = Followed {
+                node: &wrapped[0],
+                pointer: pointer::join(&pointer::join(&followed.pointer, "allOf"), "0"),
+                via_reference: true,
+            };
+            continue;
         };
         let alone = document.reference_stands_alone()
             || object.iter().all(|(keyword, _)| {
@@ -483,7 +514,11 @@ pub(crate) fn listed(items: &[String]) -> String {
     if items.len() <= SHOWN + 1 {
         return items.join(", ");
     }
-    format!("{} and {} more", items[..SHOWN].join(", "), items.len() - SHOWN)
+    format!(
+        "{} and {} more",
+        items[..SHOWN].join(", "),
+        items.len() - SHOWN
+    )
 }
 
 /// A value for a sentence, cut where it gets long.

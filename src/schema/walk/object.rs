@@ -88,7 +88,13 @@ impl Walker<'_> {
             && was.is_empty()
             && is.is_empty()
         {
-            self.equivalent("properties", old, new, place, "an empty table of properties");
+            self.equivalent(
+                "properties",
+                old,
+                new,
+                place,
+                "an empty table of properties",
+            );
         }
         self.further("additionalProperties", old, new, place);
         self.further("unevaluatedProperties", old, new, place);
@@ -97,7 +103,11 @@ impl Walker<'_> {
     fn equivalent(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place, what: &str) {
         let at = place.clone().token(keyword);
         let mut finding = self.finding("equivalent-restructured", &at);
-        let verb = if new.contains(keyword) { "was added" } else { "was left out" };
+        let verb = if new.contains(keyword) {
+            "was added"
+        } else {
+            "was left out"
+        };
         finding.message = format!("{what} {verb}, which says nothing");
         finding.old = old.get(keyword).cloned();
         finding.new = new.get(keyword).cloned();
@@ -115,7 +125,10 @@ impl Walker<'_> {
         let at = self.member_place(from.name, place);
         let mut finding = self.finding("property-renamed", &at);
         let new_name = to.name.to_string_lossy();
-        let base = format!("{} seems to be called `{new_name}` now ({percent}% alike)", self.called(&at));
+        let base = format!(
+            "{} seems to be called `{new_name}` now ({percent}% alike)",
+            self.called(&at)
+        );
         finding.new_pointer = self.member_place(to.name, place).new;
         finding.old = Some(from.schema.clone());
         finding.new = Some(to.schema.clone());
@@ -158,7 +171,8 @@ impl Walker<'_> {
         finding.effect = Effect::Either;
         match self.side {
             Side::Input => {
-                finding.message = format!("{called} was removed, and calls that send it are refused");
+                finding.message =
+                    format!("{called} was removed, and calls that send it are refused");
                 finding.calm_message = Some(format!(
                     "{called} was removed: what callers send there is silently ignored now"
                 ));
@@ -210,18 +224,26 @@ impl Walker<'_> {
                         "{called} was added and is listed as required although it has a default; a caller that applies defaults does not notice, every other one is refused"
                     )
                 } else {
-                    format!("{called} was added and is required: every call that does not send it is refused")
+                    format!(
+                        "{called} was added and is required: every call that does not send it is refused"
+                    )
                 };
                 finding.steps.pop();
             }
             (Side::Input, false) => {
                 finding.message = format!("{called} was added and is optional");
                 // A new optional parameter takes nothing from anybody who did not send it.
-                finding.effect = if was_required { Effect::Either } else { Effect::Widens };
+                finding.effect = if was_required {
+                    Effect::Either
+                } else {
+                    Effect::Widens
+                };
                 finding.steps.pop();
             }
             (Side::Output, _) => {
-                finding.message = format!("{called} was added, and the old schema refuses members it does not name");
+                finding.message = format!(
+                    "{called} was added, and the old schema refuses members it does not name"
+                );
                 finding.calm_message = Some(format!("{called} was added"));
             }
         }
@@ -283,9 +305,7 @@ impl Walker<'_> {
             return;
         }
         if !open(was) && !shut(was) && !open(is) && !shut(is) {
-            let inner = place
-                .below(keyword, Some(Step::Extra))
-                .named("*");
+            let inner = place.below(keyword, Some(Step::Extra)).named("*");
             if let (Some(was), Some(is)) = (was, is) {
                 self.node(was, is, &inner);
             }
@@ -293,22 +313,39 @@ impl Walker<'_> {
         }
         let closes = !open(is) && (open(was) || shut(is));
         let mut finding = self.finding(
-            if closes { "additional-properties-closed" } else { "additional-properties-opened" },
+            if closes {
+                "additional-properties-closed"
+            } else {
+                "additional-properties-opened"
+            },
             &at,
         );
         finding.old = was.cloned();
         finding.new = is.cloned();
         finding.hints = Vec::new();
-        finding.effect = if closes { Effect::Narrows } else { Effect::Widens };
-        // A map of values that is shut loses declared members: the witness has one.
-        if !open(was) && !shut(was) {
+        finding.effect = if closes {
+            Effect::Narrows
+        } else {
+            Effect::Widens
+        };
+        // A sender without declared members is a map, and its members are at stake.
+        let sender = match self.side {
+            Side::Input => old,
+            Side::Output => new,
+        };
+        let map = sender
+            .get("properties")
+            .and_then(Json::as_object)
+            .is_none_or(Object::is_empty);
+        let valued = |value: Option<&Json>| !open(value) && !shut(value);
+        if map || valued(sender.get(keyword)) {
             finding.steps.push(Step::Extra);
-        } else if !open(is) && !shut(is) && self.side == Side::Output {
-            finding.steps.push(Step::Extra);
+            finding.receiver_steps.push(Step::Extra);
         }
         if closes {
             finding.calm = Level::Cosmetic;
-            finding.message = format!("{called}: members that the schema does not name are refused now");
+            finding.message =
+                format!("{called}: members that the schema does not name are refused now");
             finding.calm_message = Some(format!(
                 "{called}: members that the schema does not name are refused now; declared ones are not affected"
             ));
@@ -318,13 +355,20 @@ impl Walker<'_> {
                 Side::Output => Level::Risky,
             };
             finding.exposure = Exposure::Medium;
-            finding.message = format!("{called}: members that the schema does not name are accepted now");
+            finding.message =
+                format!("{called}: members that the schema does not name are accepted now");
         }
         self.push(finding, place);
     }
 
     /// `patternProperties`, `propertyNames`, `dependent*`, `dependencies`.
-    pub(super) fn rare_members(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
+    pub(super) fn rare_members(
+        &mut self,
+        keyword: &str,
+        old: &Object,
+        new: &Object,
+        place: &Place,
+    ) {
         let (was, is) = (old.get(keyword), new.get(keyword));
         let family = match keyword {
             "propertyNames" => "property-names-changed",
@@ -349,7 +393,10 @@ impl Walker<'_> {
             .into_iter()
             .flatten()
             .filter_map(Json::as_object)
-            .flat_map(|it| it.iter().map(|(name, _)| format!("`{}`", name.to_string_lossy())))
+            .flat_map(|it| {
+                it.iter()
+                    .map(|(name, _)| format!("`{}`", name.to_string_lossy()))
+            })
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect();
@@ -357,7 +404,8 @@ impl Walker<'_> {
             "propertyNames" => format!(
                 "{}: the rule for names of members changed{}",
                 self.called(place),
-                is.map(|it| format!(" to {}", shown(it))).unwrap_or_default()
+                is.map(|it| format!(" to {}", shown(it)))
+                    .unwrap_or_default()
             ),
             "patternProperties" => format!(
                 "{}: the members by pattern changed ({})",
@@ -370,7 +418,10 @@ impl Walker<'_> {
                 listed(&names)
             ),
         };
-        if keyword != "dependentRequired" && keyword != "dependencies" && keyword != "dependentSchemas" {
+        if keyword != "dependentRequired"
+            && keyword != "dependencies"
+            && keyword != "dependentSchemas"
+        {
             finding.steps.push(Step::Extra);
         }
         self.push(finding, place);
@@ -380,23 +431,65 @@ impl Walker<'_> {
 /// What a new parameter of this name asks for.
 fn named_exposure(name: &str) -> Exposure {
     const SECRETS: &[&str] = &[
-        "token", "password", "passwd", "passphrase", "secret", "credential", "credentials", "apikey", "auth",
-        "authorization", "cookie", "privatekey",
+        "token",
+        "password",
+        "passwd",
+        "passphrase",
+        "secret",
+        "credential",
+        "credentials",
+        "apikey",
+        "auth",
+        "authorization",
+        "cookie",
+        "privatekey",
     ];
     const COMMANDS: &[&str] = &[
-        "command", "commands", "cmd", "shell", "script", "exec", "execute", "code", "eval", "bash", "sql", "expression",
-        "javascript", "python",
+        "command",
+        "commands",
+        "cmd",
+        "shell",
+        "script",
+        "exec",
+        "execute",
+        "code",
+        "eval",
+        "bash",
+        "sql",
+        "expression",
+        "javascript",
+        "python",
     ];
     let words = words(name);
     let joined = words.concat();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     // A page token names a place in a list, not a secret.
-    let paging = has(&["page", "next", "continuation", "cursor", "max", "count", "limit", "budget", "tokens"]);
-    if (has(SECRETS) && !paging) || joined.contains("apikey") || joined.contains("privatekey") || joined.contains("accesskey") {
+    let paging = has(&[
+        "page",
+        "next",
+        "continuation",
+        "cursor",
+        "sync",
+        "resume",
+        "delta",
+        "max",
+        "count",
+        "limit",
+        "budget",
+        "tokens",
+    ]);
+    if (has(SECRETS) && !paging)
+        || joined.contains("apikey")
+        || joined.contains("privatekey")
+        || joined.contains("accesskey")
+    {
         return Exposure::High;
     }
     // "country code" is no code to run.
-    let harmless = has(&["country", "language", "lang", "currency", "status", "error", "zip", "postal", "region", "response"]);
+    let harmless = has(&[
+        "country", "language", "lang", "currency", "status", "error", "zip", "postal", "region",
+        "response",
+    ]);
     if has(COMMANDS) && !harmless {
         return Exposure::Medium;
     }
@@ -405,7 +498,10 @@ fn named_exposure(name: &str) -> Exposure {
 
 /// What the text of a new parameter says to the model.
 fn described_exposure(schema: &Json) -> Exposure {
-    let text = schema.get("description").and_then(Json::as_str).unwrap_or_default();
+    let text = schema
+        .get("description")
+        .and_then(Json::as_str)
+        .unwrap_or_default();
     match super::annotations::prose_exposure("", text) {
         // An address in the text of something new is usually a link to its documentation.
         (Exposure::High, remark) if remark.contains("address") => Exposure::Medium,

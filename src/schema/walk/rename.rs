@@ -14,7 +14,10 @@ pub(super) struct Candidate<'a> {
 }
 
 /// Pairs of removed and added members that match, with their likeness in percent.
-pub(super) fn renamed(removed: &[Candidate<'_>], added: &[Candidate<'_>]) -> Vec<(usize, usize, u32)> {
+pub(super) fn renamed(
+    removed: &[Candidate<'_>],
+    added: &[Candidate<'_>],
+) -> Vec<(usize, usize, u32)> {
     // Beyond this a table was rewritten, and pairing by likeness would invent a story.
     if removed.len() * added.len() > 400 {
         return Vec::new();
@@ -30,7 +33,10 @@ pub(super) fn renamed(removed: &[Candidate<'_>], added: &[Candidate<'_>]) -> Vec
     scored.sort();
     let mut pairs: Vec<(usize, usize, u32)> = Vec::new();
     for (percent, old, new) in scored {
-        if pairs.iter().all(|(mine, theirs, _)| *mine != old && *theirs != new) {
+        if pairs
+            .iter()
+            .all(|(mine, theirs, _)| *mine != old && *theirs != new)
+        {
             pairs.push((old, new, percent.0));
         }
     }
@@ -38,9 +44,15 @@ pub(super) fn renamed(removed: &[Candidate<'_>], added: &[Candidate<'_>]) -> Vec
 }
 
 fn likeness(old: &Candidate<'_>, new: &Candidate<'_>) -> Option<u32> {
-    let (mine, theirs) = (words(old.name.to_string_lossy()), words(new.name.to_string_lossy()));
+    let (mine, theirs) = (
+        words(old.name.to_string_lossy()),
+        words(new.name.to_string_lossy()),
+    );
     let same_words = mine.concat() == theirs.concat();
-    let bare = (without_annotations(old.schema), without_annotations(new.schema));
+    let bare = (
+        without_annotations(old.schema),
+        without_annotations(new.schema),
+    );
     let same_schema = same(&bare.0, &bare.1);
     if same_words {
         // Only the separators or the case moved; the schema may have moved a little too.
@@ -54,11 +66,12 @@ fn likeness(old: &Candidate<'_>, new: &Candidate<'_>) -> Option<u32> {
             .to_lowercase()
     };
     let (old_text, new_text) = (text(old.schema), text(new.schema));
-    let by_text = if old_text.len() >= 8 && new_text.len() >= 8 && old_text.len() + new_text.len() < 4_000 {
-        strsim::normalized_levenshtein(&old_text, &new_text)
-    } else {
-        0.0
-    };
+    let by_text =
+        if old_text.len() >= 8 && new_text.len() >= 8 && old_text.len() + new_text.len() < 4_000 {
+            strsim::normalized_levenshtein(&old_text, &new_text)
+        } else {
+            0.0
+        };
     let by_name = strsim::jaro_winkler(&mine.concat(), &theirs.concat());
     let contained = !mine.is_empty()
         && !theirs.is_empty()

@@ -208,11 +208,7 @@ impl Walker<'_> {
 }
 
 /// A place inside one alternative on each side.
-fn placed(
-    place: &Place,
-    from: Option<&Alternative<'_>>,
-    to: Option<&Alternative<'_>>,
-) -> Place {
+fn placed(place: &Place, from: Option<&Alternative<'_>>, to: Option<&Alternative<'_>>) -> Place {
     let mut inner = place.clone();
     if let Some(from) = from {
         inner.old.clone_from(&from.pointer);
@@ -267,9 +263,9 @@ fn collect<'a>(
     for keyword in ["anyOf", "oneOf"] {
         let pure = object.iter().all(|(name, _)| {
             name == keyword
-                || name
-                    .as_str()
-                    .is_some_and(|name| is_annotation(name) || name.starts_with("x-") || name == "discriminator")
+                || name.as_str().is_some_and(|name| {
+                    is_annotation(name) || name.starts_with("x-") || name == "discriminator"
+                })
         });
         if let Some(Json::Array(branches)) = object.get(keyword)
             && pure
@@ -278,7 +274,8 @@ fn collect<'a>(
         {
             let keyword = if keyword == "anyOf" { "anyOf" } else { "oneOf" };
             for (index, inner) in branches.iter().enumerate() {
-                let inner_at = pointer::join(&pointer::join(&target_at, keyword), &index.to_string());
+                let inner_at =
+                    pointer::join(&pointer::join(&target_at, keyword), &index.to_string());
                 let mut inner_steps = steps.to_vec();
                 inner_steps.push(Step::Branch(keyword, index));
                 collect(document, inner, &inner_at, &inner_steps, into, depth + 1);
@@ -360,7 +357,11 @@ fn merge_constants(alternatives: &mut Alternatives<'_>) {
     if alternatives.list.len() < 2 {
         return;
     }
-    let all: Option<Vec<_>> = alternatives.list.iter().map(|it| constants(&it.node)).collect();
+    let all: Option<Vec<_>> = alternatives
+        .list
+        .iter()
+        .map(|it| constants(&it.node))
+        .collect();
     let Some(all) = all else { return };
     let kind = all[0].1.clone();
     if all.iter().any(|(_, other)| *other != kind) {
@@ -399,7 +400,9 @@ fn bare_type(node: &Json) -> Option<String> {
 /// Pairs of alternatives that mean the same thing, best first: equal, then alike.
 fn matched(from: &[Alternative<'_>], to: &[Alternative<'_>]) -> Vec<(usize, usize)> {
     let bare = |list: &[Alternative<'_>]| -> Vec<Json> {
-        list.iter().map(|it| without_annotations(&it.node)).collect()
+        list.iter()
+            .map(|it| without_annotations(&it.node))
+            .collect()
     };
     let (mine, theirs) = (bare(from), bare(to));
     let mut scored = Vec::new();
@@ -453,9 +456,11 @@ fn likeness(one: &Json, other: &Json) -> u32 {
     if let Some(tags) = tags(one).filter(|it| !it.is_empty()) {
         let theirs = self::tags(other).unwrap_or_default();
         let shared = tags.iter().filter(|tag| theirs.contains(tag)).count();
-        let opposed = tags
-            .iter()
-            .any(|(name, value)| theirs.iter().any(|(it, theirs)| it == name && theirs != value));
+        let opposed = tags.iter().any(|(name, value)| {
+            theirs
+                .iter()
+                .any(|(it, theirs)| it == name && theirs != value)
+        });
         if opposed {
             return 0;
         }
@@ -467,7 +472,11 @@ fn likeness(one: &Json, other: &Json) -> u32 {
         object
             .get("properties")
             .and_then(Json::as_object)
-            .map(|it| it.iter().map(|(name, _)| name.to_string_lossy().to_owned()).collect())
+            .map(|it| {
+                it.iter()
+                    .map(|(name, _)| name.to_string_lossy().to_owned())
+                    .collect()
+            })
             .unwrap_or_default()
     };
     let (mine, theirs) = (names(one), names(other));
