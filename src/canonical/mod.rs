@@ -233,7 +233,7 @@ fn collect_repeated(value: &Json, at: &mut String, found: &mut Vec<(String, Text
                 }
             }
             for (name, item) in object.iter() {
-                pointer::descend(at, &name.to_string_lossy(), |at| {
+                pointer::descend(at, name.to_string_lossy(), |at| {
                     collect_repeated(item, at, found);
                 });
             }

@@ -153,11 +153,10 @@ impl Case {
     }
 
     fn suspect(&self, effect: Effect) -> bool {
-        match (self.side, effect) {
-            (_, Effect::Either) => true,
-            (Side::Input, Effect::Narrows) | (Side::Output, Effect::Widens) => true,
-            _ => false,
-        }
+        matches!(
+            (self.side, effect),
+            (_, Effect::Either) | (Side::Input, Effect::Narrows) | (Side::Output, Effect::Widens)
+        )
     }
 
     fn change(
