@@ -1,6 +1,47 @@
 //! mcp-keel keeps an MCP server's contract from drifting.
+//!
+//! The tool list of a server is its API, and nobody's compiler checks it. This library boots a server, reads what it
+//! tells a model, compares that with a manifest committed in the repository, and says what the difference does to
+//! callers. The binary beside it is thin.
+//!
+//! The order of the modules is the order in which data flows; each depends only on those before it (`judgement` and
+//! `canonical` are words and values that all of them share).
+//!
+//! ```text
+//! launch -> capture -> surface -> canonical -> fingerprint
+//!                         |                        |
+//!                    baseline (committed) ---------+--> drift -> (schema) -> policy -> report
+//! ```
 
 pub mod canonical;
 pub mod judgement;
-pub mod schema;
+
 pub mod surface;
+
+pub mod launch;
+
+pub mod capture;
+
+pub mod fingerprint;
+
+pub mod release;
+
+pub mod baseline;
+
+pub mod source;
+
+pub mod scan;
+
+pub mod schema;
+
+pub mod drift;
+
+pub mod policy;
+
+pub mod config;
+
+pub mod report;
+
+pub mod demo;
+
+pub mod cli;

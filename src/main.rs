@@ -1,1 +1,8 @@
-fn main() {}
+//! The binary: parse, run, map to an exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mcp_keel::launch::install_guards();
+    ExitCode::from(mcp_keel::cli::main(std::env::args_os()))
+}

@@ -33,7 +33,12 @@ impl Number {
 
     /// Whether it is written as an integer: no fraction, no exponent. Python keeps such a number exact.
     pub fn is_integer_literal(&self) -> bool {
-        !self.literal.contains(['.', 'e', 'E'])
+        !self.literal.contains(['.', 'e', 'E']) && !self.is_python_constant()
+    }
+
+    /// Whether it is `NaN`, `Infinity` or `-Infinity`, which only [`super::reader::parse_python`] lets in.
+    fn is_python_constant(&self) -> bool {
+        self.literal.ends_with(['N', 'y'])
     }
 
     /// The nearest double; infinite where the literal is beyond its range.
@@ -59,6 +64,9 @@ impl Number {
     /// would have none. Here two different numbers never share a text, because each text read as a decimal is
     /// the number itself.
     pub fn to_exact(&self) -> String {
+        if self.is_python_constant() {
+            return self.literal.to_string();
+        }
         let exact = self.decimal();
         match self.to_ecmascript() {
             Some(text) if Decimal::of(&text) == exact => text,

@@ -6,10 +6,10 @@ use super::writer::{Escape, sequence, write_scalar, write_string};
 /// CPython refuses to read integers of more digits.
 const MAX_INTEGER_DIGITS: usize = 4300;
 
-/// What stands for a float beyond the range of a double (`1e400`).
+/// What stands for a float that no JSON number is: `NaN`, or one beyond the range of a double (`1e400`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NonFinite {
-    /// `Infinity`, which `json.dumps` prints although it is not JSON.
+    /// `Infinity` and `NaN`, which `json.dumps` prints although they are not JSON.
     Infinity,
     /// `null`, which pydantic's JSON mode puts in its place.
     Null,
@@ -41,6 +41,7 @@ fn write(out: &mut String, value: &Json, non_finite: NonFinite) -> Result<(), Py
             match (number.to_python(), non_finite) {
                 (Some(text), _) => out.push_str(&text),
                 (None, NonFinite::Null) => out.push_str("null"),
+                (None, NonFinite::Infinity) if number.literal() == "NaN" => out.push_str("NaN"),
                 (None, NonFinite::Infinity) => {
                     let negative = number.literal().starts_with('-');
                     out.push_str(if negative { "-Infinity" } else { "Infinity" });

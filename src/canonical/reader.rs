@@ -101,6 +101,14 @@ pub fn parse_str(text: &str) -> Result<Json, ReadError> {
     parse(text.as_bytes())
 }
 
+/// [`parse`], with the three constants that CPython's `json.loads` takes for numbers although no JSON text may
+/// hold them: `NaN`, `Infinity`, `-Infinity`. Only for reproducing what Python tools make of such a text.
+pub fn parse_python(bytes: &[u8]) -> Result<Json, ReadError> {
+    let mut reader = Reader::new(bytes, false);
+    reader.python = true;
+    reader.document()
+}
+
 /// Reads one JSON value and remembers where each part of it stands.
 pub fn parse_document(bytes: &[u8]) -> Result<Document, ReadError> {
     let mut reader = Reader::new(bytes, true);
@@ -126,6 +134,7 @@ struct Reader<'a> {
     at: usize,
     depth: usize,
     locate: bool,
+    python: bool,
     path: String,
     spans: BTreeMap<String, Range<usize>>,
 }
@@ -137,6 +146,7 @@ impl<'a> Reader<'a> {
             at: 0,
             depth: 0,
             locate,
+            python: false,
             path: String::new(),
             spans: BTreeMap::new(),
         }
@@ -184,6 +194,10 @@ impl<'a> Reader<'a> {
         let start = self.at;
         let value = match self.peek() {
             None => Err(self.error(Problem::Ended("a value"))),
+            Some(b'N' | b'I' | b'-') if self.python && self.constant().is_some() => {
+                let constant = self.constant().unwrap_or_default();
+                self.word(constant, Json::Number(Number::from_literal(constant)))
+            }
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),
             Some(b'"') => self.string().map(Json::String),
@@ -296,6 +310,12 @@ impl<'a> Reader<'a> {
             return Ok(value);
         }
         Err(self.error(Problem::Expected("a JSON value")))
+    }
+
+    fn constant(&self) -> Option<&'static str> {
+        ["NaN", "Infinity", "-Infinity"]
+            .into_iter()
+            .find(|constant| self.bytes[self.at..].starts_with(constant.as_bytes()))
     }
 
     fn digits(&mut self) -> Result<usize, ReadError> {

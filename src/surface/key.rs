@@ -28,6 +28,16 @@ impl Kind {
         }
     }
 
+    /// The member of a list answer, and of a capture, that holds the components of this kind.
+    pub fn list_member(self) -> &'static str {
+        match self {
+            Kind::Tool => "tools",
+            Kind::Prompt => "prompts",
+            Kind::Resource => "resources",
+            Kind::Template => "resourceTemplates",
+        }
+    }
+
     /// What people call it.
     pub fn noun(self) -> &'static str {
         match self {

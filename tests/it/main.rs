@@ -1,4 +1,4 @@
-//! One binary for all integration tests, so that they link once.
+//! The one integration-test binary: each module is a chapter of the specification.
 
 mod schema_adversarial;
 mod schema_corpus;

@@ -1,0 +1,445 @@
+//! From the bytes of a manifest to surfaces, trusting nothing that its digests do not cover.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::render::{Entry, entry_digest, integrity, render_entries};
+use super::{BaselineError, MANIFEST_VERSION};
+use crate::canonical::{Document, Json, Object, parse_document, pointer};
+use crate::fingerprint::{fastmcp, keel};
+use crate::release::Release;
+use crate::surface::{ClientProfile, Component, Kind, Scope, Surface, component_key};
+
+/// A manifest that was read and verified.
+#[derive(Debug)]
+pub struct Manifest {
+    path: PathBuf,
+    text: String,
+    document: Document,
+    servers: BTreeMap<String, Pinned>,
+    integrity_holds: bool,
+}
+
+/// One server as it was pinned.
+#[derive(Debug, Clone)]
+pub struct Pinned {
+    /// What it promised.
+    pub surface: Surface,
+    /// The version that it had then, by the source that the policy goes by.
+    pub release: Release,
+}
+
+impl Manifest {
+    /// Reads and verifies a manifest: shape, every digest, integrity.
+    pub fn parse(path: &Path, text: String) -> Result<Self, BaselineError> {
+        let manifest = Self::parse_for_update(path, text, None)?;
+        if !manifest.integrity_holds {
+            return Err(BaselineError::Edited {
+                path: path.to_owned(),
+                line: manifest.document.line("/integrity"),
+                entry: "the manifest".to_owned(),
+                what: "its `integrity` does not match its content".to_owned(),
+            });
+        }
+        Ok(manifest)
+    }
+
+    /// [`Manifest::parse`] for `pin`, which writes the integrity anew: each entry must hold by itself, but a stale
+    /// `integrity` (two branches that each pinned a server, merged) is what pinning mends.
+    ///
+    /// The entry that is about to be replaced need not hold either: it is left out if it does not.
+    pub fn parse_for_update(
+        path: &Path,
+        text: String,
+        replacing: Option<&str>,
+    ) -> Result<Self, BaselineError> {
+        Reader { path, replacing }.manifest(text)
+    }
+
+    /// The file it came from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The servers by name.
+    pub fn servers(&self) -> &BTreeMap<String, Pinned> {
+        &self.servers
+    }
+
+    /// The line, from 1, of a component's definition, or of the nearest thing around `pointer` in it; without a
+    /// component, of the server's entry.
+    pub fn line(&self, server: &str, component: Option<&str>, inside: &str) -> usize {
+        let mut at = pointer::join("/servers", server);
+        match component {
+            Some(key) => {
+                pointer::push(&mut at, "components");
+                pointer::push(&mut at, key);
+                if self.document.span(&at).is_some() && !inside.is_empty() {
+                    at.push_str("/definition");
+                    at.push_str(inside);
+                }
+            }
+            None => at.push_str(inside),
+        }
+        self.document.line(&at)
+    }
+
+    /// The bytes of this manifest with `name` set to `entry`. All other servers keep theirs.
+    pub fn with_server(&self, name: &str, entry: Json) -> String {
+        let mut entries: BTreeMap<String, Entry<'_>> = self
+            .servers
+            .keys()
+            .filter_map(|kept| {
+                let at = pointer::join("/servers", kept);
+                let bytes = &self.text[self.document.span(&at)?];
+                let value = pointer::resolve(&self.document.value, &at)?;
+                Some((kept.clone(), Entry::Kept(bytes, value)))
+            })
+            .collect();
+        entries.insert(name.to_owned(), Entry::New(entry));
+        render_entries(&entries)
+    }
+
+    /// The file as it was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+struct Reader<'a> {
+    path: &'a Path,
+    replacing: Option<&'a str>,
+}
+
+impl Reader<'_> {
+    fn manifest(&self, text: String) -> Result<Manifest, BaselineError> {
+        if let Some(line) = conflict_marker(&text) {
+            return Err(BaselineError::Conflict {
+                path: self.path.to_owned(),
+                line,
+            });
+        }
+        let document = parse_document(text.as_bytes()).map_err(|error| BaselineError::NotJson {
+            path: self.path.to_owned(),
+            line: error.line,
+            column: error.column,
+            problem: error.problem.to_string(),
+        })?;
+        let root = self.object(&document, "", "the manifest")?;
+        match root.get("manifestVersion") {
+            Some(Json::Number(number)) if number.literal() == MANIFEST_VERSION.to_string() => {}
+            Some(other) => {
+                return Err(BaselineError::Version {
+                    path: self.path.to_owned(),
+                    line: document.line("/manifestVersion"),
+                    found: other.to_string(),
+                });
+            }
+            None => {
+                return Err(self.shape(
+                    &document,
+                    "",
+                    "not a baseline: there is no `manifestVersion`".to_owned(),
+                ));
+            }
+        }
+        let known = ["$schema", "manifestVersion", "servers", "integrity"];
+        self.only(&document, "", root, &known)?;
+        let mut servers = BTreeMap::new();
+        for (name, _) in self.object(&document, "/servers", "`servers`")?.iter() {
+            let name = name.to_string_lossy().to_owned();
+            match self.server(&document, &name) {
+                Ok(pinned) => {
+                    servers.insert(name, pinned);
+                }
+                Err(_) if self.replacing == Some(&name) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let found = self.string(&document, "/integrity")?;
+        Ok(Manifest {
+            path: self.path.to_owned(),
+            integrity_holds: found == integrity(root),
+            servers,
+            document,
+            text,
+        })
+    }
+
+    fn server(&self, document: &Document, name: &str) -> Result<Pinned, BaselineError> {
+        let at = pointer::join("/servers", name);
+        let entry = self.object(document, &at, "a server's entry")?;
+        let known = [
+            "scheme",
+            "serverInfo",
+            "version",
+            "protocolVersion",
+            "client",
+            "capabilities",
+            "instructions",
+            "toolOrder",
+            "components",
+            "surface",
+        ];
+        self.only(document, &at, entry, &known)?;
+        let below = |member: &str| format!("{at}/{member}");
+        let scheme = self.string(document, &below("scheme"))?;
+        if scheme != keel::SCHEME {
+            let problem = format!(
+                "the digest scheme `{scheme}` is not known to this mcp-keel, which knows `{}`",
+                keel::SCHEME
+            );
+            return Err(self.shape(document, &below("scheme"), problem));
+        }
+        let mut surface = Surface {
+            protocol_version: self.string(document, &below("protocolVersion"))?.to_owned(),
+            server_info: self.sent(document, &below("serverInfo"))?,
+            capabilities: self.sent(document, &below("capabilities"))?,
+            instructions: entry.get("instructions").and_then(Json::as_text).cloned(),
+            components: Vec::new(),
+            client: ClientProfile::from_json(&Json::Object(
+                self.object(document, &below("client"), "`client`")?.clone(),
+            )),
+            notes: Vec::new(),
+            scope: Scope::FULL,
+        };
+        let components = below("components");
+        for (key, _) in self.object(document, &components, "`components`")?.iter() {
+            let component = self.component(document, name, &components, key.to_string_lossy())?;
+            surface.components.push(component);
+        }
+        self.order(document, &below("toolOrder"), &mut surface)?;
+        let found = self.string(document, &below("surface"))?;
+        if found != entry_digest(entry).tagged() {
+            return Err(self.edited(
+                document,
+                &below("surface"),
+                name,
+                "its `surface` digest does not match",
+            ));
+        }
+        let release = self.release(document, &below("version"), &surface)?;
+        Ok(Pinned { surface, release })
+    }
+
+    fn release(
+        &self,
+        document: &Document,
+        at: &str,
+        surface: &Surface,
+    ) -> Result<Release, BaselineError> {
+        let Some(entry) = pointer::resolve(&document.value, at) else {
+            return Ok(Release::of_server(surface));
+        };
+        Ok(Release {
+            source: self.string(document, &format!("{at}/source"))?.to_owned(),
+            version: entry.get("value").and_then(Json::as_str).map(str::to_owned),
+        })
+    }
+
+    fn component(
+        &self,
+        document: &Document,
+        server: &str,
+        components: &str,
+        key: &str,
+    ) -> Result<Component, BaselineError> {
+        let at = pointer::join(components, key);
+        let entry = self.object(document, &at, "a component's entry")?;
+        self.only(
+            document,
+            &at,
+            entry,
+            &["fingerprint", "digests", "definition"],
+        )?;
+        let kind = Kind::of_key(key).ok_or_else(|| {
+            let problem = format!("`{key}` is not a component's key, such as `tool:name@`");
+            self.shape(document, &at, problem)
+        })?;
+        let definition_at = format!("{at}/definition");
+        let definition = pointer::resolve(&document.value, &definition_at)
+            .ok_or_else(|| self.shape(document, &at, format!("`{key}` has no `definition`")))?;
+        let component = Component {
+            kind,
+            key: key.to_owned(),
+            definition: definition.clone(),
+        };
+        let named = format!("{key} of {server}");
+        let expected = component_key(kind, definition);
+        if !key
+            .strip_prefix(&expected)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
+        {
+            let what = format!("its definition belongs to `{expected}`");
+            return Err(self.edited(document, &definition_at, &named, &what));
+        }
+        let fingerprint_at = format!("{at}/fingerprint");
+        if self.string(document, &fingerprint_at)? != keel::fingerprint(&component).tagged() {
+            let what = "its `fingerprint` does not match its definition";
+            return Err(self.edited(document, &fingerprint_at, &named, what));
+        }
+        let digests_at = format!("{at}/digests");
+        let facets = keel::facets(&component);
+        for (facet, found) in self.object(document, &digests_at, "`digests`")?.iter() {
+            let facet = facet.to_string_lossy();
+            let expected = match facet {
+                "fastmcp" => fastmcp::digest(&component, &[])
+                    .ok()
+                    .map(|digest| digest.hex()),
+                _ => facets
+                    .iter()
+                    .find(|(name, _)| *name == facet)
+                    .map(|(_, digest)| digest.tagged()),
+            };
+            if expected.is_none() || found.as_str() != expected.as_deref() {
+                let what = format!("its digest `{facet}` does not match its definition");
+                let place = pointer::join(&digests_at, facet);
+                return Err(self.edited(document, &place, &named, &what));
+            }
+        }
+        Ok(component)
+    }
+
+    /// Puts the tools in the order in which the server listed them.
+    fn order(
+        &self,
+        document: &Document,
+        at: &str,
+        surface: &mut Surface,
+    ) -> Result<(), BaselineError> {
+        let Some(order) = pointer::resolve(&document.value, at) else {
+            return Ok(());
+        };
+        let order = order.as_array().ok_or_else(|| {
+            self.shape(
+                document,
+                at,
+                "`toolOrder` must be an array of keys".to_owned(),
+            )
+        })?;
+        let place: BTreeMap<&str, usize> = order
+            .iter()
+            .enumerate()
+            .filter_map(|(place, key)| Some((key.as_str()?, place)))
+            .collect();
+        surface.components.sort_by_key(|component| {
+            (
+                component.kind,
+                place
+                    .get(component.key.as_str())
+                    .copied()
+                    .unwrap_or(usize::MAX),
+            )
+        });
+        Ok(())
+    }
+
+    fn object<'d>(
+        &self,
+        document: &'d Document,
+        at: &str,
+        what: &str,
+    ) -> Result<&'d Object, BaselineError> {
+        match pointer::resolve(&document.value, at) {
+            Some(Json::Object(object)) => {
+                self.distinct(document, at, object)?;
+                Ok(object)
+            }
+            Some(other) => Err(self.shape(
+                document,
+                at,
+                format!("{what} must be an object, not {}", other.kind()),
+            )),
+            None => Err(self.shape(document, at, format!("{what} is missing"))),
+        }
+    }
+
+    /// Something that the server sent, whatever it is.
+    fn sent(&self, document: &Document, at: &str) -> Result<Json, BaselineError> {
+        pointer::resolve(&document.value, at)
+            .cloned()
+            .ok_or_else(|| {
+                let member = at.rsplit('/').next().unwrap_or_default();
+                self.shape(document, at, format!("`{member}` is missing"))
+            })
+    }
+
+    /// Our own members stand once each. What a server sent (`definition` and the like) is not looked into: a member
+    /// that it repeats is pinned as sent.
+    fn distinct(
+        &self,
+        document: &Document,
+        at: &str,
+        object: &Object,
+    ) -> Result<(), BaselineError> {
+        if object.by_name().len() == object.len() {
+            return Ok(());
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        for (name, _) in object.iter() {
+            if !seen.insert(name) {
+                let name = name.to_string_lossy();
+                let problem = format!("the member `{name}` stands twice");
+                return Err(self.shape(document, &pointer::join(at, name), problem));
+            }
+        }
+        Ok(())
+    }
+
+    fn string<'d>(&self, document: &'d Document, at: &str) -> Result<&'d str, BaselineError> {
+        pointer::resolve(&document.value, at)
+            .and_then(Json::as_str)
+            .ok_or_else(|| {
+                let member = at.rsplit('/').next().unwrap_or_default();
+                self.shape(document, at, format!("`{member}` must be a string"))
+            })
+    }
+
+    fn only(
+        &self,
+        document: &Document,
+        at: &str,
+        object: &Object,
+        known: &[&str],
+    ) -> Result<(), BaselineError> {
+        match object
+            .iter()
+            .find(|(name, _)| !known.contains(&name.to_string_lossy()))
+        {
+            None => Ok(()),
+            Some((name, _)) => {
+                let name = name.to_string_lossy();
+                let problem = format!("`{name}` is not a member of a baseline of version 1 here");
+                Err(self.shape(document, &pointer::join(at, name), problem))
+            }
+        }
+    }
+
+    fn shape(&self, document: &Document, at: &str, problem: String) -> BaselineError {
+        BaselineError::Shape {
+            path: self.path.to_owned(),
+            line: document.line(at),
+            problem,
+        }
+    }
+
+    fn edited(&self, document: &Document, at: &str, entry: &str, what: &str) -> BaselineError {
+        BaselineError::Edited {
+            path: self.path.to_owned(),
+            line: document.line(at),
+            entry: entry.to_owned(),
+            what: what.to_owned(),
+        }
+    }
+}
+
+/// The line, from 1, of the first merge-conflict marker. None can stand at the start of a line of valid JSON.
+fn conflict_marker(text: &str) -> Option<usize> {
+    let is_marker = |line: &str| {
+        ["<<<<<<< ", ">>>>>>> ", "||||||| "]
+            .iter()
+            .any(|marker| line.starts_with(marker))
+            || line.trim_end() == "======="
+    };
+    text.lines().position(is_marker).map(|index| index + 1)
+}

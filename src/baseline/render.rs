@@ -1,0 +1,184 @@
+//! From surfaces to the bytes of a manifest.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+
+use super::MANIFEST_VERSION;
+use crate::canonical::{Json, Object, Text, to_canonical, write_pretty_at};
+use crate::fingerprint::{Digest, fastmcp, keel};
+use crate::release::Release;
+use crate::surface::{Component, Kind, Surface};
+
+/// Where the JSON Schema of this format is published.
+pub const SCHEMA_URL: &str =
+    "https://raw.githubusercontent.com/mcp-keel/mcp-keel/main/docs/schema/baseline.schema.json";
+
+/// The entry of one server, complete with its digests. `release` is the version that the policy goes by; it is left
+/// out where it is just what the server says.
+pub fn server_entry(surface: &Surface, release: &Release) -> Json {
+    let mut entry = Object::new();
+    entry.push("scheme", Json::string(keel::SCHEME));
+    entry.push("serverInfo", surface.server_info.clone());
+    if *release != Release::of_server(surface) {
+        let version = release.version.as_deref().map_or(Json::Null, Json::string);
+        entry.push(
+            "version",
+            Json::object([
+                ("source", Json::string(release.source.as_str())),
+                ("value", version),
+            ]),
+        );
+    }
+    entry.push(
+        "protocolVersion",
+        Json::string(surface.protocol_version.as_str()),
+    );
+    entry.push("client", surface.client.to_json());
+    entry.push("capabilities", surface.capabilities.clone());
+    if let Some(instructions) = &surface.instructions {
+        entry.push("instructions", Json::String(instructions.clone()));
+    }
+    let listed: Vec<&str> = surface
+        .of_kind(Kind::Tool)
+        .map(|tool| tool.key.as_str())
+        .collect();
+    // Components are sorted by key, so an order of the server's own has to be said; the usual one need not.
+    if !listed.is_sorted() {
+        let order = listed.into_iter().map(Json::string).collect();
+        entry.push("toolOrder", Json::Array(order));
+    }
+    let components: BTreeMap<&str, &Component> = surface
+        .components
+        .iter()
+        .map(|component| (component.key.as_str(), component))
+        .collect();
+    let components = components
+        .into_iter()
+        .map(|(key, component)| (Text::from(key), component_entry(component)))
+        .collect::<Object>();
+    entry.push("components", Json::Object(components));
+    let digest = entry_digest(&entry);
+    entry.push("surface", Json::string(digest.tagged()));
+    Json::Object(entry)
+}
+
+fn component_entry(component: &Component) -> Json {
+    let mut digests = Object::new();
+    for (facet, digest) in keel::facets(component) {
+        digests.push(facet, Json::string(digest.tagged()));
+    }
+    // FastMCP's own text of its digest, so that it can be compared with what that tool prints. A tool that FastMCP
+    // refuses has none.
+    if component.kind == Kind::Tool
+        && let Ok(digest) = fastmcp::digest(component, &[])
+    {
+        digests.push("fastmcp", Json::string(digest.hex()));
+    }
+    Json::object([
+        (
+            "fingerprint",
+            Json::string(keel::fingerprint(component).tagged()),
+        ),
+        ("digests", Json::Object(digests)),
+        ("definition", component.contract()),
+    ])
+}
+
+/// The `surface` digest of an entry: everything in it but the digest itself, each component by its fingerprint.
+pub(super) fn entry_digest(entry: &Object) -> Digest {
+    let covered = entry
+        .iter()
+        .filter(|(name, _)| *name != "surface")
+        .map(|(name, value)| {
+            let value = match (name.as_str(), value) {
+                (Some("components"), Json::Object(components)) => components
+                    .iter()
+                    .map(|(key, component)| {
+                        let fingerprint = component.get("fingerprint").cloned();
+                        (key.clone(), fingerprint.unwrap_or(Json::Null))
+                    })
+                    .collect::<Object>()
+                    .into(),
+                _ => value.clone(),
+            };
+            (name.clone(), value)
+        })
+        .collect::<Object>();
+    Digest::of(to_canonical(&Json::Object(covered)))
+}
+
+/// One server of a manifest that is being written.
+pub(super) enum Entry<'a> {
+    /// New: rendered.
+    New(Json),
+    /// Kept: these very bytes, and what they say.
+    Kept(&'a str, &'a Json),
+}
+
+/// The whole file, with a final newline.
+pub fn render(servers: &BTreeMap<String, Json>) -> String {
+    let entries = servers
+        .iter()
+        .map(|(name, entry)| (name.clone(), Entry::New(entry.clone())))
+        .collect();
+    render_entries(&entries)
+}
+
+pub(super) fn render_entries(servers: &BTreeMap<String, Entry<'_>>) -> String {
+    let values: Object = servers
+        .iter()
+        .map(|(name, entry)| {
+            let value = match entry {
+                Entry::New(value) => value.clone(),
+                Entry::Kept(_, value) => (*value).clone(),
+            };
+            (Text::from(name.as_str()), value)
+        })
+        .collect();
+    let mut manifest = Object::new();
+    manifest.push("$schema", Json::string(SCHEMA_URL));
+    manifest.push("manifestVersion", Json::integer(MANIFEST_VERSION));
+    manifest.push("servers", Json::Object(values));
+    let integrity = integrity(&manifest);
+
+    let mut out = String::from("{\n");
+    for (name, value) in manifest.iter().filter(|(name, _)| *name != "servers") {
+        member(&mut out, 1, name, |out| write_pretty_at(out, value, 1));
+        out.push_str(",\n");
+    }
+    out.push_str("  \"servers\": {");
+    for (index, (name, entry)) in servers.iter().enumerate() {
+        out.push_str(if index > 0 { ",\n" } else { "\n" });
+        member(&mut out, 2, &Text::from(name.as_str()), |out| match entry {
+            Entry::New(value) => write_pretty_at(out, value, 2),
+            Entry::Kept(bytes, _) => out.push_str(bytes),
+        });
+    }
+    out.push_str(if servers.is_empty() {
+        "},\n"
+    } else {
+        "\n  },\n"
+    });
+    member(&mut out, 1, &Text::from("integrity"), |out| {
+        write_pretty_at(out, &Json::string(integrity), 1);
+    });
+    out.push_str("\n}\n");
+    out
+}
+
+fn member(out: &mut String, level: usize, name: &Text, value: impl FnOnce(&mut String)) {
+    out.extend(std::iter::repeat_n("  ", level));
+    write_pretty_at(out, &Json::String(name.clone()), level);
+    out.push_str(": ");
+    value(out);
+}
+
+/// `sha256-` and the base64 of the digest of the canonical manifest without its `integrity`.
+pub fn integrity(manifest: &Object) -> String {
+    let mut covered = manifest.clone();
+    covered.retain(|name, _| name != "integrity");
+    let digest = Digest::of(to_canonical(&Json::Object(covered)));
+    let base64 = base64::engine::general_purpose::STANDARD.encode(digest.bytes());
+    format!("sha256-{base64}")
+}

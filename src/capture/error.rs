@@ -1,0 +1,249 @@
+//! Why a server could not be captured. Nothing is claimed about its contract then.
+//!
+//! Texts of the server stand in these errors as it sent them: escape them before printing.
+
+use std::fmt;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::launch::LaunchError;
+
+/// What stood on stdout and was not JSON-RPC.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Noise {
+    /// How many lines.
+    pub lines: usize,
+    /// The first of them, shortened.
+    pub first: String,
+}
+
+/// Why a server could not be captured. Each says what to do in [`CaptureError::help`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// It was never started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// It ended before it had answered.
+    #[error("the server ended ({}) before it answered `{method}`{}", told(*.status), printed(.noise))]
+    Exited {
+        /// The request that was open.
+        method: &'static str,
+        /// How it ended.
+        status: ExitStatus,
+        /// What it printed instead.
+        noise: Noise,
+    },
+    /// It closed its stdout and stayed alive.
+    #[error("the server closed its stdout before it answered `{method}`, but still runs{}", printed(.noise))]
+    ClosedStdout {
+        /// The request that was open.
+        method: &'static str,
+        /// What it printed instead.
+        noise: Noise,
+    },
+    /// It sends back what it is sent.
+    #[error("the command echoes what it is sent: it is not an MCP server")]
+    Echo,
+    /// It prints, but never a JSON-RPC message.
+    #[error("the server speaks, but no JSON-RPC: no answer to `initialize` in {}, and on stdout {noise}", seconds(*.after))]
+    NotJsonRpc {
+        /// How long was waited.
+        after: Duration,
+        /// What it printed.
+        noise: Noise,
+    },
+    /// It never answered.
+    #[error("the server did not answer `{method}` in {}{}", seconds(*.after), printed(.noise))]
+    Timeout {
+        /// The request that was open.
+        method: &'static str,
+        /// How long was waited.
+        after: Duration,
+        /// What it printed instead.
+        noise: Noise,
+    },
+    /// Each answer came in time, but all of them took too long.
+    #[error("the capture was not complete after {}: the server was still listing", seconds(*.after))]
+    TooSlow {
+        /// How long was waited.
+        after: Duration,
+    },
+    /// It answered with an error.
+    #[error("the server answered `{method}` with an error: {error}")]
+    Refused {
+        /// The request.
+        method: &'static str,
+        /// `code: message`, or the error as sent where it has neither.
+        error: String,
+    },
+    /// It answered with something else than the protocol says.
+    #[error("the server's answer to `{method}` is malformed: {problem}")]
+    Malformed {
+        /// The request.
+        method: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+    /// An answer that cannot be read as JSON.
+    #[error("the server's answer{} cannot be read as JSON: {problem}", .method.map(|method| format!(" to `{method}`")).unwrap_or_default())]
+    Unreadable {
+        /// The request, where the answer can be attributed to one.
+        method: Option<&'static str>,
+        /// Where and why.
+        problem: String,
+    },
+    /// The same cursor twice: the list would never end.
+    #[error("the server sent the cursor `{cursor}` of `{method}` twice: its pages never end")]
+    RepeatedCursor {
+        /// The request.
+        method: &'static str,
+        /// The cursor, shortened.
+        cursor: String,
+    },
+    /// More pages than allowed.
+    #[error("`{method}` has more than {limit} pages")]
+    TooManyPages {
+        /// The request.
+        method: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// More bytes than allowed.
+    #[error("the server wrote more than {limit} bytes to stdout")]
+    TooManyBytes {
+        /// The limit.
+        limit: usize,
+    },
+    /// The list changed again each time it was listed.
+    #[error(
+        "the answer to `{method}` does not settle: the server announced a change each of the {limit} times it was listed again"
+    )]
+    Unsettled {
+        /// The request.
+        method: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The pipe from the server failed.
+    #[error("reading from the server failed: {0}")]
+    Read(std::io::Error),
+}
+
+impl CaptureError {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
+        const STDOUT: &str =
+            "over stdio, stdout belongs to the protocol: write logs and banners to stderr";
+        match self {
+            Self::Launch(error) => error.help(),
+            Self::Exited { method: "initialize", status, .. } if status.success() => format!(
+                "it ended as if its work were done: check that the command starts the server in its stdio mode; {ISOLATED}"
+            ),
+            Self::Exited { .. } => format!("missing credentials are the usual cause; {ISOLATED}"),
+            Self::ClosedStdout { .. } => "it may have put itself into the background: start it in the foreground".into(),
+            Self::Echo => "check that the command starts the server itself".into(),
+            Self::NotJsonRpc { .. } => format!("check that the command starts the server in its stdio mode; {STDOUT}"),
+            Self::Timeout { noise, .. } if noise.lines > 0 => STDOUT.into(),
+            Self::Timeout { method: "initialize", .. } => format!(
+                "check that the command starts the server in its stdio mode (it may wait for a network address, or for credentials: {ISOLATED}); a slow start needs a longer `--timeout`"
+            ),
+            Self::Timeout { .. } | Self::TooSlow { .. } => {
+                format!("it may wait for a network address or for credentials ({ISOLATED}); or set a longer `--timeout`")
+            }
+            Self::Refused { .. } => format!("nothing is claimed about a list that failed; {ISOLATED}"),
+            Self::Malformed { .. } | Self::Unreadable { .. } => {
+                "no client can read this answer: it is a fault of the server".into()
+            }
+            Self::RepeatedCursor { .. } | Self::TooManyPages { .. } => {
+                "a list ends with a page without `nextCursor`: it is a fault of the server".into()
+            }
+            Self::TooManyBytes { .. } => STDOUT.into(),
+            Self::Unsettled { .. } => {
+                "a contract has to stand still to be compared: let the server register everything before it answers".into()
+            }
+            Self::Read(_) => "run the command again; if it persists, start the server by hand to see more".into(),
+        }
+    }
+}
+
+/// A capture that failed: why, and what the server said last.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct CaptureFailure {
+    /// Why.
+    #[source]
+    pub error: CaptureError,
+    /// The end of what it wrote to stderr, raw.
+    pub stderr: Vec<u8>,
+    /// Variables that were to be passed on and are not set here: often the cause.
+    pub missing_variables: Vec<String>,
+}
+
+impl CaptureFailure {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        let mut help = self.error.help();
+        if !self.missing_variables.is_empty() {
+            help.push_str("; not set here: ");
+            help.push_str(&self.missing_variables.join(", "));
+        }
+        help
+    }
+
+    /// The last lines of stderr, at most `count`, decoded as far as possible. Escape them before printing.
+    pub fn last_lines(&self, count: usize) -> Vec<String> {
+        let text = String::from_utf8_lossy(&self.stderr);
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let from = lines.len().saturating_sub(count);
+        lines[from..]
+            .iter()
+            .map(|line| (*line).to_owned())
+            .collect()
+    }
+}
+
+/// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9 (SIGKILL)`.
+fn told(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::ExitStatusExt;
+        if let Some(signal) = status.signal() {
+            let name = nix::sys::signal::Signal::try_from(signal);
+            let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+            return format!("killed by signal {signal}{name}");
+        }
+    }
+    match status.code() {
+        Some(code) => format!("exit code {code}"),
+        None => status.to_string(),
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+fn printed(noise: &Noise) -> String {
+    match noise.lines {
+        0 => String::new(),
+        _ => format!("; on stdout: {noise}"),
+    }
+}
+
+impl fmt::Display for Noise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.lines {
+            1 => write!(f, "one line that is not JSON-RPC: `{}`", self.first),
+            lines => write!(
+                f,
+                "{lines} lines that are not JSON-RPC, the first: `{}`",
+                self.first
+            ),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! `mcp-keel capture`: what a server says, exactly as it says it.
+
+use super::plan::plan;
+use super::progress::Progress;
+use super::{CaptureArgs, Error, Exit, output};
+use crate::canonical::to_pretty;
+use crate::capture::capture_stdio;
+use crate::source::{SourceError, capture_document};
+
+pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
+    let plan = plan(&args.server, None)?;
+    let [target] = &plan.targets[..] else {
+        let names: Vec<&str> = plan
+            .targets
+            .iter()
+            .map(|target| target.name.as_str())
+            .collect();
+        return Err(Error::usage(
+            format!("a capture is of one server, and there are {}", names.len()),
+            format!("name one of them: {}", names.join(", ")),
+        ));
+    };
+    let progress = Progress::start(args.quiet);
+    let client = target.client(None);
+    let stage = |stage| progress.stage(&target.name, stage);
+    let captured = capture_stdio(&target.launch, &client, &target.limits, &stage).await;
+    drop(progress);
+    let captured = captured.map_err(|failure| SourceError::Capture {
+        what: target.name.clone(),
+        failure: Box::new(failure),
+    })?;
+    let text = to_pretty(&capture_document(&target.name, &captured)) + "\n";
+    match &args.output {
+        Some(path) => output::write_file(path, &text)?,
+        None => output::print(&text)?,
+    }
+    Ok(Exit::Pass)
+}

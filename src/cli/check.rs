@@ -1,0 +1,151 @@
+//! `mcp-keel check`: boot, capture, compare, report, exit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::compared::{Compared, finding};
+use super::plan::{Plan, Target, plan, today};
+use super::progress::Progress;
+use super::{CheckArgs, Error, Exit, output};
+use crate::baseline::{BaselineError, Manifest, Pinned, store};
+use crate::capture::{CaptureFailure, capture_stdio};
+use crate::policy::{Policy, Verdict, check_version};
+use crate::release::Release;
+use crate::report::{Comparison, Cost, Failure, Finding, Report, ServerReport, Status};
+use crate::surface::Note;
+
+pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
+    let plan = plan(&args.server, Some(&args.policy))?;
+    let manifests = manifests(&plan)?;
+    let progress = Progress::start(args.report.quiet);
+    let mut servers = Vec::new();
+    for target in &plan.targets {
+        let manifest = &manifests[&plan.baseline_of(target)];
+        servers.push(check(target, manifest, &plan.policy, &progress).await?);
+    }
+    drop(progress);
+    let findings = findings(&plan, &manifests, &servers);
+    let report = Report::new(Comparison::Check, servers, findings);
+    output::deliver(&report, &args.report)?;
+    Ok(exit(report.verdict))
+}
+
+pub(super) fn exit(verdict: Verdict) -> Exit {
+    match verdict {
+        Verdict::Pass | Verdict::Warn => Exit::Pass,
+        Verdict::Block => Exit::Drift,
+        Verdict::Undetermined => Exit::Undetermined,
+    }
+}
+
+/// Every baseline is read, and must hold, before any server is started.
+fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Error> {
+    let mut manifests = BTreeMap::new();
+    for target in &plan.targets {
+        let path = plan.baseline_of(target);
+        if manifests.contains_key(&path) {
+            continue;
+        }
+        let manifest = store::read(&path).map_err(|error| match error {
+            BaselineError::Missing { .. } => {
+                let help = format!("{}: {}", error.help(), target.pin_command);
+                Error::usage(error.to_string(), help)
+            }
+            other => other.into(),
+        })?;
+        manifests.insert(path, manifest);
+    }
+    Ok(manifests)
+}
+
+async fn check(
+    target: &Target,
+    manifest: &Manifest,
+    policy: &Policy,
+    progress: &Progress,
+) -> Result<ServerReport, Error> {
+    let pinned = manifest.servers().get(&target.name);
+    let release = target.release(pinned.map(|pinned| &pinned.release))?;
+    let client = target.client(pinned.map(|pinned| &pinned.surface));
+    let stage = |stage| progress.stage(&target.name, stage);
+    match capture_stdio(&target.launch, &client, &target.limits, &stage).await {
+        Ok(captured) => {
+            let surface = &captured.surface;
+            let release = release.unwrap_or_else(|| Release::of_server(surface));
+            let compared = Compared {
+                name: &target.name,
+                old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
+                new: Some((surface, &release)),
+                manifest: Some(manifest),
+                accept_with: &target.pin_command,
+            };
+            Ok(compared.report(policy, today()))
+        }
+        Err(failure) => Ok(undetermined(target, pinned, &failure)),
+    }
+}
+
+fn undetermined(
+    target: &Target,
+    pinned: Option<&Pinned>,
+    failure: &CaptureFailure,
+) -> ServerReport {
+    let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
+    ServerReport {
+        name: target.name.clone(),
+        status: Status::Undetermined(Failure {
+            message: failure.to_string(),
+            help: failure.help(),
+            stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
+        }),
+        changes: Vec::new(),
+        findings: Vec::new(),
+        version: check_version(version, None, None),
+        cost: Cost {
+            baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
+            current: 0,
+        },
+        components: 0,
+        accept_with: target.pin_command.clone(),
+    }
+}
+
+/// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.
+fn findings(
+    plan: &Plan,
+    manifests: &BTreeMap<PathBuf, Manifest>,
+    servers: &[ServerReport],
+) -> Vec<Finding> {
+    let captured = servers
+        .iter()
+        .all(|server| !matches!(server.status, Status::Undetermined(_)));
+    let changes = servers.iter().flat_map(|server| &server.changes);
+    let ids: Vec<&str> = changes.map(|it| it.judged.id.as_str()).collect();
+    let mut notes = plan
+        .policy
+        .stale_acceptances(&ids, plan.complete && captured, today());
+    if plan.complete {
+        let checked: BTreeSet<&str> = plan
+            .targets
+            .iter()
+            .map(|target| target.name.as_str())
+            .collect();
+        for (path, manifest) in manifests {
+            for name in manifest
+                .servers()
+                .keys()
+                .filter(|name| !checked.contains(name.as_str()))
+            {
+                notes.push(Note {
+                    rule: "server-not-checked",
+                    component: None,
+                    message: format!("{} holds `{name}`, which was not checked", path.display()),
+                });
+            }
+        }
+    }
+    notes
+        .into_iter()
+        .map(|note| finding(&plan.policy, note))
+        .collect()
+}

@@ -1,0 +1,100 @@
+//! The one error type of the command line, and the exit codes of every command.
+
+use crate::baseline::BaselineError;
+use crate::config::ConfigError;
+use crate::report::escape;
+use crate::source::SourceError;
+
+/// How a command ended. Never mixed up: "drift" and "could not check" do not share a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing at or above the threshold.
+    Pass,
+    /// Drift that the policy blocks.
+    Drift,
+    /// Usage, configuration or baseline wrong.
+    Usage,
+    /// A server could not be booted or captured.
+    Undetermined,
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Pass => 0,
+            Exit::Drift => 1,
+            Exit::Usage => 2,
+            Exit::Undetermined => 3,
+        }
+    }
+}
+
+/// Why a command could not do its work. Its text names the place, what was expected and how to go on.
+#[derive(Debug)]
+pub struct Error {
+    message: String,
+    help: String,
+    stderr: Vec<String>,
+    exit: Exit,
+}
+
+impl Error {
+    /// Something that the user can put right.
+    pub(super) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+            stderr: Vec::new(),
+            exit: Exit::Usage,
+        }
+    }
+
+    /// How the command ends.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "error: {}", escape::block(&self.message))?;
+        if !self.help.is_empty() {
+            write!(f, "\nhelp: {}", escape::block(&self.help))?;
+        }
+        if !self.stderr.is_empty() {
+            write!(f, "\nthe last lines of its stderr:")?;
+            for line in &self.stderr {
+                write!(f, "\n  | {}", escape::short(line, 400))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<BaselineError> for Error {
+    fn from(error: BaselineError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        let (exit, stderr) = match &error {
+            SourceError::Capture { failure, .. } => (Exit::Undetermined, failure.last_lines(12)),
+            _ => (Exit::Usage, Vec::new()),
+        };
+        Self {
+            message: error.to_string(),
+            help: error.help(),
+            stderr,
+            exit,
+        }
+    }
+}

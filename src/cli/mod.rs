@@ -1,0 +1,308 @@
+//! The command line: what can be typed, and one file a command.
+//!
+//! What was typed ([`Cli`]) is turned once into what it means (`plan`); nothing outside this room knows clap. Commands
+//! return an [`Exit`] or an [`Error`]; only `main` ends the process.
+
+mod capture;
+mod check;
+mod compared;
+mod demo;
+mod diff;
+mod error;
+mod fingerprint;
+mod output;
+mod pin;
+mod plan;
+mod progress;
+mod reference;
+mod sources;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+pub use error::{Error, Exit};
+
+/// Keeps an MCP server's contract from drifting.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcp-keel",
+    version,
+    max_term_width = 100,
+    after_help = "Exit codes: 0 pass, 1 drift blocked, 2 usage, configuration or baseline wrong, \
+                  3 server could not be captured."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Boot servers, compare them with the committed baseline, report, exit
+    Check(CheckArgs),
+    /// Capture servers and write the baseline
+    Pin(PinArgs),
+    /// Print what a server tells its clients, exactly as sent, as JSON
+    Capture(CaptureArgs),
+    /// Compare two sources
+    Diff(DiffArgs),
+    /// Print a digest of every component of a source
+    Fingerprint(FingerprintArgs),
+    /// List the rules
+    Rules(RulesArgs),
+    /// Explain a rule: why it matters, an example, what to do
+    Explain {
+        /// The rule's id, such as tool-removed
+        rule: String,
+    },
+    /// Print the JSON Schema of one of our own formats
+    Schema {
+        /// Which format
+        format: SchemaName,
+    },
+    /// Run the whole pipeline on an embedded server that drifts
+    Demo(DemoArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man {
+        /// Of this command only
+        command: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+struct PinArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+struct CaptureArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// Write to this file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// No progress on the terminal
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Which servers, and how they are started.
+#[derive(Debug, Args)]
+struct ServerArgs {
+    /// Servers of mcp-keel.toml by name (all of them if none is named); with a command, the name to use for it
+    #[arg(value_name = "SERVER")]
+    servers: Vec<String>,
+    /// The command that starts the server
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<String>,
+    /// The configuration [default: mcp-keel.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The baseline; {server} in it means one file a server [default: mcp-baseline.json]
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Set a variable for the server, which otherwise starts with an almost empty environment
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = plan::variable)]
+    env: Vec<(String, String)>,
+    /// Let the server see this variable of ours
+    #[arg(long, value_name = "NAME")]
+    pass_env: Vec<String>,
+    /// How long starting, and each request, may take
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: Option<u64>,
+    /// The client name that the server sees
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+    /// The client capabilities that the server sees, such as roots,sampling (`none` for none)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    capabilities: Option<Vec<String>>,
+}
+
+/// What fails.
+#[derive(Debug, Args)]
+struct PolicyArgs {
+    /// The lowest level that fails
+    #[arg(long, value_name = "LEVEL", value_parser = plan::words::<crate::policy::FailOn>(crate::policy::FailOn::ALL, crate::policy::FailOn::word))]
+    fail_on: Option<crate::policy::FailOn>,
+    /// The lowest exposure that fails
+    #[arg(long, value_name = "EXPOSURE", value_parser = plan::words::<crate::judgement::Exposure>(crate::judgement::Exposure::ALL, crate::judgement::Exposure::word))]
+    fail_on_exposure: Option<crate::judgement::Exposure>,
+    /// What happens when a known component changed or vanished
+    #[arg(long, value_name = "ACTION", value_parser = plan::words::<crate::policy::Enforcement>(crate::policy::Enforcement::ALL, crate::policy::Enforcement::word))]
+    enforcement: Option<crate::policy::Enforcement>,
+    /// What happens with a component that the baseline does not know [default: as --enforcement]
+    #[arg(long, value_name = "ACTION", value_parser = plan::words::<crate::policy::Unknown>(crate::policy::Unknown::ALL, crate::policy::Unknown::word))]
+    unknown: Option<crate::policy::Unknown>,
+}
+
+/// Where the report goes, and how it looks.
+#[derive(Debug, Args)]
+struct ReportArgs {
+    /// The format on stdout
+    #[arg(long, value_enum, default_value_t = Format::Terminal)]
+    format: Format,
+    /// Write a report to a file too (may be repeated)
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = plan::report_file)]
+    report: Vec<(Format, PathBuf)>,
+    /// Say only what is not in order; no progress
+    #[arg(short, long)]
+    quiet: bool,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    color: Color,
+}
+
+#[derive(Debug, Args)]
+struct DiffArgs {
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    old: String,
+    /// The same
+    new: String,
+    /// Of sources with several servers, compare this one
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    #[command(flatten)]
+    policy: PolicyArgs,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Args)]
+struct FingerprintArgs {
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    source: String,
+    /// The digest scheme
+    #[arg(long, default_value = "keel", value_parser = plan::words::<crate::fingerprint::Profile>(crate::fingerprint::Profile::ALL, crate::fingerprint::Profile::word))]
+    profile: crate::fingerprint::Profile,
+    /// Members that the fastmcp profile covers beside the key and inputSchema
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = plan::words::<crate::fingerprint::fastmcp::Field>(crate::fingerprint::fastmcp::Field::ALL, crate::fingerprint::fastmcp::Field::word))]
+    fields: Vec<crate::fingerprint::fastmcp::Field>,
+    /// Of a source with several servers, this one
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct RulesArgs {
+    /// The format on stdout
+    #[arg(long, value_enum, default_value_t = RulesFormat::Terminal)]
+    format: RulesFormat,
+}
+
+#[derive(Debug, Args)]
+struct DemoArgs {
+    /// Be the server instead
+    #[arg(long, hide = true, value_enum)]
+    serve: Option<Edition>,
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Edition {
+    Pinned,
+    Drifted,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Terminal,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RulesFormat {
+    Terminal,
+    Json,
+    Markdown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SchemaName {
+    Baseline,
+    Report,
+    Config,
+}
+
+/// Runs what was typed and returns the exit code. Errors are printed here, on stderr.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Help and version come this way too, with code 0. A closed pipe is nobody's problem.
+            let _ = usage.print();
+            return u8::try_from(usage.exit_code()).unwrap_or(2);
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::complain(&format!("error: cannot start: {error}"));
+            return Exit::Undetermined.code();
+        }
+    };
+    let code = runtime.block_on(async {
+        tokio::select! {
+            outcome = run(cli.command) => match outcome {
+                Ok(exit) => exit.code(),
+                Err(error) => {
+                    output::complain(&error.to_string());
+                    error.exit().code()
+                }
+            },
+            code = crate::launch::interrupted() => {
+                crate::launch::kill_all();
+                u8::try_from(code).unwrap_or(130)
+            }
+        }
+    });
+    // A blocking read of standard input must not hold up the end.
+    runtime.shutdown_background();
+    code
+}
+
+async fn run(command: Command) -> Result<Exit, Error> {
+    match command {
+        Command::Check(args) => check::run(args).await,
+        Command::Pin(args) => pin::run(args).await,
+        Command::Capture(args) => capture::run(args).await,
+        Command::Diff(args) => diff::run(args).await,
+        Command::Fingerprint(args) => fingerprint::run(args).await,
+        Command::Rules(args) => reference::rules(args.format),
+        Command::Explain { rule } => reference::explain(&rule),
+        Command::Schema { format } => reference::schema(format),
+        Command::Demo(args) => demo::run(args).await,
+        Command::Completions { shell } => reference::completions(shell, Cli::command()),
+        Command::Man { command } => reference::man(command.as_deref(), Cli::command()),
+    }
+}

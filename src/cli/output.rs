@@ -1,0 +1,79 @@
+//! Where reports and errors are written. (The progress line and clap's own messages are the two exceptions.)
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
+
+use super::{Color, Error, Format, ReportArgs};
+use crate::report::{Report, Style, terminal, to_json};
+
+/// Writes to stdout. A reader that went away (`| head`) has seen enough: that is success.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::usage(
+            format!("cannot write to stdout: {error}"),
+            "check where stdout leads",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to stderr.
+pub(super) fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Writes a file whole or not at all.
+pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
+    crate::baseline::store::replace(path, text.as_bytes()).map_err(|error| {
+        Error::usage(
+            format!("{}: cannot write it: {error}", path.display()),
+            "check the path and its permissions",
+        )
+    })
+}
+
+/// The report on stdout and in the files that were asked for.
+pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
+    for (format, path) in &args.report {
+        write_file(path, &render(report, *format, Style::default()))?;
+    }
+    let style = Style {
+        quiet: args.quiet,
+        ..style(args.color)
+    };
+    print(&render(report, args.format, style))
+}
+
+fn render(report: &Report, format: Format, style: Style) -> String {
+    match format {
+        Format::Terminal => terminal(report, style),
+        Format::Json => to_json(report),
+    }
+}
+
+/// How stdout wants to be written to.
+pub(super) fn style(color: Color) -> Style {
+    let is_terminal = std::io::stdout().is_terminal();
+    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    Style {
+        color: match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if set("NO_COLOR") => false,
+            Color::Auto if set("CLICOLOR_FORCE") => true,
+            Color::Auto => {
+                is_terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            }
+        },
+        width: if is_terminal {
+            textwrap::termwidth().clamp(40, 120)
+        } else {
+            80
+        },
+        quiet: false,
+    }
+}

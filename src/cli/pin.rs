@@ -1,0 +1,102 @@
+//! `mcp-keel pin`: capture and write the baseline, and say what was accepted by that.
+
+use std::path::Path;
+
+use super::compared::Compared;
+use super::plan::{Target, plan, today};
+use super::progress::Progress;
+use super::{Error, Exit, PinArgs, output};
+use crate::baseline::{Pinned, render, server_entry, store};
+use crate::capture::capture_stdio;
+use crate::policy::{Enforcement, Policy};
+use crate::release::Release;
+use crate::report::{Comparison, Report, ServerReport};
+use crate::source::SourceError;
+use crate::surface::Surface;
+
+pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
+    let plan = plan(&args.server, None)?;
+    let progress = Progress::start(args.report.quiet);
+    let mut servers = Vec::new();
+    let mut written = Vec::new();
+    let mut failed = Vec::new();
+    for target in &plan.targets {
+        let path = plan.baseline_of(target);
+        match pin(target, &path, &progress).await {
+            Ok((server, changed)) => {
+                servers.push(server);
+                if changed && !written.contains(&path) {
+                    written.push(path);
+                }
+            }
+            // A server that fails does not keep the others from being pinned; its entry stays as it was.
+            Err(error) => failed.push(error),
+        }
+    }
+    drop(progress);
+    let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
+    if !report.servers.is_empty() {
+        output::deliver(&report, &args.report)?;
+    }
+    // The exit code is that of the worst, whatever the order.
+    failed.sort_by_key(|error| error.exit().code());
+    let mut failed = failed.into_iter();
+    let Some(last) = failed.next_back() else {
+        return Ok(Exit::Pass);
+    };
+    for error in failed {
+        output::complain(&error.to_string());
+    }
+    Err(last)
+}
+
+async fn pin(
+    target: &Target,
+    path: &Path,
+    progress: &Progress,
+) -> Result<(ServerReport, bool), Error> {
+    let manifest = store::read_for_update(path, Some(&target.name))?;
+    let pinned = manifest
+        .as_ref()
+        .and_then(|manifest| manifest.servers().get(&target.name));
+    // The version may come from another source now; pinning is when that is recorded.
+    let release = target.release(None)?;
+    let client = target.client(pinned.map(|pinned| &pinned.surface));
+    let stage = |stage| progress.stage(&target.name, stage);
+    let captured = capture_stdio(&target.launch, &client, &target.limits, &stage)
+        .await
+        .map_err(|failure| SourceError::Capture {
+            what: target.name.clone(),
+            failure: Box::new(failure),
+        })?;
+    let surface = captured.surface;
+    let release = release.unwrap_or_else(|| Release::of_server(&surface));
+    let entry = server_entry(&surface, &release);
+    let text = match &manifest {
+        Some(manifest) => manifest.with_server(&target.name, entry),
+        None => render(&[(target.name.clone(), entry)].into()),
+    };
+    let changed = store::write(path, &text)?;
+    Ok((report(target, pinned, &surface, &release), changed))
+}
+
+fn report(
+    target: &Target,
+    pinned: Option<&Pinned>,
+    surface: &Surface,
+    release: &Release,
+) -> ServerReport {
+    // What is pinned is accepted: it is told, and nothing fails.
+    let policy = Policy {
+        enforcement: Enforcement::Audit,
+        ..Policy::default()
+    };
+    let compared = Compared {
+        name: &target.name,
+        old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
+        new: Some((surface, release)),
+        manifest: None,
+        accept_with: &target.pin_command,
+    };
+    compared.report(&policy, today())
+}

@@ -1,0 +1,382 @@
+//! From what was typed to what it means: which servers, started how, compared with which file, under which policy.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::{Error, Format, PolicyArgs, ServerArgs};
+use crate::baseline::{self, store};
+use crate::capture::Limits;
+use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
+use crate::launch::LaunchSpec;
+use crate::policy::{Date, Policy};
+use crate::release::{Release, VersionSource};
+use crate::surface::{ClientProfile, Surface};
+
+/// The name of a server that nobody named.
+const UNNAMED: &str = "default";
+
+/// Everything a command needs to know.
+pub(super) struct Plan {
+    pub(super) targets: Vec<Target>,
+    /// Where the baselines are.
+    pub(super) pattern: PathBuf,
+    pub(super) policy: Policy,
+    /// Whether all servers of the configuration are among the targets.
+    pub(super) complete: bool,
+}
+
+/// One server under test.
+pub(super) struct Target {
+    pub(super) name: String,
+    pub(super) launch: LaunchSpec,
+    /// What somebody said of the client that it is to see.
+    client: ClientChoice,
+    pub(super) limits: Limits,
+    /// The command that accepts what it says now.
+    pub(super) pin_command: String,
+    /// Where its version is read.
+    version: VersionSource,
+}
+
+impl Target {
+    /// The version of the server's package, read before the server is started; none where only it can tell.
+    ///
+    /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
+    /// cannot be compared.
+    pub(super) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
+        let folder = self.launch.cwd.as_deref().unwrap_or(Path::new("."));
+        let found = self.version.resolve(folder, &self.launch.command);
+        match (&self.version, pinned) {
+            (VersionSource::Auto, Some(pinned)) => {
+                let source = VersionSource::parse(&pinned.source);
+                // A manifest that is not there any more leaves what the server says.
+                Ok(source.read(folder).unwrap_or_default())
+            }
+            (VersionSource::Auto, None) => Ok(found.read(folder).unwrap_or_default()),
+            _ => found
+                .read(folder)
+                .map_err(|error| Error::usage(error.to_string(), error.help())),
+        }
+    }
+
+    /// The client that the server gets to see: whom the user names, else whoever pinned it. What a server lists
+    /// depends on who asks.
+    pub(super) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
+        let usual = pinned
+            .map(|pinned| pinned.client.clone())
+            .unwrap_or_default();
+        self.client.applied_to(usual)
+    }
+}
+
+impl Plan {
+    /// The file of a target's baseline.
+    pub(super) fn baseline_of(&self, target: &Target) -> PathBuf {
+        store::path_for(&self.pattern, &target.name)
+    }
+}
+
+/// Resolves servers and policy.
+pub(super) fn plan(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
+    let config = config(args.config.as_deref())?;
+    let pattern = match (&args.baseline, &config) {
+        (Some(path), _) => path.clone(),
+        (None, Some(config)) => {
+            let default = config.folder.join(baseline::DEFAULT_PATH);
+            tidy(config.baseline.clone().unwrap_or(default))
+        }
+        (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
+    };
+    let named = if args.command.is_empty() {
+        configured(args, config.as_ref())?
+    } else {
+        vec![commanded(args, config.as_ref(), &pattern)?]
+    };
+    let complete = match &config {
+        Some(config) => config
+            .servers
+            .keys()
+            .all(|name| named.iter().any(|(it, _)| it == name)),
+        None => true,
+    };
+    let targets = named
+        .into_iter()
+        .map(|(name, server)| target(args, name, server))
+        .collect::<Result<_, _>>()?;
+    let mut policy_of_file = config.map(|config| config.policy).unwrap_or_default();
+    if let Some(policy) = policy {
+        apply(&mut policy_of_file, policy);
+    }
+    Ok(Plan {
+        targets,
+        pattern,
+        policy: policy_of_file,
+        complete,
+    })
+}
+
+/// `./mcp-baseline.json` is `mcp-baseline.json` to everybody.
+fn tidy(path: PathBuf) -> PathBuf {
+    path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)
+}
+
+fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
+    let default = Path::new(crate::config::DEFAULT_PATH);
+    match path {
+        Some(path) => Ok(Some(Config::read(path)?)),
+        None if default.exists() => Ok(Some(Config::read(default)?)),
+        None => Ok(None),
+    }
+}
+
+/// The server given on the command line, with what the configuration says of its name.
+fn commanded(
+    args: &ServerArgs,
+    config: Option<&Config>,
+    pattern: &Path,
+) -> Result<(String, ServerConfig), Error> {
+    let name = match &args.servers[..] {
+        [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
+        [name] => name.clone(),
+        many => {
+            return Err(Error::usage(
+                format!(
+                    "one command, but {} server names: {}",
+                    many.len(),
+                    many.join(", ")
+                ),
+                "name at most one server before `--`",
+            ));
+        }
+    };
+    let mut server = config
+        .and_then(|config| config.servers.get(&name))
+        .cloned()
+        .unwrap_or_default();
+    server.command.clone_from(&args.command);
+    // A command that is typed is meant from where it is typed.
+    server.cwd = None;
+    Ok((name, server))
+}
+
+/// The one server of a baseline that has only one.
+fn only_pinned(pattern: &Path) -> Option<String> {
+    if store::is_split(pattern) {
+        return None;
+    }
+    let manifest = store::read_for_update(pattern, None).ok()??;
+    match manifest.servers().len() {
+        1 => manifest.servers().keys().next().cloned(),
+        _ => None,
+    }
+}
+
+fn configured(
+    args: &ServerArgs,
+    config: Option<&Config>,
+) -> Result<Vec<(String, ServerConfig)>, Error> {
+    let Some(config) = config.filter(|config| !config.servers.is_empty()) else {
+        let what = match config {
+            Some(_) => "the configuration has no server",
+            None => "no server: there is no mcp-keel.toml here and no command was given",
+        };
+        return Err(Error::usage(
+            what,
+            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or write \
+             [server.NAME] with command = [...] into mcp-keel.toml",
+        ));
+    };
+    if args.servers.is_empty() {
+        return Ok(config.servers.clone().into_iter().collect());
+    }
+    let mut named = Vec::new();
+    for name in &args.servers {
+        let Some(server) = config.servers.get(name) else {
+            let known = config.servers.keys().map(String::as_str);
+            let help = match suggestion(name, known.clone()) {
+                Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
+                None => format!(
+                    "known: {}. A command goes after `--`",
+                    known.collect::<Vec<_>>().join(", ")
+                ),
+            };
+            return Err(Error::usage(
+                format!("the configuration has no server `{name}`"),
+                help,
+            ));
+        };
+        if !named.iter().any(|(it, _)| it == name) {
+            named.push((name.clone(), server.clone()));
+        }
+    }
+    Ok(named)
+}
+
+fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {
+    let mut env = server.env;
+    env.extend(args.env.iter().cloned());
+    let mut pass_env = server.pass_env;
+    pass_env.extend(args.pass_env.iter().cloned());
+    let mut limits = Limits::default();
+    if let Some(timeout) = args.timeout.map(Duration::from_secs).or(server.timeout) {
+        limits.start = timeout;
+        limits.request = timeout;
+        limits.total = limits.total.max(10 * timeout);
+    }
+    let mut client = server.client;
+    if args.client.is_some() {
+        client.name.clone_from(&args.client);
+    }
+    if let Some(capabilities) = &args.capabilities {
+        let announced = capabilities
+            .iter()
+            .filter(|it| !it.is_empty() && *it != "none");
+        client.capabilities = Some(announced.cloned().collect());
+    }
+    let launch = LaunchSpec {
+        command: server.command,
+        cwd: server.cwd,
+        env,
+        pass_env,
+    };
+    // What is written wrong is told before anything is started, and as what it is: usage, not a failing server.
+    launch
+        .verify(std::env::vars_os())
+        .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
+    Ok(Target {
+        pin_command: pin_command(args, &name),
+        name,
+        launch,
+        client,
+        limits,
+        version: server.version,
+    })
+}
+
+/// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
+fn pin_command(args: &ServerArgs, name: &str) -> String {
+    let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
+    let mut option = |flag: &str, value: &str| {
+        words.push(flag.to_owned());
+        words.push(quote(value));
+    };
+    if let Some(config) = &args.config {
+        option("--config", &config.to_string_lossy());
+    }
+    if let Some(baseline) = &args.baseline {
+        option("--baseline", &baseline.to_string_lossy());
+    }
+    for name in &args.pass_env {
+        option("--pass-env", name);
+    }
+    if let Some(seconds) = args.timeout {
+        option("--timeout", &seconds.to_string());
+    }
+    if let Some(client) = &args.client {
+        option("--client", client);
+    }
+    if let Some(capabilities) = &args.capabilities {
+        option("--capabilities", &capabilities.join(","));
+    }
+    for (key, value) in &args.env {
+        words.push("--env".to_owned());
+        // The value may be a secret, and this line may end up in a public log.
+        words.push(match looks_secret(key) {
+            true => format!("{key}=\"${key}\""),
+            false => quote(&format!("{key}={value}")),
+        });
+    }
+    if args.command.is_empty() {
+        words.push(quote(name));
+    } else {
+        if let [name] = &args.servers[..] {
+            words.push(quote(name));
+        }
+        words.push("--".to_owned());
+        words.extend(args.command.iter().map(|word| quote(word)));
+    }
+    words.join(" ")
+}
+
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "key",
+        "credential",
+        "auth",
+    ]
+    .iter()
+    .any(|it| name.contains(it))
+}
+
+fn quote(word: &str) -> String {
+    match shlex::try_quote(word) {
+        Ok(quoted) => quoted.into_owned(),
+        Err(_) => format!("{word:?}"),
+    }
+}
+
+/// The policy of the file, with what the command line says.
+pub(super) fn apply(policy: &mut Policy, args: &PolicyArgs) {
+    if let Some(enforcement) = args.enforcement {
+        policy.enforcement = enforcement;
+        // Whoever asks for an audit on the command line means all of it.
+        policy.unknown = None;
+    }
+    if args.unknown.is_some() {
+        policy.unknown = args.unknown;
+    }
+    if let Some(fail_on) = args.fail_on {
+        policy.fail_on = fail_on;
+    }
+    if let Some(exposure) = args.fail_on_exposure {
+        policy.fail_on_exposure = exposure;
+    }
+}
+
+/// Today in UTC. The one place that reads the clock for a verdict.
+pub(super) fn today() -> Date {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Date::from_unix_seconds(now.map_or(0, |since| since.as_secs()))
+}
+
+/// `KEY=VALUE`
+pub(super) fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err(
+            "expected KEY=VALUE; --pass-env NAME hands over a variable that is set here".to_owned(),
+        ),
+    }
+}
+
+/// `FORMAT=FILE`
+pub(super) fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
+    let Some((format, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
+        return Err("expected FORMAT=FILE, such as json=report.json".to_owned());
+    };
+    let format = <Format as clap::ValueEnum>::from_str(format, false)
+        .map_err(|_| format!("there is no format `{format}`; known: terminal, json"))?;
+    Ok((format, PathBuf::from(path)))
+}
+
+/// A parser for one of a few words, which clap lists in the help and suggests from.
+pub(super) fn words<T>(
+    all: &'static [T],
+    word: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + std::str::FromStr<Err = ()> + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.iter().map(|it| word(*it))).try_map(|found| {
+        found
+            .parse::<T>()
+            .map_err(|()| "not one of the words".to_owned())
+    })
+}

@@ -1,0 +1,65 @@
+//! What somebody at a terminal sees while a server boots. In a pipe there is nothing of it.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::capture::Stage;
+use crate::report::escape;
+
+const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
+
+/// A line on stderr that turns while something is going on, and is wiped afterwards.
+pub(super) struct Progress {
+    said: Arc<Mutex<String>>,
+    turning: Option<tokio::task::JoinHandle<()>>,
+}
+
+impl Progress {
+    /// Starts to turn if stderr is a terminal and the user did not ask for quiet.
+    pub(super) fn start(quiet: bool) -> Self {
+        let said = Arc::new(Mutex::new(String::new()));
+        let turning = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let said = Arc::clone(&said);
+            tokio::spawn(async move {
+                for frame in FRAMES.iter().cycle() {
+                    let text = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    if !text.is_empty() {
+                        draw(&format!("\r\x1b[2K{frame} {text}"));
+                    }
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            })
+        });
+        Self { said, turning }
+    }
+
+    /// What is going on now with a server.
+    pub(super) fn stage(&self, server: &str, stage: Stage) {
+        let what = match stage {
+            Stage::Starting => "starting".to_owned(),
+            Stage::Handshake => "waiting for its first answer".to_owned(),
+            Stage::Listing { kind, items } => format!("listing: {items} {kind}s"),
+            Stage::Settling => "its list changed, listing again".to_owned(),
+            Stage::Stopping => "stopping".to_owned(),
+        };
+        let text = format!("{}: {what}", escape::short(server, 40));
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(turning) = self.turning.take() {
+            turning.abort();
+            draw("\r\x1b[2K");
+        }
+    }
+}
+
+fn draw(text: &str) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = stderr
+        .write_all(text.as_bytes())
+        .and_then(|()| stderr.flush());
+}

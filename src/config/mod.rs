@@ -1,0 +1,285 @@
+//! `mcp-keel.toml`: which servers there are, where the baseline is, and what the policy says.
+//!
+//! The promise: nothing in the file is ever ignored. A key, rule or word that is not known is an error that names
+//! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
+
+mod node;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use node::{Node, Source};
+
+use crate::judgement::Exposure;
+use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
+use crate::release::VersionSource;
+use crate::surface::ClientProfile;
+
+pub use node::{ConfigError, suggestion};
+
+/// The file's name when nobody says otherwise.
+pub const DEFAULT_PATH: &str = "mcp-keel.toml";
+
+/// A configuration, read and checked.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// The folder of the file: relative paths in it start here.
+    pub folder: PathBuf,
+    /// Where the baseline is; `{server}` in it means one file a server.
+    pub baseline: Option<PathBuf>,
+    /// The servers by name.
+    pub servers: BTreeMap<String, ServerConfig>,
+    /// The policy.
+    pub policy: Policy,
+}
+
+/// One `[server.NAME]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerConfig {
+    /// Program and arguments.
+    pub command: Vec<String>,
+    /// Where it starts.
+    pub cwd: Option<PathBuf>,
+    /// Variables set for it.
+    pub env: BTreeMap<String, String>,
+    /// Variables of ours that it may see.
+    pub pass_env: BTreeSet<String>,
+    /// What is said of the client that it sees.
+    pub client: ClientChoice,
+    /// How long starting and each request may take.
+    pub timeout: Option<Duration>,
+    /// Where its version is read.
+    pub version: VersionSource,
+}
+
+/// What is said of the client that a server gets to see. What is not said stays as it was pinned.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientChoice {
+    /// `clientInfo.name`
+    pub name: Option<String>,
+    /// `clientInfo.version`
+    pub version: Option<String>,
+    /// The capabilities announced.
+    pub capabilities: Option<BTreeSet<String>>,
+}
+
+impl ClientChoice {
+    /// A profile with what was said instead of what it had.
+    pub fn applied_to(&self, profile: ClientProfile) -> ClientProfile {
+        ClientProfile {
+            name: self.name.clone().unwrap_or(profile.name),
+            version: self.version.clone().unwrap_or(profile.version),
+            capabilities: self.capabilities.clone().unwrap_or(profile.capabilities),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a configuration file.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::parse(path, &text)
+    }
+
+    /// From the text of a configuration file.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let source = Source::new(path, text);
+        let table = source.parse()?;
+        let root = Node::root(&source, &table);
+        root.only(&["baseline", "server", "policy", "accept"])?;
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        let baseline = root
+            .get("baseline")
+            .map(|node| node.string())
+            .transpose()?
+            .map(|it| folder.join(it));
+        let mut servers = BTreeMap::new();
+        if let Some(node) = root.get("server") {
+            for (name, node) in node.members()? {
+                servers.insert(name, server(&node, &folder)?);
+            }
+        }
+        let mut policy = match root.get("policy") {
+            Some(node) => read_policy(&node)?,
+            None => Policy::default(),
+        };
+        if let Some(node) = root.get("accept") {
+            policy.accept = node
+                .items()?
+                .iter()
+                .map(acceptance)
+                .collect::<Result<_, _>>()?;
+        }
+        Ok(Self {
+            folder,
+            baseline,
+            servers,
+            policy,
+        })
+    }
+}
+
+fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
+    node.only(&[
+        "command", "cwd", "env", "pass-env", "client", "timeout", "version",
+    ])?;
+    let command_node = node.require(
+        "command",
+        "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"]",
+    )?;
+    let command = command_node.strings()?;
+    if command.is_empty() {
+        return Err(command_node
+            .error("`command` is empty")
+            .expecting("the program and its arguments"));
+    }
+    let mut env = BTreeMap::new();
+    if let Some(node) = node.get("env") {
+        for (name, value) in node.members()? {
+            env.insert(name, value.string()?.to_owned());
+        }
+    }
+    let pass_env = node
+        .get("pass-env")
+        .map(|it| it.strings())
+        .transpose()?
+        .unwrap_or_default();
+    let cwd = match node.get("cwd") {
+        Some(cwd) => folder.join(cwd.string()?),
+        None => folder.to_owned(),
+    };
+    Ok(ServerConfig {
+        command,
+        cwd: Some(cwd),
+        env,
+        pass_env: pass_env.into_iter().collect(),
+        client: node
+            .get("client")
+            .map(|it| client(&it))
+            .transpose()?
+            .unwrap_or_default(),
+        timeout: node.get("timeout").map(|it| seconds(&it)).transpose()?,
+        version: match node.get("version") {
+            Some(version) if version.is_array() => VersionSource::Command(version.strings()?),
+            Some(version) => VersionSource::parse(version.string()?),
+            None => VersionSource::Auto,
+        },
+    })
+}
+
+fn client(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
+    node.only(&["name", "version", "capabilities"])?;
+    let text = |member: &str| {
+        node.get(member)
+            .map(|it| it.string().map(str::to_owned))
+            .transpose()
+    };
+    let capabilities = match node.get("capabilities") {
+        Some(list) => {
+            let names: BTreeSet<String> = list.strings()?.into_iter().collect();
+            if names.contains("none") {
+                return Err(list
+                    .error("there is no capability `none`")
+                    .expecting("[] for no capability"));
+            }
+            Some(names)
+        }
+        None => None,
+    };
+    Ok(ClientChoice {
+        name: text("name")?,
+        version: text("version")?,
+        capabilities,
+    })
+}
+
+fn seconds(node: &Node<'_>) -> Result<Duration, ConfigError> {
+    match node.integer()? {
+        seconds @ 1..=3600 => Ok(Duration::from_secs(seconds.unsigned_abs())),
+        _ => Err(node
+            .error("out of range")
+            .expecting("a number of seconds from 1 to 3600")),
+    }
+}
+
+fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
+    node.only(&[
+        "enforcement",
+        "unknown",
+        "fail-on",
+        "fail-on-exposure",
+        "require-version-bump",
+        "rules",
+    ])?;
+    let mut policy = Policy::default();
+    if let Some(node) = node.get("enforcement") {
+        policy.enforcement = node.word(Enforcement::ALL.iter().map(|it| it.word()))?;
+    }
+    if let Some(node) = node.get("unknown") {
+        policy.unknown = Some(node.word::<Unknown>(Unknown::ALL.iter().map(|it| it.word()))?);
+    }
+    if let Some(node) = node.get("fail-on") {
+        policy.fail_on = node.word(FailOn::ALL.iter().map(|it| it.word()))?;
+    }
+    if let Some(node) = node.get("fail-on-exposure") {
+        policy.fail_on_exposure = node.word(Exposure::ALL.iter().map(|it| it.word()))?;
+    }
+    if let Some(node) = node.get("require-version-bump") {
+        policy.require_version_bump = node.boolean()?;
+    }
+    if let Some(node) = node.get("rules") {
+        let known: Vec<&str> = policy::rule_names().collect();
+        node.only_of("rule", &known, "`mcp-keel rules` lists them")?;
+        for (rule, setting) in node.members()? {
+            let setting = setting.word::<RuleSetting>(RuleSetting::WORDS.into_iter())?;
+            policy.rules.insert(rule, setting);
+        }
+    }
+    Ok(policy)
+}
+
+fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
+    node.only(&["change", "reason", "owner", "expires"])?;
+    let change_node = node.require(
+        "change",
+        "the id of a change, 12 hexadecimal digits, as a report shows it",
+    )?;
+    let change = change_node.string()?;
+    if change.len() != 12 || !change.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(change_node
+            .error(&format!("`{change}` is not the id of a change"))
+            .expecting("12 hexadecimal digits, as a report shows them"));
+    }
+    let said = |name: &str, expected: &str| -> Result<String, ConfigError> {
+        let node = node.require(name, expected)?;
+        match node.string()?.trim() {
+            "" => Err(node
+                .error(&format!("`{name}` is empty"))
+                .expecting(expected)),
+            text => Ok(text.to_owned()),
+        }
+    };
+    Ok(Acceptance {
+        change: change.to_ascii_lowercase(),
+        reason: said("reason", "why the change is accepted")?,
+        owner: said("owner", "who answers for it, such as \"@team\"")?,
+        expires: match node.get("expires") {
+            Some(node) => {
+                let (year, month, day) = node.date()?;
+                Some(Date { year, month, day })
+            }
+            None => None,
+        },
+        line: node.line(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+use super::*;
+use crate::policy::Action;
+
+fn parse(text: &str) -> Result<Config, ConfigError> {
+    Config::parse(Path::new("mcp-keel.toml"), text)
+}
+
+fn error(text: &str) -> String {
+    let error = parse(text).unwrap_err();
+    format!("{error} | {}", error.help())
+}
+
+#[test]
+fn the_example_of_the_documentation_reads() {
+    let config = parse(
+        r#"
+        baseline = "contracts/{server}.json"
+
+        [server.weather]
+        command = ["node", "dist/index.js"]
+        env = { API_BASE = "http://127.0.0.1:9" }
+        pass-env = ["LANG"]
+        timeout = 60
+        client = { name = "claude", capabilities = ["roots"] }
+
+        [policy]
+        enforcement = "warn"
+        unknown = "allow_degraded"
+        fail-on = "risky"
+        fail-on-exposure = "high"
+        require-version-bump = true
+
+        [policy.rules]
+        "tool-description-changed" = "block"
+        tool-added = "breaking"
+
+        [[accept]]
+        change = "9f2c01ab77de"
+        reason = "units is mandatory since the provider dropped the default"
+        owner = "@maintainers"
+        expires = 2027-01-31
+        "#,
+    )
+    .unwrap();
+    let weather = &config.servers["weather"];
+    assert_eq!(weather.command, ["node", "dist/index.js"]);
+    assert_eq!(weather.env["API_BASE"], "http://127.0.0.1:9");
+    assert_eq!(weather.timeout, Some(Duration::from_secs(60)));
+    let client = weather.client.applied_to(ClientProfile::default());
+    assert_eq!(
+        (
+            client.name.as_str(),
+            client.version.as_str(),
+            client.capabilities.len()
+        ),
+        ("claude", "1", 1)
+    );
+    let policy = &config.policy;
+    assert_eq!(policy.enforcement, Enforcement::Warn);
+    assert_eq!(policy.unknown, Some(Unknown::Allow));
+    assert_eq!(
+        policy.rules["tool-description-changed"],
+        RuleSetting::Action(Action::Block)
+    );
+    assert_eq!(policy.accept[0].expires.unwrap().to_string(), "2027-01-31");
+    assert_eq!(policy.accept[0].line, 22);
+}
+
+#[test]
+fn what_is_misspelt_is_named_with_its_line_and_a_suggestion() {
+    assert_eq!(
+        error("[server.a]\ncommand = [\"x\"]\nenviron = {}\n"),
+        "mcp-keel.toml:3: there is no key `server.a.environ` | did you mean `env`?"
+    );
+    assert_eq!(
+        error("\n[policy]\nenforcment = \"warn\""),
+        "mcp-keel.toml:3: there is no key `policy.enforcment` | did you mean `enforcement`?"
+    );
+    assert_eq!(
+        error("[policy.rules]\n\"tool-remvoed\" = \"warn\""),
+        "mcp-keel.toml:2: there is no rule `policy.rules.tool-remvoed` | did you mean `tool-removed`?"
+    );
+    assert_eq!(
+        error("[policy]\nfail-on = \"braking\""),
+        "mcp-keel.toml:2: `braking` is not a value of `policy.fail-on` | did you mean `breaking`? (expected none, breaking, risky, additive, any)"
+    );
+    assert_eq!(
+        error("[policy.rules]\ntool-removed = \"ignore\""),
+        "mcp-keel.toml:2: `ignore` is not a value of `policy.rules.tool-removed` | expected audit, warn, block, breaking, risky, additive, cosmetic"
+    );
+}
+
+#[test]
+fn what_is_missing_or_of_the_wrong_type_is_named() {
+    assert_eq!(
+        error("[server.a]\n"),
+        "mcp-keel.toml:1: `command` is missing in `server.a` | expected an array of the program and its arguments, such as [\"node\", \"dist/index.js\"]"
+    );
+    assert!(
+        error("[server.a]\ncommand = \"node x\"")
+            .starts_with("mcp-keel.toml:2: `server.a.command` is string")
+    );
+    assert!(error("[server.a]\ncommand = [1]").contains("expected an array of strings"));
+    assert!(error("[server.a]\ncommand = []").contains("is empty"));
+    assert!(
+        error("[[accept]]\nchange = \"9f2c01ab77de\"\nowner = \"@x\"")
+            .contains("`reason` is missing")
+    );
+    assert!(error("[[accept]]\nchange = \"zz\"\n").contains("is not the id of a change"));
+    assert!(
+        error("[[accept]]\nchange = \"9f2c01ab77de\"\nreason = \"r\"\nowner = \"o\"\nexpires = \"2027-01-31\"")
+            .contains("a date without quotes")
+    );
+    assert!(error("x = \n").starts_with("mcp-keel.toml:1: not TOML"));
+    assert!(
+        error("[server.a]\ncommand = [\"x\"]\n[server.a]\n")
+            .starts_with("mcp-keel.toml:3: not TOML")
+    );
+}

@@ -1,0 +1,119 @@
+//! Findings: noticed in one surface, in the run or in the policy. They are no drift.
+
+use super::{Example, Rule, Subject, rule};
+use crate::judgement::{Exposure, Level};
+
+const fn elsewhere(
+    id: &'static str,
+    summary: &'static str,
+    rationale: &'static str,
+    advice: &'static str,
+    example: &'static str,
+) -> Rule {
+    Rule {
+        id,
+        subject: Subject::Finding,
+        summary,
+        level: Level::Cosmetic,
+        exposure: Exposure::None,
+        rationale,
+        advice,
+        example: Example::Elsewhere(example),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule!(Finding "component-repeated", Risky, Medium,
+        "two components have the same key",
+        "Clients keep one of the two, and which one differs between clients. The second is compared under its key \
+         with `#2` behind it, so that neither hides the other.",
+        "Give each tool a name of its own."),
+    rule!(Finding "component-malformed", Risky, None,
+        "a listed component has no name",
+        "A tool or prompt without a `name`, a resource without a `uri`: clients drop it or refuse the whole list.",
+        "Fix the server: the protocol demands the member."),
+    rule!(Finding "member-repeated", Risky, Medium,
+        "a JSON object names a member more than once",
+        "Parsers keep the last one, most without a word; a reviewer who reads the raw text sees the first. Two \
+         readers of one definition can so see two different things.",
+        "Fix the server's serialiser. Until then the definition is compared as sent, both members included."),
+    elsewhere(
+        "stdout-noise",
+        "the server prints lines on stdout that are not JSON-RPC",
+        "On stdio the protocol reserves stdout for messages. mcp-keel skips such lines; stricter clients drop the \
+         connection.",
+        "Send logs and banners to stderr.",
+        "a server that prints `Server started` on stdout before its first answer",
+    ),
+    elsewhere(
+        "variable-missing",
+        "a variable that the server was to see is not set",
+        "`pass-env` names it, and it is not set where mcp-keel runs. Several published servers list fewer tools, or none, \
+         without their credentials, and say nothing about it.",
+        "Set the variable, for example as a secret of the workflow, or take it out of `pass-env`.",
+        "pass-env = [\"API_KEY\"] in a job that does not set API_KEY",
+    ),
+    elsewhere(
+        "acceptance-unused",
+        "an acceptance in mcp-keel.toml matches no change",
+        "The change was pinned, reverted or has become another change. An acceptance that is left behind would \
+         silently accept the same change when it comes back.",
+        "Remove the `[[accept]]` entry.",
+        "[[accept]] change = \"9f2c01ab77de\" although no change has this id",
+    ),
+    elsewhere(
+        "acceptance-expired",
+        "an acceptance in mcp-keel.toml has expired",
+        "Whoever accepted the change said until when. It counts as not accepted from the day after.",
+        "Pin the change, fix it, or accept it again with a new date and a reason.",
+        "[[accept]] ... expires = 2024-01-31",
+    ),
+    elsewhere(
+        "server-not-checked",
+        "the baseline holds a server that was not checked",
+        "The baseline has an entry for which the configuration has no server, so its contract is watched by nobody.",
+        "Add the server to mcp-keel.toml, or remove its entry from the baseline.",
+        "a baseline with the servers `a` and `b`, and a mcp-keel.toml with `[server.a]` only",
+    ),
+    elsewhere(
+        "version-not-bumped",
+        "the version does not say what the drift does",
+        "With `require-version-bump = true` a breaking change needs a new major version, anything that adds or may \
+         change behaviour a new minor one, the rest a new patch. Below 1.0.0 a minor step may break and a patch step \
+         may add.",
+        "Raise the server's version, or take the change back.",
+        "a tool removed between versions 1.4.0 and 1.4.1",
+    ),
+    elsewhere(
+        "version-decreased",
+        "the version is lower than the one in the baseline",
+        "An older build is being checked, or the version was set back. Package managers do not offer a lower version to \
+         anybody who has the higher one.",
+        "Check which build was started. If the version is right, pin.",
+        "a baseline pinned at 1.4.0, and a server at 1.3.9",
+    ),
+    elsewhere(
+        "version-without-drift",
+        "the version moved and the contract did not",
+        "Nothing that a caller can see changed. That is usual for a fix inside the server; it is said so that version \
+         and drift can be read side by side.",
+        "Nothing. The next `mcp-keel pin` records the new version.",
+        "package.json went from 1.4.0 to 1.4.1, and every tool is as it was",
+    ),
+    elsewhere(
+        "version-disagrees",
+        "the server reports another version than its package has",
+        "`serverInfo.version` is what clients show and log. In 226 of 347 captures of published servers it was not the \
+         package's version: it was the SDK's, or a constant that nobody raised.",
+        "Let the server report the version of its package.",
+        "package.json says 2.3.0, and serverInfo.version says 1.0.0",
+    ),
+    elsewhere(
+        "tool-version-not-bumped",
+        "a versioned tool changed under the same version",
+        "FastMCP lets a tool carry a version of its own, and callers can ask for it. A contract that changes under a \
+         version that stands defeats that.",
+        "Register the changed tool under a new version and keep the old one for a while.",
+        "tool:calc@1.0 lost a parameter and is still tool:calc@1.0",
+    ),
+];

@@ -1,0 +1,215 @@
+//! What changed about one component: each member goes to the rule that knows it, the rest is unclassified.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Change, located, prompt, tool};
+use crate::canonical::{Json, Object, Text, pointer};
+use crate::judgement::Exposure;
+use crate::surface::{Component, Kind};
+
+pub(super) fn added(component: &Component) -> Change {
+    let (rule, exposure) = match component.kind {
+        Kind::Tool => ("tool-added", tool::exposure_of_new(&component.definition)),
+        Kind::Prompt => ("prompt-added", Exposure::Medium),
+        Kind::Resource => ("resource-added", Exposure::Low),
+        Kind::Template => ("template-added", Exposure::Low),
+    };
+    let described = component
+        .definition
+        .get("description")
+        .and_then(Json::as_text);
+    let message = match described.map(|text| text.to_string_lossy()) {
+        Some(text) if !text.is_empty() => format!("a new {}: {text}", component.kind.noun()),
+        _ => format!("a new {}", component.kind.noun()),
+    };
+    let mut change = Change::new(rule, "", message)
+        .values(None, Some(&component.contract()))
+        .exposure(exposure);
+    change.component = Some(component.key.clone());
+    change
+}
+
+pub(super) fn removed(component: &Component) -> Change {
+    let rule = match component.kind {
+        Kind::Tool => "tool-removed",
+        Kind::Prompt => "prompt-removed",
+        Kind::Resource => "resource-removed",
+        Kind::Template => "template-removed",
+    };
+    let message = format!("the {} is gone", component.kind.noun());
+    let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);
+    if component.kind == Kind::Tool {
+        change.proof = tool::call_that_worked(&component.definition);
+    }
+    change.component = Some(component.key.clone());
+    change
+}
+
+/// Every difference between two definitions of one component.
+pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change>) {
+    let (before, after) = (old.contract(), new.contract());
+    if before == after {
+        return;
+    }
+    let first = changes.len();
+    let mut respelled = false;
+    if let (Json::Object(one), Json::Object(other)) = (&before, &after) {
+        let (one_named, other_named) = (one.by_name(), other.by_name());
+        let names: BTreeSet<_> = one_named.keys().chain(other_named.keys()).collect();
+        for name in names {
+            let member = Member {
+                name: name.to_string_lossy(),
+                old: one_named.get(*name).copied(),
+                new: other_named.get(*name).copied(),
+            };
+            if member.old != member.new {
+                respelled |= member.is_respelled(new.kind);
+                member.compare(new.kind, changes);
+            }
+        }
+        // The members that both have, in the order sent.
+        let common = |object: &Object, other: &BTreeMap<&Text, &Json>| -> Vec<Text> {
+            let names = object.iter().map(|(name, _)| name);
+            names
+                .filter(|name| other.contains_key(name))
+                .cloned()
+                .collect()
+        };
+        respelled |= common(one, &other_named) != common(other, &one_named);
+    }
+    if respelled || (changes.len() == first && before.same_value(&after)) {
+        let message = "members come in another order, or a number is spelled differently";
+        changes.push(Change::new("definition-respelled", "", message.to_owned()));
+    }
+    if changes.len() == first {
+        let message = "the definition changed in a way that no rule explains";
+        changes.push(
+            Change::new("unclassified-change", "", message.to_owned())
+                .values(Some(&before), Some(&after)),
+        );
+    }
+    for change in &mut changes[first..] {
+        change.component = Some(new.key.clone());
+    }
+}
+
+/// One member of a definition that differs, in meaning or in spelling.
+pub(super) struct Member<'a> {
+    pub(super) name: &'a str,
+    pub(super) old: Option<&'a Json>,
+    pub(super) new: Option<&'a Json>,
+}
+
+impl Member<'_> {
+    fn compare(&self, kind: Kind, changes: &mut Vec<Change>) {
+        let first = changes.len();
+        match (kind, self.name) {
+            (Kind::Tool, "inputSchema" | "outputSchema") => return tool::schema(self, changes),
+            // Spelling is told once for the whole definition, not member by member.
+            _ if self.means_the_same() => return,
+            (Kind::Tool, "annotations") => tool::annotations(self, changes),
+            (Kind::Tool, "execution") => self.each("tool-execution-changed", changes),
+            (Kind::Prompt, "arguments") => prompt::arguments(self, changes),
+            (_, "description") => self.text(
+                changes,
+                match kind {
+                    Kind::Tool => "tool-description-changed",
+                    Kind::Prompt => "prompt-description-changed",
+                    Kind::Resource => "resource-description-changed",
+                    Kind::Template => "template-description-changed",
+                },
+            ),
+            (_, "title") => self.whole(
+                changes,
+                match kind {
+                    Kind::Tool => "tool-title-changed",
+                    Kind::Prompt => "prompt-title-changed",
+                    Kind::Resource => "resource-title-changed",
+                    Kind::Template => "template-title-changed",
+                },
+            ),
+            (_, "icons") => self.each(
+                match kind {
+                    Kind::Tool => "tool-icons-changed",
+                    Kind::Prompt => "prompt-icons-changed",
+                    Kind::Resource => "resource-icons-changed",
+                    Kind::Template => "template-icons-changed",
+                },
+                changes,
+            ),
+            (_, "_meta") => self.each(
+                match kind {
+                    Kind::Tool => "tool-meta-changed",
+                    Kind::Prompt => "prompt-meta-changed",
+                    Kind::Resource => "resource-meta-changed",
+                    Kind::Template => "template-meta-changed",
+                },
+                changes,
+            ),
+            (Kind::Resource, "name") => self.whole(changes, "resource-name-changed"),
+            (Kind::Template, "name") => self.whole(changes, "template-name-changed"),
+            (Kind::Resource, "mimeType") => self.whole(changes, "resource-mime-type-changed"),
+            (Kind::Template, "mimeType") => self.whole(changes, "template-mime-type-changed"),
+            (Kind::Resource, "annotations") => self.each("resource-annotation-changed", changes),
+            (Kind::Template, "annotations") => self.each("template-annotation-changed", changes),
+            _ => self.each("unclassified-change", changes),
+        }
+        if changes.len() == first {
+            self.whole(changes, "unclassified-change");
+        }
+    }
+
+    /// Whether only the spelling differs. The schema room tells that of its own.
+    fn is_respelled(&self, kind: Kind) -> bool {
+        let schema = kind == Kind::Tool && matches!(self.name, "inputSchema" | "outputSchema");
+        !schema && self.means_the_same()
+    }
+
+    pub(super) fn means_the_same(&self) -> bool {
+        matches!((self.old, self.new), (Some(one), Some(other)) if one.same_value(other))
+    }
+
+    pub(super) fn pointer(&self) -> String {
+        pointer::join("", self.name)
+    }
+
+    fn verb(&self) -> &'static str {
+        match (self.old, self.new) {
+            (None, _) => "is new",
+            (_, None) => "is gone",
+            _ => "changed",
+        }
+    }
+
+    /// One change for the whole member.
+    pub(super) fn whole(&self, changes: &mut Vec<Change>, rule: &'static str) {
+        let message = format!("`{}` {}", self.name, self.verb());
+        changes.push(Change::new(rule, self.pointer(), message).values(self.old, self.new));
+    }
+
+    /// One change for a text that a model or a person reads.
+    fn text(&self, changes: &mut Vec<Change>, rule: &'static str) {
+        let message = format!("the {} {}", self.name, self.verb());
+        changes.push(Change::new(rule, self.pointer(), message).text(self.old, self.new));
+    }
+
+    /// One change for each place inside the member that differs.
+    pub(super) fn each(&self, rule: &'static str, changes: &mut Vec<Change>) {
+        let (Some(old), Some(new)) = (self.old, self.new) else {
+            return self.whole(changes, rule);
+        };
+        for difference in located::differences(old, new) {
+            let at = format!("{}{}", self.pointer(), difference.pointer);
+            let verb = match (&difference.old, &difference.new) {
+                (None, _) => "is new",
+                (_, None) => "is gone",
+                _ => "changed",
+            };
+            let message = format!("`{}` {verb}", at.trim_start_matches('/').replace('/', "."));
+            changes.push(
+                Change::new(rule, at, message)
+                    .values(difference.old.as_ref(), difference.new.as_ref()),
+            );
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Two surfaces in, a list of changes out.
+//!
+//! The promise: every difference between two contracts yields at least one located change. What no rule explains is
+//! `unclassified-change`, never silence; a surface compared with itself yields nothing. Pure: no I/O, no clock.
+
+pub mod catalogue;
+mod component;
+mod located;
+mod prompt;
+mod rename;
+mod server;
+mod tool;
+pub mod words;
+
+use std::collections::BTreeMap;
+
+use crate::canonical::{Json, to_canonical};
+use crate::fingerprint::Digest;
+use crate::judgement::{Exposure, Level, Proof};
+use crate::surface::{Component, Surface};
+
+pub use catalogue::{Rule, Subject};
+pub use server::{not_pinned as server_not_pinned, removed as server_removed};
+
+/// One located difference, with what it does to callers and to those who approved the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The rule of the catalogue that explains it.
+    pub rule: &'static str,
+    /// The component's key; none for the server itself.
+    pub component: Option<String>,
+    /// Where in the definition (or in the server's entry).
+    pub pointer: String,
+    /// What it does to callers.
+    pub level: Level,
+    /// What it does to those who approved the server.
+    pub exposure: Exposure,
+    /// How the level is known, where a schema decides it.
+    pub proof: Option<Proof>,
+    /// What stood there.
+    pub old: Option<Json>,
+    /// What stands there.
+    pub new: Option<Json>,
+    /// One sentence. May quote the server: escape it before printing.
+    pub message: String,
+    /// For a changed text: which words.
+    pub words: Vec<words::Run>,
+}
+
+impl Change {
+    /// A change with the level and the exposure that the catalogue gives its rule.
+    pub(crate) fn new(rule: &'static str, pointer: impl Into<String>, message: String) -> Self {
+        let listed = catalogue::find(rule);
+        debug_assert!(listed.is_some(), "the rule {rule} is not in the catalogue");
+        Self {
+            rule,
+            component: None,
+            pointer: pointer.into(),
+            level: listed.map_or(Level::Risky, |rule| rule.level),
+            exposure: listed.map_or(Exposure::Low, |rule| rule.exposure),
+            proof: None,
+            old: None,
+            new: None,
+            message,
+            words: Vec::new(),
+        }
+    }
+
+    pub(crate) fn values(mut self, old: Option<&Json>, new: Option<&Json>) -> Self {
+        self.old = old.cloned();
+        self.new = new.cloned();
+        self
+    }
+
+    pub(crate) fn exposure(mut self, exposure: Exposure) -> Self {
+        self.exposure = exposure;
+        self
+    }
+
+    /// A changed text: old and new values, the words that differ, and the exposure that they bring.
+    pub(crate) fn text(mut self, old: Option<&Json>, new: Option<&Json>) -> Self {
+        let read = |value: Option<&Json>| match value {
+            Some(Json::String(text)) => text.to_string_lossy().to_owned(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        };
+        let (old_text, new_text) = (read(old), read(new));
+        self.words = words::diff(&old_text, &new_text);
+        self.exposure = crate::scan::text_exposure(&old_text, &new_text);
+        self.values(old, new)
+    }
+
+    /// The identity of this change: stable across commits, so that an acceptance carries forward. It covers the
+    /// new value, so that accepting one change never accepts the next one at the same place.
+    pub fn id(&self, server: &str) -> String {
+        let component = self.component.as_deref().unwrap_or("server");
+        let identity = [server, component, self.rule, &self.pointer]
+            .map(Json::string)
+            .into_iter()
+            .chain([self.new.clone().unwrap_or(Json::Null)])
+            .collect();
+        let mut hex = Digest::of(to_canonical(&Json::Array(identity))).hex();
+        hex.truncate(12);
+        hex
+    }
+
+    /// Whether it speaks of a component (or a server) that the baseline does not know.
+    pub fn is_unknown_component(&self) -> bool {
+        matches!(
+            self.rule,
+            "tool-added"
+                | "prompt-added"
+                | "resource-added"
+                | "template-added"
+                | "server-not-pinned"
+        )
+    }
+}
+
+/// Everything that differs between two surfaces: the server first, then components by key.
+pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
+    let mut changes = Vec::new();
+    if old.scope.server && new.scope.server {
+        server::compare(old, new, &mut changes);
+    }
+    let all_kinds = old.scope.all_kinds && new.scope.all_kinds;
+    let old_components = by_key(old, all_kinds);
+    let new_components = by_key(new, all_kinds);
+    let removed = only_in(&old_components, &new_components);
+    let added = only_in(&new_components, &old_components);
+    let renamed = rename::find(&removed, &added);
+    match server::emptied(&old_components, &new_components) {
+        Some(change) => changes.push(change),
+        None => changes.extend(
+            removed
+                .iter()
+                .filter(|component| !renamed.iter().any(|pair| pair.old.key == component.key))
+                .map(|component| component::removed(component)),
+        ),
+    }
+    for component in added {
+        match renamed.iter().find(|pair| pair.new.key == component.key) {
+            Some(pair) => pair.compare(&mut changes),
+            None => changes.push(component::added(component)),
+        }
+    }
+    for (key, component) in &new_components {
+        if let Some(before) = old_components.get(key) {
+            component::compare(before, component, &mut changes);
+        }
+    }
+    if old.scope.order && new.scope.order {
+        server::compare_order(old, new, &mut changes);
+    }
+    changes.sort_by(|one, other| one.component.cmp(&other.component));
+    changes
+}
+
+fn by_key(surface: &Surface, all_kinds: bool) -> BTreeMap<&str, &Component> {
+    surface
+        .components
+        .iter()
+        .filter(|component| all_kinds || component.kind == crate::surface::Kind::Tool)
+        .map(|component| (component.key.as_str(), component))
+        .collect()
+}
+
+/// The components that only the first of two has.
+fn only_in<'a>(
+    one: &BTreeMap<&str, &'a Component>,
+    other: &BTreeMap<&str, &Component>,
+) -> Vec<&'a Component> {
+    let mine = one.iter().filter(|(key, _)| !other.contains_key(*key));
+    mine.map(|(_, component)| *component).collect()
+}

@@ -1,0 +1,284 @@
+//! Renamed tools: one that went and one that came, which take the same arguments and say the same; and tools that
+//! came under another version of their own, which is part of a key.
+
+use std::collections::BTreeSet;
+
+use super::{Change, component, tool};
+use crate::canonical::Json;
+use crate::surface::{Component, Kind};
+
+/// Beyond this many tools on either side nobody reads names one by one; they are told as removed and added.
+const MOST: usize = 300;
+
+/// A tool under its old and its new name.
+pub(super) struct Renamed<'a> {
+    pub(super) old: &'a Component,
+    pub(super) new: &'a Component,
+    /// From 0 to 1.
+    similarity: f64,
+}
+
+impl Renamed<'_> {
+    /// The renaming, and whatever else changed about the tool.
+    pub(super) fn compare(&self, changes: &mut Vec<Change>) {
+        let mut change = match self.old.definition.get("name") == self.new.definition.get("name") {
+            true => self.version_changed(),
+            false => self.name_changed(),
+        };
+        change.component = Some(self.old.key.clone());
+        changes.push(change);
+        let mut others = Vec::new();
+        component::compare(self.old, self.new, &mut others);
+        // The name itself has been told, and so has the version.
+        let told = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
+        for mut change in others {
+            if !told.contains(&change.pointer.as_str()) {
+                // Where the baseline knows it: that is where a reviewer looks.
+                change.component = Some(self.old.key.clone());
+                changes.push(change);
+            }
+        }
+    }
+
+    fn name_changed(&self) -> Change {
+        let name = |component: &Component| component.definition.get("name").cloned();
+        let (was, is) = (name(self.old), name(self.new));
+        let said = |name: &Option<Json>| {
+            name.as_ref()
+                .and_then(Json::as_text)
+                .map_or("", |it| it.to_string_lossy())
+                .to_owned()
+        };
+        let alike = self.similarity * 100.0;
+        let message = format!(
+            "`{}` is called `{}` now ({alike:.0}% alike)",
+            said(&was),
+            said(&is)
+        );
+        let mut change =
+            Change::new("tool-renamed", "/name", message).values(was.as_ref(), is.as_ref());
+        change.proof = tool::call_that_worked(&self.old.definition);
+        change
+    }
+
+    fn version_changed(&self) -> Change {
+        let version = |component: &Component| {
+            component
+                .key
+                .rsplit_once('@')
+                .map_or("", |it| it.1)
+                .to_owned()
+        };
+        let (was, is) = (version(self.old), version(self.new));
+        let said = |version: &str| {
+            if version.is_empty() {
+                "none".to_owned()
+            } else {
+                version.to_owned()
+            }
+        };
+        let message = format!(
+            "the tool's own version went from {} to {}",
+            said(&was),
+            said(&is)
+        );
+        Change::new("tool-version-changed", "/_meta/fastmcp/version", message)
+            .values(Some(&Json::string(was)), Some(&Json::string(is)))
+    }
+}
+
+/// The pairs that are one tool under two names, the most alike first, each tool in one pair at most.
+pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Vec<Renamed<'a>> {
+    let tools = |all: &[&'a Component]| -> Vec<Traits<'a>> {
+        all.iter()
+            .filter(|it| it.kind == Kind::Tool)
+            .filter_map(|it| Traits::of(it))
+            .collect()
+    };
+    let (removed, added) = (tools(removed), tools(added));
+    if removed.len() > MOST || added.len() > MOST {
+        return Vec::new();
+    }
+    let mut pairs: Vec<Renamed<'a>> = removed
+        .iter()
+        .flat_map(|old| added.iter().filter_map(move |new| old.renamed_to(new)))
+        .collect();
+    pairs.sort_by(|one, other| {
+        other
+            .similarity
+            .total_cmp(&one.similarity)
+            .then_with(|| (&one.old.key, &one.new.key).cmp(&(&other.old.key, &other.new.key)))
+    });
+    let mut found: Vec<Renamed<'a>> = Vec::new();
+    for pair in pairs {
+        if !found
+            .iter()
+            .any(|it| it.old.key == pair.old.key || it.new.key == pair.new.key)
+        {
+            found.push(pair);
+        }
+    }
+    found
+}
+
+/// What a tool is recognised by.
+struct Traits<'a> {
+    component: &'a Component,
+    name: String,
+    words: BTreeSet<String>,
+    properties: BTreeSet<&'a str>,
+}
+
+impl<'a> Traits<'a> {
+    fn of(component: &'a Component) -> Option<Self> {
+        let definition = &component.definition;
+        let text = |member: &str| {
+            definition
+                .get(member)
+                .and_then(Json::as_str)
+                .unwrap_or_default()
+        };
+        let properties = definition
+            .get("inputSchema")
+            .and_then(|schema| schema.get("properties"))
+            .and_then(Json::as_object)
+            .map(|properties| {
+                properties
+                    .iter()
+                    .filter_map(|(name, _)| name.as_str())
+                    .collect()
+            })
+            .unwrap_or_default();
+        let description = text("description").to_lowercase();
+        let words = description
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|it| !it.is_empty());
+        let name: String = text("name")
+            .chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect();
+        (!name.is_empty()).then(|| Self {
+            component,
+            words: words.take(2_000).map(str::to_owned).collect(),
+            name,
+            properties,
+        })
+    }
+
+    /// The same tool under another name: the arguments must agree, and either the text or the name beside them.
+    fn renamed_to(&self, new: &Traits<'a>) -> Option<Renamed<'a>> {
+        let schema = |it: &Traits<'a>| it.component.definition.get("inputSchema");
+        let same_schema = match (schema(self), schema(new)) {
+            (Some(one), Some(other)) => one.same_value(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        let arguments = if same_schema {
+            1.0
+        } else {
+            0.95 * overlap(&self.properties, &new.properties)
+        };
+        let text = overlap(&self.words, &new.words);
+        let name = match () {
+            () if self.name == new.name => 1.0,
+            () if self.name.contains(&new.name) || new.name.contains(&self.name) => 0.9,
+            () => strsim::jaro_winkler(&self.name, &new.name),
+        };
+        let says_something = self.words.len() >= 3;
+        let takes_something = !self.properties.is_empty();
+        let same_name =
+            self.component.definition.get("name") == new.component.definition.get("name");
+        let alike = same_name
+            || (name == 1.0 && arguments >= 0.5)
+            || (arguments >= 0.8 && takes_something && says_something && text >= 0.7)
+            || (arguments >= 0.8
+                && name >= 0.9
+                && (takes_something || says_something)
+                && text >= 0.4)
+            || (same_schema && says_something && text == 1.0 && name >= 0.5);
+        alike.then_some(Renamed {
+            old: self.component,
+            new: new.component,
+            // One name under two versions comes before any other pair.
+            similarity: if same_name {
+                1.0
+            } else {
+                (2.0 * arguments + text + name) / 4.0
+            },
+        })
+    }
+}
+
+/// How much two sets share, from 0 to 1. Two empty sets say nothing: they agree.
+fn overlap<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> f64 {
+    if one.is_empty() && other.is_empty() {
+        return 1.0;
+    }
+    let shared = one.intersection(other).count();
+    let all = one.len() + other.len() - shared;
+    shared as f64 / all as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+    use crate::surface::component_key;
+
+    fn tool(definition: &str) -> Component {
+        let definition = parse_str(definition).unwrap();
+        Component {
+            kind: Kind::Tool,
+            key: component_key(Kind::Tool, &definition),
+            definition,
+        }
+    }
+
+    fn pairs(removed: &[Component], added: &[Component]) -> Vec<(String, String)> {
+        let found = find(
+            &removed.iter().collect::<Vec<_>>(),
+            &added.iter().collect::<Vec<_>>(),
+        );
+        found
+            .iter()
+            .map(|it| (it.old.key.clone(), it.new.key.clone()))
+            .collect()
+    }
+
+    const QUERY: &str = r#"{"name":"NAME","description":"Runs a query on the database.","inputSchema":{"type":"object","properties":{"sql":{"type":"string"}}}}"#;
+
+    fn query(name: &str) -> Component {
+        tool(&QUERY.replace("NAME", name))
+    }
+
+    #[test]
+    fn separators_prefixes_and_new_words_are_recognised() {
+        for (old, new) in [
+            ("read-query", "read_query"),
+            ("read_query", "db_read_query"),
+            ("readQuery", "run"),
+        ] {
+            assert_eq!(pairs(&[query(old)], &[query(new)]).len(), 1, "{old} {new}");
+        }
+    }
+
+    #[test]
+    fn tools_that_only_look_alike_are_not_one() {
+        let ping = tool(r#"{"name":"ping","inputSchema":{"type":"object"}}"#);
+        let reset = tool(r#"{"name":"reset","inputSchema":{"type":"object"}}"#);
+        assert!(pairs(&[ping], &[reset]).is_empty());
+        let write = tool(
+            r#"{"name":"write-query","description":"Changes rows of a table.","inputSchema":{"type":"object","properties":{"sql":{"type":"string"}}}}"#,
+        );
+        assert!(pairs(&[query("read-query")], &[write]).is_empty());
+    }
+
+    #[test]
+    fn each_tool_is_in_one_pair_and_the_most_alike_wins() {
+        let found = pairs(&[query("read-query")], &[query("run"), query("read_query")]);
+        assert_eq!(
+            found,
+            [("tool:read-query@".to_owned(), "tool:read_query@".to_owned())]
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! What changed about the server itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Change, located};
+use crate::canonical::{Json, Object, pointer};
+use crate::surface::{Component, Kind, Surface};
+
+pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+    info(&old.server_info, &new.server_info, changes);
+    if old.protocol_version != new.protocol_version {
+        let (was, is) = (&old.protocol_version, &new.protocol_version);
+        changes.push(
+            Change::new(
+                "protocol-version-changed",
+                "/protocolVersion",
+                format!("the protocol revision went from {was} to {is}"),
+            )
+            .values(
+                Some(&Json::string(was.as_str())),
+                Some(&Json::string(is.as_str())),
+            ),
+        );
+    }
+    if old.client != new.client {
+        changes.push(
+            Change::new(
+                "client-changed",
+                "/client",
+                "the two surfaces were captured by different clients".to_owned(),
+            )
+            .values(Some(&old.client.to_json()), Some(&new.client.to_json())),
+        );
+    }
+    capabilities(&old.capabilities, &new.capabilities, changes);
+    if old.instructions != new.instructions {
+        let json = |text: &Option<_>| text.clone().map(Json::String);
+        let message = match (&old.instructions, &new.instructions) {
+            (None, _) => "the server gives instructions to the model now",
+            (_, None) => "the server no longer gives instructions to the model",
+            _ => "the server's instructions to the model changed",
+        };
+        changes.push(
+            Change::new("instructions-changed", "/instructions", message.to_owned()).text(
+                json(&old.instructions).as_ref(),
+                json(&new.instructions).as_ref(),
+            ),
+        );
+    }
+    let respelled = [
+        (&old.server_info, &new.server_info),
+        (&old.capabilities, &new.capabilities),
+    ]
+    .iter()
+    .any(|(one, other)| one != other && one.same_value(other));
+    if respelled {
+        let message = "the server's own members are written differently and mean the same";
+        changes.push(Change::new("definition-respelled", "", message.to_owned()));
+    }
+}
+
+fn info(old: &Json, new: &Json, changes: &mut Vec<Change>) {
+    for difference in located::differences(old, new) {
+        let member = pointer::tokens(&difference.pointer)
+            .next()
+            .unwrap_or_default();
+        let (rule, message) = match difference.pointer.as_str() {
+            "/name" => (
+                "server-name-changed",
+                "the server calls itself by another name".to_owned(),
+            ),
+            "/version" => (
+                "server-version-changed",
+                "the server reports another version".to_owned(),
+            ),
+            _ => (
+                "server-info-changed",
+                format!("`serverInfo` changed at `{member}`"),
+            ),
+        };
+        let at = format!("/serverInfo{}", difference.pointer);
+        changes.push(
+            Change::new(rule, at, message).values(difference.old.as_ref(), difference.new.as_ref()),
+        );
+    }
+}
+
+fn capabilities(old: &Json, new: &Json, changes: &mut Vec<Change>) {
+    for difference in located::differences(old, new) {
+        let name = pointer::tokens(&difference.pointer)
+            .collect::<Vec<_>>()
+            .join(".");
+        let whole = difference.pointer.matches('/').count() == 1;
+        let (rule, message) = match (&difference.old, &difference.new) {
+            (None, Some(_)) if whole => (
+                "capability-added",
+                format!("the capability `{name}` is new"),
+            ),
+            (Some(_), None) if whole => (
+                "capability-removed",
+                format!("the capability `{name}` is gone"),
+            ),
+            _ => (
+                "capability-changed",
+                format!("the capability `{name}` changed"),
+            ),
+        };
+        let at = format!("/capabilities{}", difference.pointer);
+        changes.push(
+            Change::new(rule, at, message).values(difference.old.as_ref(), difference.new.as_ref()),
+        );
+    }
+}
+
+/// The one change that stands for all removals when a server lists nothing, or no tool, any more.
+pub(super) fn emptied(
+    old: &BTreeMap<&str, &Component>,
+    new: &BTreeMap<&str, &Component>,
+) -> Option<Change> {
+    let tools =
+        |of: &BTreeMap<&str, &Component>| of.values().filter(|c| c.kind == Kind::Tool).count();
+    let all = new.is_empty() && !old.is_empty();
+    let only_tools = tools(old) > 1 && tools(new) == 0 && old.len() == tools(old) + new.len();
+    if !all && !only_tools {
+        return None;
+    }
+    let gone: Vec<Json> = old
+        .keys()
+        .filter(|key| !new.contains_key(*key))
+        .map(|key| Json::string(*key))
+        .collect();
+    let message = format!(
+        "the server lists {} any more, where it listed {}; often a credential is missing",
+        if all { "nothing" } else { "no tool" },
+        gone.len()
+    );
+    Some(
+        Change::new("surface-emptied", "/components", message)
+            .values(Some(&Json::Array(gone)), None),
+    )
+}
+
+/// The relative order of the tools that both list. Tools that came or went say nothing about it.
+pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+    let keys = |surface: &Surface| -> Vec<String> {
+        surface
+            .of_kind(Kind::Tool)
+            .map(|tool| tool.key.clone())
+            .collect()
+    };
+    let (old_keys, new_keys) = (keys(old), keys(new));
+    let old_set: BTreeSet<&String> = old_keys.iter().collect();
+    let new_set: BTreeSet<&String> = new_keys.iter().collect();
+    let was: Vec<&String> = old_keys
+        .iter()
+        .filter(|key| new_set.contains(key))
+        .collect();
+    let is: Vec<&String> = new_keys
+        .iter()
+        .filter(|key| old_set.contains(key))
+        .collect();
+    if was != is {
+        let list = |keys: Vec<&String>| {
+            Json::Array(
+                keys.into_iter()
+                    .map(|key| Json::string(key.as_str()))
+                    .collect(),
+            )
+        };
+        let message = "the tools are listed in another order".to_owned();
+        changes.push(
+            Change::new("tool-order-changed", "/toolOrder", message)
+                .values(Some(&list(was)), Some(&list(is))),
+        );
+    }
+}
+
+/// The change that stands for a server which the baseline does not know.
+pub fn not_pinned(new: &Surface) -> Change {
+    let count = new.components.len();
+    let message = format!("the baseline does not know this server, which lists {count} components");
+    Change::new("server-not-pinned", "", message).values(None, Some(&fingerprints(new)))
+}
+
+/// The change that stands for a server which only the old source has.
+pub fn removed(old: &Surface) -> Change {
+    let count = old.components.len();
+    let message = format!("the server is gone, with its {count} components");
+    Change::new("server-removed", "", message).values(Some(&fingerprints(old)), None)
+}
+
+fn fingerprints(surface: &Surface) -> Json {
+    surface
+        .components
+        .iter()
+        .map(|component| {
+            let fingerprint = crate::fingerprint::keel::fingerprint(component).tagged();
+            (component.key.as_str().into(), Json::string(fingerprint))
+        })
+        .collect::<Object>()
+        .into()
+}

@@ -1,0 +1,184 @@
+//! What changed about a tool: behaviour hints by their meaning, schemas by the schema room.
+
+use super::component::Member;
+use super::{Change, located};
+use crate::canonical::{Json, pointer};
+use crate::judgement::{Exposure, Level, Proof};
+use crate::schema::{self, Side};
+
+/// The behaviour hints and the protocol's default for each.
+const HINTS: [(&str, bool); 4] = [
+    ("readOnlyHint", false),
+    ("destructiveHint", true),
+    ("idempotentHint", false),
+    ("openWorldHint", true),
+];
+
+/// What a client that applies the protocol's defaults makes of a hint; none where it has no meaning (whether a tool
+/// destroys, or may be repeated, says nothing about one that only reads) or is no boolean.
+fn effective(annotations: Option<&Json>, hint: &str) -> Option<bool> {
+    let stated = |hint: &str| match annotations.and_then(|a| a.get(hint)) {
+        None | Some(Json::Null) => HINTS
+            .iter()
+            .find(|(name, _)| *name == hint)
+            .map(|(_, default)| *default),
+        Some(value) => value.as_bool(),
+    };
+    let writes_only = matches!(hint, "destructiveHint" | "idempotentHint");
+    if writes_only && stated("readOnlyHint") == Some(true) {
+        return None;
+    }
+    stated(hint)
+}
+
+/// What a new tool exposes: one that says it only reads less than any other.
+pub(super) fn exposure_of_new(definition: &Json) -> Exposure {
+    match effective(definition.get("annotations"), "readOnlyHint") {
+        Some(true) => Exposure::Medium,
+        _ => Exposure::High,
+    }
+}
+
+/// A call that the old definition accepts, under its old name: what fails when the tool is no longer there.
+pub(super) fn call_that_worked(definition: &Json) -> Option<Proof> {
+    let name = definition.get("name")?.clone();
+    let schema = definition.get("inputSchema")?;
+    // Nothing satisfies `false`, so whatever the old schema accepts is a witness.
+    match schema::compare(schema, &Json::Bool(false), Side::Input).verdict {
+        Proof::Witness(arguments) => {
+            let call = Json::object([("name", name), ("arguments", arguments)]);
+            Some(Proof::Witness(call))
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
+    let empty = Json::object([]);
+    let (old, new) = (member.old.unwrap_or(&empty), member.new.unwrap_or(&empty));
+    for difference in located::differences(old, new) {
+        let at = format!("/annotations{}", difference.pointer);
+        let name = pointer::tokens(&difference.pointer)
+            .next()
+            .unwrap_or_default();
+        let is_flag =
+            |value: &Option<Json>| matches!(value, None | Some(Json::Bool(_) | Json::Null));
+        let hint = HINTS
+            .iter()
+            .find(|(hint, _)| *hint == name)
+            .map(|(hint, _)| *hint);
+        let change = match hint {
+            Some(hint) if is_flag(&difference.old) && is_flag(&difference.new) => {
+                let (was, is) = (effective(member.old, hint), effective(member.new, hint));
+                if was == is || was.is_none() || is.is_none() {
+                    let message = match (was, is) {
+                        (None, Some(_)) => {
+                            format!("`{hint}` counts now that the tool no longer only reads")
+                        }
+                        (Some(_), None) => {
+                            format!("`{hint}` counts no longer now that the tool only reads")
+                        }
+                        _ => format!("`{hint}` is stated differently and means the same"),
+                    };
+                    Change::new("tool-hint-stated", at, message)
+                } else {
+                    let is = is == Some(true);
+                    Change::new("tool-hint-changed", at, hint_message(hint, is))
+                        .exposure(hint_exposure(hint, is))
+                }
+            }
+            _ => Change::new(
+                "tool-annotation-changed",
+                at,
+                format!("the annotation `{name}` changed"),
+            ),
+        };
+        changes.push(change.values(difference.old.as_ref(), difference.new.as_ref()));
+    }
+}
+
+fn hint_message(hint: &str, is: bool) -> String {
+    match (hint, is) {
+        ("readOnlyHint", true) => "the tool says now that it only reads",
+        ("readOnlyHint", false) => "the tool no longer says that it only reads",
+        ("destructiveHint", true) => "the tool may destroy now",
+        ("destructiveHint", false) => "the tool says now that it does not destroy",
+        ("idempotentHint", true) => "the tool says now that repeating a call is harmless",
+        ("idempotentHint", false) => "repeating a call of the tool is no longer harmless",
+        ("openWorldHint", true) => "the tool may reach the open world now",
+        _ => "the tool says now that it stays in its own world",
+    }
+    .to_owned()
+}
+
+fn hint_exposure(hint: &str, is: bool) -> Exposure {
+    match (hint, is) {
+        // Either way: one that wrote may be approved unseen from now on, one that was approved unseen may write.
+        ("readOnlyHint", _) | ("destructiveHint", true) => Exposure::High,
+        ("destructiveHint", false) | ("openWorldHint", true) => Exposure::Medium,
+        _ => Exposure::Low,
+    }
+}
+
+pub(super) fn schema(member: &Member<'_>, changes: &mut Vec<Change>) {
+    let side = if member.name == "inputSchema" {
+        Side::Input
+    } else {
+        Side::Output
+    };
+    let (old, new) = match (member.old, member.new) {
+        (Some(old), Some(new)) => (old, new),
+        _ => return presence(member, side, changes),
+    };
+    for change in schema::compare(old, new, side).changes {
+        changes.push(from_schema(member, change));
+    }
+}
+
+fn from_schema(member: &Member<'_>, change: schema::SchemaChange) -> Change {
+    let at = format!("{}{}", member.pointer(), change.pointer);
+    let words = match (&change.old, &change.new) {
+        (Some(Json::String(old)), Some(Json::String(new)))
+            if change.rule.ends_with("-description-changed") =>
+        {
+            super::words::diff(old.to_string_lossy(), new.to_string_lossy())
+        }
+        _ => Vec::new(),
+    };
+    Change {
+        rule: change.rule,
+        component: None,
+        pointer: at,
+        level: change.level,
+        exposure: change.exposure,
+        proof: change.proof,
+        old: change.old,
+        new: change.new,
+        message: change.message,
+        words,
+    }
+}
+
+/// A schema that came or went.
+fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
+    let (rule, message) = match (side, member.new.is_some()) {
+        (Side::Input, true) => ("input-schema-added", "the tool has an input schema now"),
+        (Side::Input, false) => ("input-schema-removed", "the tool has lost its input schema"),
+        (Side::Output, true) => ("output-schema-added", "the tool declares what it returns"),
+        (Side::Output, false) => (
+            "output-schema-removed",
+            "the tool no longer declares what it returns",
+        ),
+    };
+    let mut change =
+        Change::new(rule, member.pointer(), message.to_owned()).values(member.old, member.new);
+    if let (Side::Output, Some(old), None) = (side, member.old, member.new) {
+        // Without a schema anything may be returned: a result that the old schema rejects shows what is lost.
+        let verdict = schema::compare(old, &Json::Bool(true), Side::Output).verdict;
+        if !matches!(verdict, Proof::Witness(_)) {
+            change.level = Level::Risky;
+        }
+        change.proof = Some(verdict);
+    }
+    changes.push(change);
+}

@@ -1,0 +1,125 @@
+//! Why a server could not be started.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::LaunchSpec;
+
+/// Why a server could not be started. Each says what to do in [`LaunchError::help`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// No command at all.
+    #[error("no command was given to start the server")]
+    NoCommand,
+    /// Neither a file nor a program on the PATH.
+    #[error("the command `{command}` does not exist")]
+    NotFound {
+        /// As given.
+        command: String,
+    },
+    /// A file without the permission to run.
+    #[error("`{command}` is not executable")]
+    NotExecutable {
+        /// As given.
+        command: String,
+    },
+    /// A directory.
+    #[error("`{command}` is a directory, not a program")]
+    IsDirectory {
+        /// As given.
+        command: String,
+    },
+    /// A script whose first line names a program that is not there.
+    #[error("`{command}` exists, but the interpreter that its first line names does not")]
+    NoInterpreter {
+        /// As given.
+        command: String,
+    },
+    /// Built for another machine, or a script without a `#!` line.
+    #[error("`{command}` is not a program that this machine can run")]
+    WrongFormat {
+        /// As given.
+        command: String,
+    },
+    /// The working directory is missing or not a directory.
+    #[error("the working directory `{}` does not exist", .cwd.display())]
+    NoWorkingDirectory {
+        /// As given.
+        cwd: PathBuf,
+    },
+    /// A variable's name that no environment can hold.
+    #[error("`{name}` cannot be the name of an environment variable")]
+    BadVariable {
+        /// As given.
+        name: String,
+    },
+    /// A variable that carries the rights of the workflow run.
+    #[error("`{name}` is not passed on to a server under test")]
+    RunnersVariable {
+        /// As given.
+        name: String,
+    },
+    /// What the operating system says.
+    #[error("`{command}` could not be started: {source}")]
+    Other {
+        /// As given.
+        command: String,
+        /// The reason.
+        source: io::Error,
+    },
+}
+
+impl LaunchError {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            Self::NoCommand => "write the command after `--`, or as `command = [...]` in mcp-keel.toml".into(),
+            Self::NotFound { command } if command.contains(char::is_whitespace) => {
+                "the command and its arguments are separate words: `-- node dist/index.js`, or `command = [\"node\", \"dist/index.js\"]`".into()
+            }
+            Self::NotFound { command } if command.contains(['/', '\\']) => {
+                "check the path (it is relative to the server's working directory) and whether the server has been built".into()
+            }
+            Self::NotFound { .. } => "check the spelling and that it is installed and on the PATH".into(),
+            Self::NotExecutable { command } => {
+                format!("make it executable (`chmod +x {command}`), or start it through its interpreter")
+            }
+            Self::IsDirectory { .. } => "name the program inside it".into(),
+            Self::NoInterpreter { .. } => "install the interpreter, or start the script through the one that is there".into(),
+            Self::WrongFormat { .. } => "build it for this machine, or start it through its interpreter".into(),
+            Self::NoWorkingDirectory { .. } => "check `cwd`; it is relative to the folder of mcp-keel.toml".into(),
+            Self::BadVariable { .. } => "a name is not empty and holds no `=`; write `--env NAME=VALUE` and `--pass-env NAME`".into(),
+            Self::RunnersVariable { .. } => {
+                "it carries the rights of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()
+            }
+            Self::Other { .. } => "start the command by hand in the same directory to see more".into(),
+        }
+    }
+
+    /// Why `spec` did not start. The operating system gives one error number for several causes (a missing
+    /// command, a missing interpreter and a missing working directory are all "not found"), so look again.
+    pub(super) fn diagnose(spec: &LaunchSpec, path: Option<&Path>, source: io::Error) -> Self {
+        let command = spec.command.first().cloned().unwrap_or_default();
+        let file = path.filter(|file| file.exists());
+        match (source.kind(), file) {
+            (_, Some(file)) if file.is_dir() => Self::IsDirectory { command },
+            (io::ErrorKind::NotFound, None) => Self::NotFound { command },
+            (io::ErrorKind::NotFound, Some(_)) => Self::NoInterpreter { command },
+            (io::ErrorKind::PermissionDenied, _) => Self::NotExecutable { command },
+            _ if is_wrong_format(&source) => Self::WrongFormat { command },
+            _ => Self::Other { command, source },
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_wrong_format(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(nix::errno::Errno::ENOEXEC as i32)
+}
+
+#[cfg(not(unix))]
+fn is_wrong_format(error: &io::Error) -> bool {
+    // ERROR_BAD_EXE_FORMAT
+    error.raw_os_error() == Some(193)
+}

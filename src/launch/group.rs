@@ -1,0 +1,348 @@
+//! The processes of one launch, and how to end every one of them.
+//!
+//! A process group is the first net: one signal reaches the server and what it started. What leaves the group
+//! (`setsid`, a daemon that forks twice) is found on Linux through `/proc`: this process adopts orphans
+//! (`PR_SET_CHILD_SUBREAPER`), so a stray is always its descendant, and each launch marks its processes with a
+//! variable of their environment, so that servers that run side by side are never mixed up (a daemon that also empties
+//! its environment cannot be told from another's and is ended with the last of them). Elsewhere the group
+//! (on Windows the job) is what there is.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// The variable by which the processes of a launch are known.
+pub const MARKER: &str = "MCP_KEEL_LAUNCH";
+
+/// All launches that have not been ended, by marker.
+static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+/// The processes of one launch.
+#[derive(Debug)]
+pub(super) struct Group {
+    marker: String,
+    leader: u32,
+}
+
+impl Group {
+    /// A marker that no other launch has, of this program or of another.
+    pub(super) fn new_marker() -> String {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        format!("{}-{count}-{}", std::process::id(), now.as_nanos())
+    }
+
+    /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a sweep never takes
+    /// a server that has just been started for a stray.
+    pub(super) fn start<T, E>(
+        marker: String,
+        spawn: impl FnOnce() -> Result<(T, u32), E>,
+    ) -> Result<(T, Self), E> {
+        adopt_orphans();
+        let mut live = live();
+        let (child, leader) = spawn()?;
+        live.insert(marker.clone(), leader);
+        Ok((child, Self { marker, leader }))
+    }
+
+    /// Asks every process of the group to end.
+    pub(super) fn terminate(&self) {
+        #[cfg(unix)]
+        signal_group(self.leader, nix::sys::signal::Signal::SIGTERM);
+    }
+
+    /// Kills every process of this launch. Returns when they are gone.
+    pub(super) fn kill(&self) {
+        let live = live();
+        kill(&self.marker, self.leader, &live);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let mut live = live();
+        kill(&self.marker, self.leader, &live);
+        live.remove(&self.marker);
+    }
+}
+
+/// Kills every process of every launch that is still there. Synchronous and callable from anywhere: a panic hook, a
+/// task that waits for signals.
+pub fn kill_all() {
+    // A panic while the lock is held must not wait for itself.
+    let mut tries = 0;
+    let mut live = loop {
+        match LIVE.try_lock() {
+            Ok(live) => break live,
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+            Err(std::sync::TryLockError::WouldBlock) if tries < 500 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(std::sync::TryLockError::WouldBlock) => return,
+        }
+    };
+    while let Some((marker, leader)) = live.first_key_value() {
+        let (marker, leader) = (marker.clone(), *leader);
+        kill(&marker, leader, &live);
+        live.remove(&marker);
+    }
+}
+
+fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kill(marker: &str, leader: u32, live: &BTreeMap<String, u32>) {
+    #[cfg(target_os = "linux")]
+    let strays = strays::Search::new(marker, leader, live);
+    #[cfg(not(target_os = "linux"))]
+    let _ = (marker, live);
+    #[cfg(unix)]
+    signal_group(leader, nix::sys::signal::Signal::SIGKILL);
+    #[cfg(target_os = "linux")]
+    strays.kill();
+    // On Windows the job ends with the child's handle; the child is the caller's.
+    #[cfg(not(unix))]
+    let _ = leader;
+}
+
+#[cfg(unix)]
+fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
+    // A group that is gone already is what we want.
+    if let Ok(leader) = i32::try_from(leader) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), signal);
+    }
+}
+
+/// Makes this process the parent of what its descendants leave behind.
+fn adopt_orphans() {
+    #[cfg(target_os = "linux")]
+    {
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| {
+            // Refused only by kernels older than 3.4; the process group is still there then.
+            let _ = nix::sys::prctl::set_child_subreaper(true);
+        });
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod strays {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::time::Duration;
+
+    use nix::sys::signal::{Signal, kill};
+    use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+    use nix::unistd::Pid;
+
+    use super::MARKER;
+
+    /// How often to look again. A process that forks faster than it can be killed is not followed for ever.
+    const ROUNDS: usize = 500;
+
+    /// One line of the table of processes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) struct Process {
+        pub(super) parent: u32,
+        pub(super) group: u32,
+        pub(super) zombie: bool,
+    }
+
+    /// Looks for the processes of one launch until none is left.
+    pub(super) struct Search<'a> {
+        marker: &'a str,
+        leader: u32,
+        live: &'a BTreeMap<String, u32>,
+        /// Known to be of this launch. Collected before anything is killed, while the chain of parents still stands.
+        known: BTreeSet<u32>,
+    }
+
+    impl<'a> Search<'a> {
+        pub(super) fn new(marker: &'a str, leader: u32, live: &'a BTreeMap<String, u32>) -> Self {
+            let mut search = Self {
+                marker,
+                leader,
+                live,
+                known: BTreeSet::new(),
+            };
+            search.known = search.found();
+            search
+        }
+
+        pub(super) fn kill(mut self) {
+            for round in 0..ROUNDS {
+                for pid in &self.known {
+                    let _ = kill(pid_of(*pid), Signal::SIGKILL);
+                }
+                // The leader is reaped by whoever waits for its status.
+                let leader = self.leader;
+                self.known.retain(|pid| *pid != leader && !is_gone(*pid));
+                let found = self.found();
+                if found.is_empty() && self.known.is_empty() {
+                    return;
+                }
+                self.known.extend(found);
+                if round > 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+
+        /// The processes of this launch that run now. Zombies of its group that were left to us are reaped.
+        fn found(&self) -> BTreeSet<u32> {
+            let ours = std::process::id();
+            let table = table();
+            let own_group = table.get(&ours).map(|process| process.group);
+            let mut roots = BTreeSet::new();
+            for (pid, process) in &table {
+                if *pid == ours || !is_below(&table, *pid, ours) {
+                    continue;
+                }
+                if *pid == self.leader {
+                    roots.insert(*pid);
+                    continue;
+                }
+                if process.zombie {
+                    if process.parent == ours && process.group == self.leader {
+                        is_gone(*pid);
+                    }
+                    continue;
+                }
+                let claim = marker_of(*pid);
+                let of_another = claim
+                    .as_ref()
+                    .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
+                // A daemon that also emptied its environment. It was left to us, is in a group that this program
+                // never starts anything in, and there is no other launch that it could belong to.
+                let unclaimed = process.parent == ours
+                    && Some(process.group) != own_group
+                    && !of_another
+                    && self.live.keys().all(|marker| marker == self.marker);
+                if claim.as_deref() == Some(self.marker) || unclaimed {
+                    roots.insert(*pid);
+                }
+            }
+            let below = |pid: &u32| roots.iter().any(|root| is_below(&table, *pid, *root));
+            table
+                .iter()
+                .filter(|(pid, process)| !process.zombie && below(pid))
+                .map(|(pid, _)| *pid)
+                .collect()
+        }
+    }
+
+    fn pid_of(pid: u32) -> Pid {
+        // The kernel's numbers stay below 2^22.
+        Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))
+    }
+
+    /// Whether a killed process is no longer there; reaps it if it was left to us.
+    fn is_gone(pid: u32) -> bool {
+        match waitpid(pid_of(pid), Some(WaitPidFlag::WNOHANG)) {
+            Ok(WaitStatus::StillAlive) => false,
+            Ok(_) => true,
+            // Not a child of ours: its parent reaps it, or it becomes ours when its parent is killed.
+            Err(_) => stat_of(pid).is_none_or(|process| process.zombie),
+        }
+    }
+
+    /// Whether `pid` is `ancestor` or one of its descendants.
+    fn is_below(table: &BTreeMap<u32, Process>, mut pid: u32, ancestor: u32) -> bool {
+        // Bounded: the table is not read in one instant, so it could hold a circle.
+        for _ in 0..table.len() {
+            if pid == ancestor {
+                return true;
+            }
+            match table.get(&pid) {
+                Some(process) if process.parent != 0 => pid = process.parent,
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn table() -> BTreeMap<u32, Process> {
+        let Ok(entries) = std::fs::read_dir("/proc") else {
+            return BTreeMap::new();
+        };
+        entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter_map(|pid| Some((pid, stat_of(pid)?)))
+            .collect()
+    }
+
+    fn stat_of(pid: u32) -> Option<Process> {
+        stat(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// Reads `pid (name) state parent group ...`. The name may hold anything, parentheses and newlines included.
+    pub(super) fn stat(line: &[u8]) -> Option<Process> {
+        let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(&line[end_of_name + 1..]).ok()?;
+        let mut fields = rest.split_ascii_whitespace();
+        Some(Process {
+            zombie: matches!(fields.next()?, "Z" | "X" | "x"),
+            parent: fields.next()?.parse().ok()?,
+            group: fields.next()?.parse().ok()?,
+        })
+    }
+
+    fn marker_of(pid: u32) -> Option<String> {
+        let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        environ.split(|byte| *byte == 0).find_map(|variable| {
+            let value = variable
+                .strip_prefix(MARKER.as_bytes())?
+                .strip_prefix(b"=")?;
+            String::from_utf8(value.to_vec()).ok()
+        })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_name_cannot_forge_the_table() {
+            assert_eq!(
+                stat(b"12 (a) R 1 1 (b) S 7 9 9 0"),
+                Some(Process {
+                    parent: 7,
+                    group: 9,
+                    zombie: false
+                })
+            );
+            assert_eq!(
+                stat(b"12 (x\n)) Z 7 9"),
+                Some(Process {
+                    parent: 7,
+                    group: 9,
+                    zombie: true
+                })
+            );
+            assert_eq!(stat(b"12 x"), None);
+        }
+
+        #[test]
+        fn a_circle_in_the_table_ends() {
+            let process = |parent| Process {
+                parent,
+                group: 1,
+                zombie: false,
+            };
+            let table = BTreeMap::from([
+                (1, process(0)),
+                (2, process(3)),
+                (3, process(2)),
+                (4, process(1)),
+            ]);
+            assert!(!is_below(&table, 2, 1));
+            assert!(is_below(&table, 4, 1));
+            assert!(is_below(&table, 2, 3));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Starting the server under test: isolated, and always ended to the last grandchild.
+//!
+//! This room promises:
+//!
+//! - **Isolation**: the server sees an environment that is a pure function of what was asked for
+//!   ([`environment`]), never the rights of the workflow run.
+//! - **Nothing is left behind** on any way out: a normal end ([`Launched::shutdown`]), an error or a cancelled task
+//!   (the handle is dropped), a panic ([`install_guards`]) and a signal ([`interrupted`], [`kill_all`]).
+//! - **stderr is drained** all the time and its end is kept, raw.
+
+mod environment;
+mod error;
+mod group;
+mod guards;
+mod tail;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use tokio::process::{ChildStdin, ChildStdout};
+
+use group::Group;
+use tail::Tail;
+
+pub use environment::{Environment, environment};
+pub use error::LaunchError;
+pub use group::{MARKER, kill_all};
+pub use guards::{install_guards, interrupted};
+pub use tail::STDERR_KEPT;
+
+/// How to start a server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LaunchSpec {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The working directory; ours if not given.
+    pub cwd: Option<PathBuf>,
+    /// Variables with a value of the user's own.
+    pub env: BTreeMap<String, String>,
+    /// Variables taken over from our environment.
+    pub pass_env: BTreeSet<String>,
+}
+
+/// How long to wait for a server to end by itself, step by step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// After its stdin was closed: MCP's way to say goodbye. Most servers end within milliseconds; those that do not
+    /// (a timer that still runs) do not end in a second either, so waiting longer only costs time.
+    pub after_eof: Duration,
+    /// After it was asked to end (SIGTERM). A container that it runs is removed in this time.
+    pub after_term: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            after_eof: Duration::from_millis(50),
+            after_term: Duration::from_secs(2),
+        }
+    }
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ending {
+    /// The leader's status, unless even SIGKILL did not end it in time.
+    pub status: Option<ExitStatus>,
+    /// Whether it had to be asked or killed, rather than ending when its stdin closed.
+    pub forced: bool,
+    /// The end of what it wrote to stderr, raw.
+    pub stderr: Vec<u8>,
+}
+
+/// A server that runs. Dropping it kills it with everything that it started.
+#[derive(Debug)]
+pub struct Launched {
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Tail,
+    missing: Vec<String>,
+    // Before the child: the group is killed while the leader has not been reaped, so its number is still its own.
+    group: Group,
+    child: Box<dyn ChildWrapper>,
+}
+
+impl LaunchSpec {
+    /// What can be told without starting anything: a command that is empty, a variable that cannot or must not be
+    /// passed on, a working directory that is not there. `ours` is the environment of this program.
+    pub fn verify(
+        &self,
+        ours: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Environment, LaunchError> {
+        if self.command.first().is_none_or(String::is_empty) {
+            return Err(LaunchError::NoCommand);
+        }
+        match &self.cwd {
+            Some(cwd) if !cwd.is_dir() => Err(LaunchError::NoWorkingDirectory { cwd: cwd.clone() }),
+            _ => environment(self, ours),
+        }
+    }
+}
+
+/// Starts the server of `spec`. Needs a tokio runtime.
+pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
+    let Environment { variables, missing } = spec.verify(std::env::vars_os())?;
+    let Some((program, arguments)) = spec.command.split_first() else {
+        return Err(LaunchError::NoCommand);
+    };
+    let path = variables.get(OsStr::new("PATH"));
+    let file = find_program(program, spec.cwd.as_deref(), path.map(AsRef::as_ref));
+    let marker = Group::new_marker();
+
+    // Windows itself finds only `.exe` files on the PATH, but `npx` is a script.
+    let start = match &file {
+        Some(file) if cfg!(windows) => file.as_os_str(),
+        _ => OsStr::new(program),
+    };
+    let mut command = CommandWrap::with_new(start, |command| {
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(&variables)
+            .env(MARKER, &marker)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(cwd) = &spec.cwd {
+            command.current_dir(cwd);
+        }
+    });
+    command.wrap(KillOnDrop);
+    #[cfg(unix)]
+    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(process_wrap::tokio::JobObject);
+
+    let (mut child, group) = Group::start(marker, || {
+        let child = command.spawn()?;
+        let leader = child.id().ok_or(std::io::ErrorKind::NotFound)?;
+        Ok((child, leader))
+    })
+    .map_err(|source| LaunchError::diagnose(spec, file.as_deref(), source))?;
+
+    let stdin = child.stdin().take();
+    let stdout = child.stdout().take();
+    let stderr = match child.stderr().take() {
+        Some(pipe) => Tail::of(pipe),
+        None => Tail::of(tokio::io::empty()),
+    };
+    Ok(Launched {
+        stdin,
+        stdout,
+        stderr,
+        missing,
+        group,
+        child,
+    })
+}
+
+impl Launched {
+    /// The pipes to speak through. The second call finds them taken.
+    pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
+        self.stdin.take().zip(self.stdout.take())
+    }
+
+    /// Waits until the server's first process ends. What it started may still run and speak. Cancel-safe.
+    pub async fn exited(&mut self) -> Option<ExitStatus> {
+        // Not the wrapper's own `wait`: it waits for the whole group.
+        self.child.inner_mut().wait().await.ok()
+    }
+
+    /// The end of what the server wrote to stderr so far, raw.
+    pub fn stderr(&self) -> Vec<u8> {
+        self.stderr.bytes()
+    }
+
+    /// Variables that were to be passed on and are not set.
+    pub fn missing_variables(&self) -> &[String] {
+        &self.missing
+    }
+
+    /// Ends the server, politely at first, and everything that it started.
+    ///
+    /// Whoever took the pipes has closed them before: a server that waits for the end of its stdin waits for that.
+    pub async fn shutdown(mut self, patience: Patience) -> Ending {
+        self.stdin = None;
+        let mut status = self.exited_within(patience.after_eof).await;
+        let forced = status.is_none();
+        if forced {
+            self.group.terminate();
+            status = self.exited_within(patience.after_term).await;
+        }
+        // Always, also after a polite end: the leader's end says nothing about what it started.
+        self.group.kill();
+        #[cfg(not(unix))]
+        let _ = self.child.start_kill();
+        if status.is_none() {
+            status = self.exited_within(Duration::from_secs(2)).await;
+        }
+        // All writers are gone, so the rest of stderr is at hand.
+        self.stderr.ended(Duration::from_millis(500)).await;
+        Ending {
+            status,
+            forced,
+            stderr: self.stderr.bytes(),
+        }
+    }
+
+    /// [`Launched::exited`], but no longer than `patience`.
+    pub async fn exited_within(&mut self, patience: Duration) -> Option<ExitStatus> {
+        tokio::time::timeout(patience, self.exited()).await.ok()?
+    }
+}
+
+/// Where a program would be started from: for messages, and on Windows for starting scripts.
+fn find_program(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
+    let direct = Path::new(program).components().count() > 1;
+    let folders: Vec<PathBuf> = if direct {
+        vec![cwd.map(Path::to_owned).unwrap_or_default()]
+    } else {
+        path.map(|path| std::env::split_paths(path).collect())
+            .unwrap_or_default()
+    };
+    let endings: &[&str] = if cfg!(windows) {
+        &["", ".exe", ".cmd", ".bat", ".com"]
+    } else {
+        &[""]
+    };
+    folders
+        .iter()
+        .flat_map(|folder| {
+            endings
+                .iter()
+                .map(move |ending| folder.join(format!("{program}{ending}")))
+        })
+        .find(|file| file.is_file() || (direct && file.exists()))
+}

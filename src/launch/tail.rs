@@ -1,0 +1,76 @@
+//! The last part of what a server writes to stderr.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::task::JoinHandle;
+
+/// How much is kept: enough for a long stack trace, bounded for a server that logs for ever.
+pub const STDERR_KEPT: usize = 64 * 1024;
+
+/// Drains a pipe continuously, so that a talkative server never blocks on it, and keeps the end.
+#[derive(Debug)]
+pub(super) struct Tail {
+    kept: Arc<Mutex<VecDeque<u8>>>,
+    task: JoinHandle<()>,
+}
+
+impl Tail {
+    pub(super) fn of(mut pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let kept = Arc::new(Mutex::new(VecDeque::new()));
+        let shared = Arc::clone(&kept);
+        let task = tokio::spawn(async move {
+            let mut chunk = vec![0; 16 * 1024];
+            while let Ok(count) = pipe.read(&mut chunk).await
+                && count > 0
+            {
+                push(
+                    &mut shared.lock().unwrap_or_else(PoisonError::into_inner),
+                    &chunk[..count],
+                );
+            }
+        });
+        Self { kept, task }
+    }
+
+    /// What is kept so far, raw.
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().copied().collect()
+    }
+
+    /// Waits until the pipe has ended, which it does when its last writer is gone, but no longer than `patience`.
+    pub(super) async fn ended(&mut self, patience: Duration) {
+        let _ = tokio::time::timeout(patience, &mut self.task).await;
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn push(kept: &mut VecDeque<u8>, bytes: &[u8]) {
+    kept.extend(bytes);
+    let excess = kept.len().saturating_sub(STDERR_KEPT);
+    kept.drain(..excess);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_is_kept_and_no_more() {
+        let mut kept = VecDeque::new();
+        for number in 0..20_000u32 {
+            push(&mut kept, &number.to_be_bytes());
+        }
+        assert_eq!(kept.len(), STDERR_KEPT);
+        let end: Vec<u8> = kept.iter().rev().take(4).rev().copied().collect();
+        assert_eq!(end, 19_999u32.to_be_bytes());
+    }
+}

@@ -1,0 +1,84 @@
+//! Accepted changes, each with a reason, an owner and, if they said so, a last day.
+
+/// A calendar day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Date {
+    /// The year.
+    pub year: u16,
+    /// From 1.
+    pub month: u8,
+    /// From 1.
+    pub day: u8,
+}
+
+impl Date {
+    /// The day, in UTC, of a time given in seconds since 1970.
+    ///
+    /// Counts in eras of 400 years that begin on 1 March, so that a leap day is the last of its year.
+    pub fn from_unix_seconds(seconds: u64) -> Self {
+        let days = seconds / 86_400 + 719_468;
+        let (era, day_of_era) = (days / 146_097, days % 146_097);
+        let year_of_era =
+            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let shifted_month = (5 * day_of_year + 2) / 153;
+        let month = if shifted_month < 10 {
+            shifted_month + 3
+        } else {
+            shifted_month - 9
+        };
+        let year = era * 400 + year_of_era + u64::from(month <= 2);
+        Self {
+            year: u16::try_from(year).unwrap_or(u16::MAX),
+            month: u8::try_from(month).unwrap_or(12),
+            day: u8::try_from(day_of_year - (153 * shifted_month + 2) / 5 + 1).unwrap_or(31),
+        }
+    }
+}
+
+impl std::fmt::Display for Date {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+/// One `[[accept]]` entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acceptance {
+    /// The id of the accepted change.
+    pub change: String,
+    /// Why.
+    pub reason: String,
+    /// Who answers for it.
+    pub owner: String,
+    /// The last day on which it holds.
+    pub expires: Option<Date>,
+    /// Where it stands in the configuration.
+    pub line: usize,
+}
+
+impl Acceptance {
+    pub(super) fn is_expired(&self, today: Date) -> bool {
+        self.expires.is_some_and(|last| last < today)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_across_leap_years() {
+        for (seconds, day) in [
+            (0, "1970-01-01"),
+            (951_782_400, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_709_164_800, "2024-02-29"),
+            (1_794_787_199, "2026-11-15"),
+            (1_794_787_200, "2026-11-16"),
+            (4_107_542_400, "2100-03-01"),
+        ] {
+            assert_eq!(Date::from_unix_seconds(seconds).to_string(), day);
+        }
+    }
+}

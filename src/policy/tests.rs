@@ -1,0 +1,240 @@
+use super::*;
+use crate::canonical::Json;
+
+fn change(rule: &'static str) -> Change {
+    Change::new(rule, "", String::new())
+}
+
+const TODAY: Date = Date {
+    year: 2026,
+    month: 6,
+    day: 15,
+};
+
+fn action(policy: &Policy, rule: &'static str) -> Action {
+    policy.judge("s", vec![change(rule)], TODAY)[0].action
+}
+
+#[test]
+fn by_default_every_change_blocks() {
+    for rule in [
+        "tool-removed",
+        "tool-description-changed",
+        "tool-added",
+        "tool-title-changed",
+    ] {
+        assert_eq!(action(&Policy::default(), rule), Action::Block, "{rule}");
+    }
+}
+
+#[test]
+fn enforcement_speaks_of_known_components_and_unknown_of_new_ones() {
+    let policy = |enforcement, unknown| Policy {
+        enforcement,
+        unknown,
+        ..Policy::default()
+    };
+    for (enforcement, unknown, changed, added) in [
+        (Enforcement::Audit, None, Action::Audit, Action::Audit),
+        (Enforcement::Warn, None, Action::Warn, Action::Warn),
+        (
+            Enforcement::Block,
+            Some(Unknown::Allow),
+            Action::Block,
+            Action::Audit,
+        ),
+        (
+            Enforcement::Block,
+            Some(Unknown::Warn),
+            Action::Block,
+            Action::Warn,
+        ),
+        (
+            Enforcement::Warn,
+            Some(Unknown::Block),
+            Action::Warn,
+            Action::Block,
+        ),
+        (
+            Enforcement::Audit,
+            Some(Unknown::Block),
+            Action::Audit,
+            Action::Block,
+        ),
+        (
+            Enforcement::Audit,
+            Some(Unknown::Warn),
+            Action::Audit,
+            Action::Warn,
+        ),
+    ] {
+        let policy = policy(enforcement, unknown);
+        assert_eq!(
+            action(&policy, "tool-removed"),
+            changed,
+            "{enforcement} {unknown:?}"
+        );
+        assert_eq!(
+            action(&policy, "tool-added"),
+            added,
+            "{enforcement} {unknown:?}"
+        );
+    }
+}
+
+#[test]
+fn below_both_thresholds_a_change_is_only_told() {
+    let mut policy = Policy {
+        fail_on: FailOn::Breaking,
+        ..Policy::default()
+    };
+    assert_eq!(action(&policy, "tool-removed"), Action::Block);
+    assert_eq!(action(&policy, "tool-added"), Action::Audit);
+    policy.fail_on_exposure = Exposure::High;
+    assert_eq!(action(&policy, "tool-added"), Action::Block);
+    policy.fail_on = FailOn::None;
+    assert_eq!(action(&policy, "tool-removed"), Action::Audit);
+}
+
+#[test]
+fn a_rule_has_the_action_or_the_level_that_the_policy_gives_it() {
+    let mut policy = Policy {
+        enforcement: Enforcement::Warn,
+        ..Policy::default()
+    };
+    policy
+        .rules
+        .insert("tool-removed".into(), RuleSetting::Action(Action::Block));
+    assert_eq!(action(&policy, "tool-removed"), Action::Block);
+    assert_eq!(action(&policy, "prompt-removed"), Action::Warn);
+
+    let mut policy = Policy {
+        fail_on: FailOn::Breaking,
+        ..Policy::default()
+    };
+    policy.rules.insert(
+        "tool-title-changed".into(),
+        RuleSetting::Level(Level::Breaking),
+    );
+    assert_eq!(action(&policy, "tool-title-changed"), Action::Block);
+}
+
+#[test]
+fn what_would_have_blocked_does_not_depend_on_what_is_enforced() {
+    for enforcement in [Enforcement::Audit, Enforcement::Warn, Enforcement::Block] {
+        let policy = Policy {
+            enforcement,
+            ..Policy::default()
+        };
+        for rule in ["tool-added", "tool-removed"] {
+            assert!(
+                policy.judge("s", vec![change(rule)], TODAY)[0].would_block,
+                "{enforcement} {rule}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_finding_fails_only_if_the_policy_says_so_of_its_rule() {
+    let note = Note {
+        rule: "stdout-noise",
+        component: None,
+        message: String::new(),
+    };
+    let mut policy = Policy {
+        fail_on: FailOn::Breaking,
+        ..Policy::default()
+    };
+    assert_eq!(policy.judge_note(&note), Action::Audit);
+    for (setting, expected) in [
+        (RuleSetting::Action(Action::Block), Action::Block),
+        (RuleSetting::Action(Action::Warn), Action::Warn),
+        (RuleSetting::Level(Level::Breaking), Action::Block),
+        (RuleSetting::Level(Level::Risky), Action::Audit),
+    ] {
+        policy.rules.insert("stdout-noise".into(), setting);
+        assert_eq!(policy.judge_note(&note), expected);
+    }
+    policy.enforcement = Enforcement::Audit;
+    policy
+        .rules
+        .insert("stdout-noise".into(), RuleSetting::Action(Action::Block));
+    assert_eq!(policy.judge_note(&note), Action::Audit);
+}
+
+#[test]
+fn audit_is_a_cap_and_says_what_would_have_blocked() {
+    let mut policy = Policy {
+        enforcement: Enforcement::Audit,
+        ..Policy::default()
+    };
+    policy
+        .rules
+        .insert("tool-removed".into(), RuleSetting::Action(Action::Block));
+    let judged = policy.judge("s", vec![change("tool-removed")], TODAY);
+    assert_eq!(judged[0].action, Action::Audit);
+    assert!(judged[0].would_block);
+}
+
+fn accepting(change: &str, expires: Option<Date>) -> Policy {
+    Policy {
+        accept: vec![Acceptance {
+            change: change.into(),
+            reason: "r".into(),
+            owner: "@o".into(),
+            expires,
+            line: 3,
+        }],
+        ..Policy::default()
+    }
+}
+
+#[test]
+fn an_accepted_change_does_not_block_until_its_last_day_is_over() {
+    let id = change("tool-removed").id("s");
+    let until = |day| Some(Date { day, ..TODAY });
+    for (expires, expected) in [
+        (None, Action::Accepted),
+        (until(15), Action::Accepted),
+        (until(14), Action::Block),
+    ] {
+        assert_eq!(action(&accepting(&id, expires), "tool-removed"), expected);
+    }
+}
+
+#[test]
+fn an_acceptance_covers_one_value_only() {
+    let accepted = change("tool-title-changed").values(None, Some(&Json::string("a")));
+    let policy = accepting(&accepted.id("s"), None);
+    let next = change("tool-title-changed").values(None, Some(&Json::string("b")));
+    let judged = policy.judge("s", vec![accepted, next], TODAY);
+    assert_eq!(judged[0].action, Action::Accepted);
+    assert_eq!(judged[1].action, Action::Block);
+}
+
+#[test]
+fn stale_acceptances_are_findings() {
+    let rules = |policy: &Policy, ids: &[&str], complete| -> Vec<&str> {
+        policy
+            .stale_acceptances(ids, complete, TODAY)
+            .iter()
+            .map(|note| note.rule)
+            .collect()
+    };
+    let policy = accepting("aaaaaaaaaaaa", None);
+    assert_eq!(rules(&policy, &[], true), ["acceptance-unused"]);
+    assert!(rules(&policy, &[], false).is_empty());
+    assert!(rules(&policy, &["aaaaaaaaaaaa"], true).is_empty());
+    let expired = accepting(
+        "aaaaaaaaaaaa",
+        Some(Date {
+            year: 2025,
+            ..TODAY
+        }),
+    );
+    assert_eq!(
+        rules(&expired, &["aaaaaaaaaaaa"], true),
+        ["acceptance-expired"]
+    );
+}

@@ -1,0 +1,270 @@
+//! Which version the server's package has.
+//!
+//! `serverInfo.version` cannot be trusted: in two of three published servers it is the SDK's version or a constant. A
+//! version policy therefore reads the version where the maintainers write it, from a source that the configuration
+//! names or that is found beside a server that is started from its own sources. This room reads files and runs git or
+//! the command that the user named; what a version demands is the policy's business.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::canonical::{Json, parse_str};
+use crate::surface::Surface;
+
+/// Where a version is read.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum VersionSource {
+    /// A manifest beside a server that is started from its own sources, else what the server says.
+    #[default]
+    Auto,
+    /// `serverInfo.version`
+    Server,
+    /// The newest tag that the current commit descends from.
+    GitTag,
+    /// A manifest: package.json, pyproject.toml, Cargo.toml, or any JSON or TOML file with a `version`.
+    File(String),
+    /// The first line that a command prints.
+    Command(Vec<String>),
+}
+
+/// A version and where it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// `package.json`, `git-tag`, `serverInfo`, ...
+    pub source: String,
+    /// The version, where there is one.
+    pub version: Option<String>,
+}
+
+/// A version that the configuration asks for and that cannot be read (exit 2).
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read the version from {source_name}: {problem}")]
+pub struct VersionError {
+    source_name: String,
+    problem: String,
+}
+
+impl VersionError {
+    /// How to go on.
+    pub fn help(&self) -> &'static str {
+        "set `version` of the server in mcp-keel.toml to \"server\", \"git-tag\", a manifest such as \"package.json\", or a \
+         command such as [\"node\", \"-p\", \"require('./package.json').version\"]"
+    }
+}
+
+/// The manifests looked for beside a server, in this order.
+const MANIFESTS: [&str; 3] = ["package.json", "pyproject.toml", "Cargo.toml"];
+
+/// Programs that start what the folder they run in contains.
+const PROJECT_RUNNERS: [&str; 9] = [
+    "npm", "pnpm", "yarn", "bun", "deno", "cargo", "uv", "poetry", "hatch",
+];
+
+impl VersionSource {
+    /// As the configuration writes it.
+    pub fn parse(text: &str) -> Self {
+        match text {
+            "auto" => Self::Auto,
+            "server" | "serverInfo" => Self::Server,
+            "git-tag" => Self::GitTag,
+            file => Self::File(file.to_owned()),
+        }
+    }
+
+    /// What has to be read for a server that is started by `command` in `folder`: the decision of `auto`.
+    pub fn resolve(&self, folder: &Path, command: &[String]) -> Self {
+        match self {
+            Self::Auto => detect(folder, command).map_or(Self::Server, Self::File),
+            other => other.clone(),
+        }
+    }
+
+    /// The name of a resolved source, as reports and baselines have it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Auto | Self::Server => "serverInfo".to_owned(),
+            Self::GitTag => "git-tag".to_owned(),
+            Self::File(file) => file.clone(),
+            Self::Command(_) => "command".to_owned(),
+        }
+    }
+
+    /// Reads a version from a resolved source; none where only the server itself can tell.
+    pub fn read(&self, folder: &Path) -> Result<Option<Release>, VersionError> {
+        let version = match self {
+            Self::Auto | Self::Server => return Ok(None),
+            Self::GitTag => printed(
+                folder,
+                &["git", "describe", "--tags", "--abbrev=0"].map(str::to_owned),
+            ),
+            Self::Command(command) => printed(folder, command),
+            Self::File(file) => from_manifest(&folder.join(file)),
+        };
+        let source = self.name();
+        match version {
+            Ok(version) => Ok(Some(Release {
+                source,
+                version: Some(version),
+            })),
+            Err(problem) => Err(VersionError {
+                source_name: source,
+                problem,
+            }),
+        }
+    }
+}
+
+impl Release {
+    /// What the server says of itself.
+    pub fn of_server(surface: &Surface) -> Self {
+        Self {
+            source: VersionSource::Server.name(),
+            version: surface.server_version().map(str::to_owned),
+        }
+    }
+}
+
+/// The manifest of a server that is started from its own sources. A server from somewhere else (`npx some-server`) that
+/// happens to be started in this folder has a version of its own.
+fn detect(folder: &Path, command: &[String]) -> Option<String> {
+    let program = Path::new(command.first()?)
+        .file_stem()?
+        .to_string_lossy()
+        .into_owned();
+    let runs_project = PROJECT_RUNNERS.contains(&program.as_str());
+    let starts_file_of_it = command.iter().any(|word| {
+        let path = PathBuf::from(word);
+        path.is_relative()
+            && !word.starts_with('-')
+            && word.contains(['/', '.'])
+            && folder.join(path).is_file()
+    });
+    if !runs_project && !starts_file_of_it {
+        return None;
+    }
+    let mut found = MANIFESTS
+        .iter()
+        .filter(|file| from_manifest(&folder.join(file)).is_ok());
+    found.next().map(|file| (*file).to_owned())
+}
+
+fn from_manifest(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let is_toml = path
+        .extension()
+        .is_some_and(|extension| extension == "toml");
+    let version = if is_toml {
+        from_toml(&text)?
+    } else {
+        from_json(&text)?
+    };
+    version.ok_or_else(|| "there is no `version` in it".to_owned())
+}
+
+fn from_json(text: &str) -> Result<Option<String>, String> {
+    let document = parse_str(text).map_err(|error| format!("not JSON: {error}"))?;
+    Ok(document
+        .get("version")
+        .and_then(Json::as_str)
+        .map(str::to_owned))
+}
+
+fn from_toml(text: &str) -> Result<Option<String>, String> {
+    let document: toml::Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| format!("not TOML: {}", error.message()))?;
+    let places: [&[&str]; 5] = [
+        &["project", "version"],
+        &["package", "version"],
+        &["tool", "poetry", "version"],
+        &["workspace", "package", "version"],
+        &["version"],
+    ];
+    let at = |place: &[&str]| {
+        let mut value = document.get(place[0])?;
+        for key in &place[1..] {
+            value = value.get(key)?;
+        }
+        value.as_str().map(str::to_owned)
+    };
+    Ok(places.into_iter().find_map(at))
+}
+
+fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err("the command is empty".to_owned());
+    };
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("cannot run {program}: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!(
+            "{program} failed: {}",
+            said.lines().next().unwrap_or("no message")
+        ));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    match text.lines().next().map(str::trim) {
+        Some(line) if !line.is_empty() => Ok(line.to_owned()),
+        _ => Err(format!("{program} printed nothing")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder
+    }
+
+    fn command(words: &str) -> Vec<String> {
+        words.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn each_manifest_tells_its_version() {
+        for (name, text) in [
+            ("package.json", r#"{"version":"1.2.3"}"#),
+            ("server.json", r#"{"version":"1.2.3"}"#),
+            ("pyproject.toml", "[project]\nversion = \"1.2.3\""),
+            ("pyproject.toml", "[tool.poetry]\nversion = \"1.2.3\""),
+            ("Cargo.toml", "[package]\nversion = \"1.2.3\""),
+        ] {
+            let folder = folder(&[(name, text)]);
+            assert_eq!(
+                from_manifest(&folder.path().join(name)).unwrap(),
+                "1.2.3",
+                "{text}"
+            );
+        }
+        let dynamic = folder(&[("pyproject.toml", "[project]\ndynamic = [\"version\"]")]);
+        assert!(from_manifest(&dynamic.path().join("pyproject.toml")).is_err());
+    }
+
+    #[test]
+    fn a_manifest_belongs_to_a_server_that_is_started_from_its_folder() {
+        let folder = folder(&[
+            ("package.json", r#"{"version":"1.2.3"}"#),
+            ("dist/index.js", ""),
+        ]);
+        let found = |words: &str| {
+            VersionSource::Auto
+                .resolve(folder.path(), &command(words))
+                .name()
+        };
+        assert_eq!(found("node dist/index.js"), "package.json");
+        assert_eq!(found("npm start"), "package.json");
+        assert_eq!(found("npx some-server"), "serverInfo");
+        assert_eq!(found("node /elsewhere/index.js"), "serverInfo");
+    }
+}

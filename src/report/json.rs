@@ -1,0 +1,154 @@
+//! The machine format, `--format json`: versioned, its schema published in `docs/schema/report.schema.json`.
+
+use super::{Failure, Finding, Located, Report, ServerReport, Status};
+use crate::canonical::{Json, to_pretty};
+use crate::drift::words::Run;
+use crate::judgement::{Exposure, Level, Proof};
+
+/// The report as JSON, with a final newline. Values of a server stand in it as sent; JSON's own escapes make them safe.
+pub fn to_json(report: &Report) -> String {
+    let document = Json::object([
+        ("reportVersion", Json::integer(1)),
+        ("verdict", Json::string(report.verdict.word())),
+        (
+            "servers",
+            Json::Array(report.servers.iter().map(server).collect()),
+        ),
+        (
+            "findings",
+            Json::Array(report.findings.iter().map(finding).collect()),
+        ),
+    ]);
+    to_pretty(&document) + "\n"
+}
+
+fn server(server: &ServerReport) -> Json {
+    let count = |level| (Level::word(level), number(server.count(level)));
+    let exposed = |exposure| (Exposure::word(exposure), number(server.exposed(exposure)));
+    let error = match &server.status {
+        Status::Undetermined(failure) => error(failure),
+        _ => Json::Null,
+    };
+    let version = &server.version;
+    Json::object([
+        ("name", Json::string(server.name.as_str())),
+        ("status", Json::string(server.status.word())),
+        ("error", error),
+        (
+            "counts",
+            Json::object(
+                [
+                    Level::Breaking,
+                    Level::Risky,
+                    Level::Additive,
+                    Level::Cosmetic,
+                ]
+                .map(count),
+            ),
+        ),
+        (
+            "exposure",
+            Json::object([Exposure::High, Exposure::Medium, Exposure::Low].map(exposed)),
+        ),
+        (
+            "version",
+            Json::object([
+                ("baseline", optional(version.baseline.as_deref())),
+                ("current", optional(version.current.as_deref())),
+                ("required", Json::string(version.required.word())),
+                ("ok", Json::Bool(version.ok)),
+            ]),
+        ),
+        (
+            "cost",
+            Json::object([
+                ("baselineTokens", number(server.cost.baseline)),
+                ("currentTokens", number(server.cost.current)),
+            ]),
+        ),
+        (
+            "changes",
+            Json::Array(server.changes.iter().map(change).collect()),
+        ),
+        (
+            "findings",
+            Json::Array(server.findings.iter().map(finding).collect()),
+        ),
+    ])
+}
+
+fn error(failure: &Failure) -> Json {
+    Json::object([
+        ("message", Json::string(failure.message.as_str())),
+        ("help", Json::string(failure.help.as_str())),
+        ("stderr", Json::string(failure.stderr.as_str())),
+    ])
+}
+
+fn change(located: &Located) -> Json {
+    let change = &located.judged.change;
+    let location = located.location.as_ref().map_or(Json::Null, |place| {
+        let path = place.path.to_string_lossy().replace('\\', "/");
+        Json::object([("path", Json::string(path)), ("line", number(place.line))])
+    });
+    let mut members = vec![
+        ("id", Json::string(located.judged.id.as_str())),
+        ("rule", Json::string(change.rule)),
+        (
+            "component",
+            Json::string(change.component.as_deref().unwrap_or("server")),
+        ),
+        ("pointer", Json::string(change.pointer.as_str())),
+        ("level", Json::string(change.level.word())),
+        ("exposure", Json::string(change.exposure.word())),
+        ("proof", change.proof.as_ref().map_or(Json::Null, proof)),
+        ("old", change.old.clone().unwrap_or(Json::Null)),
+        ("new", change.new.clone().unwrap_or(Json::Null)),
+        ("message", Json::string(change.message.as_str())),
+        ("action", Json::string(located.judged.action.word())),
+        ("wouldBlock", Json::Bool(located.judged.would_block)),
+        ("location", location),
+        ("source", Json::Null),
+    ];
+    if !change.words.is_empty() {
+        members.push(("words", Json::Array(change.words.iter().map(run).collect())));
+    }
+    Json::object(members)
+}
+
+fn proof(proof: &Proof) -> Json {
+    let kind = |kind| ("kind", Json::string(kind));
+    match proof {
+        Proof::Witness(instance) => Json::object([kind("witness"), ("instance", instance.clone())]),
+        Proof::Subsumed => Json::object([kind("subsumed")]),
+        Proof::Undecided(reason) => {
+            Json::object([kind("undecided"), ("reason", Json::string(reason.as_str()))])
+        }
+    }
+}
+
+fn run(run: &Run) -> Json {
+    let (tag, text) = match run {
+        Run::Same(text) => ("=", text),
+        Run::Removed(text) => ("-", text),
+        Run::Added(text) => ("+", text),
+    };
+    Json::Array(vec![Json::string(tag), Json::string(text.as_str())])
+}
+
+fn finding(finding: &Finding) -> Json {
+    Json::object([
+        ("rule", Json::string(finding.note.rule)),
+        ("component", optional(finding.note.component.as_deref())),
+        ("message", Json::string(finding.note.message.as_str())),
+        ("action", Json::string(finding.action.word())),
+    ])
+}
+
+fn optional(text: Option<&str>) -> Json {
+    text.map_or(Json::Null, Json::string)
+}
+
+fn number(count: usize) -> Json {
+    Json::integer(i64::try_from(count).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,205 @@
+//! One report value, and pure renderers over it.
+//!
+//! Renderers never compute a verdict and never print: they return text. Everything that a server said passes through
+//! [`escape`] on its way into any of them.
+
+pub mod escape;
+mod fold;
+mod json;
+pub mod rules;
+mod terminal;
+
+use std::path::PathBuf;
+
+use crate::judgement::{Exposure, Level};
+use crate::policy::{Action, Judged, Verdict, VersionCheck};
+use crate::surface::{Kind, Note, Surface};
+
+pub use json::to_json;
+pub use terminal::{Style, terminal};
+
+/// The outcome of a run.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// In one word.
+    pub verdict: Verdict,
+    /// By name.
+    pub servers: Vec<ServerReport>,
+    /// Findings about the policy and the run, not about one server.
+    pub findings: Vec<Finding>,
+    /// The two things compared, for the headline.
+    pub comparison: Comparison,
+}
+
+/// What was compared with what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Live servers with the committed baseline.
+    Check,
+    /// Two sources.
+    Diff,
+    /// Live servers with the baseline that they replace.
+    Pin {
+        /// The files that were written.
+        written: Vec<PathBuf>,
+    },
+}
+
+/// The outcome for one server.
+#[derive(Clone, Debug)]
+pub struct ServerReport {
+    /// Its name in the configuration.
+    pub name: String,
+    /// What was found.
+    pub status: Status,
+    /// The judged changes, each with its place in the baseline.
+    pub changes: Vec<Located>,
+    /// What was noticed and is no drift.
+    pub findings: Vec<Finding>,
+    /// The version against what the drift demands.
+    pub version: VersionCheck,
+    /// What the tools cost in a model's context.
+    pub cost: Cost,
+    /// How many components were compared.
+    pub components: usize,
+    /// The command that accepts the drift.
+    pub accept_with: String,
+}
+
+/// What was found about a server.
+#[derive(Clone, Debug)]
+pub enum Status {
+    /// No drift.
+    Clean,
+    /// Drift.
+    Drifted,
+    /// The baseline does not know it.
+    New,
+    /// It could not be captured.
+    Undetermined(Failure),
+}
+
+impl Status {
+    /// The word for it in every format.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Status::Clean => "clean",
+            Status::Drifted => "drifted",
+            Status::New => "new",
+            Status::Undetermined(_) => "undetermined",
+        }
+    }
+}
+
+/// Why a server could not be captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// One sentence.
+    pub message: String,
+    /// How to go on.
+    pub help: String,
+    /// The last that it wrote to stderr, as it wrote it.
+    pub stderr: String,
+}
+
+/// A judged change and where it stands.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// The change.
+    pub judged: Judged,
+    /// Its place in the committed baseline.
+    pub location: Option<Place>,
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub path: PathBuf,
+    /// From 1.
+    pub line: usize,
+}
+
+/// A note and what happens because of it.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The note.
+    pub note: Note,
+    /// What happens.
+    pub action: Action,
+}
+
+/// What the tools of a server cost in a model's context, before and now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Tokens of the pinned tools.
+    pub baseline: usize,
+    /// Tokens of the tools now.
+    pub current: usize,
+}
+
+impl Cost {
+    /// The estimate: a token is four bytes of name, description and input schema as a client sends them to a model.
+    /// Real tokenisers differ by some ten percent; the change between two versions is what is of interest.
+    pub fn tokens(surface: &Surface) -> usize {
+        let bytes: usize = surface
+            .of_kind(Kind::Tool)
+            .flat_map(|tool| {
+                ["name", "description", "inputSchema"].map(|member| tool.definition.get(member))
+            })
+            .flatten()
+            .map(|value| crate::canonical::to_compact(value).len())
+            .sum();
+        bytes.div_ceil(4)
+    }
+}
+
+impl ServerReport {
+    /// How many changes have this level, accepted ones included.
+    pub fn count(&self, level: Level) -> usize {
+        self.changes
+            .iter()
+            .filter(|it| it.judged.change.level == level)
+            .count()
+    }
+
+    /// How many changes have this exposure.
+    pub fn exposed(&self, exposure: Exposure) -> usize {
+        self.changes
+            .iter()
+            .filter(|it| it.judged.change.exposure == exposure)
+            .count()
+    }
+
+    /// The verdict over this server alone.
+    pub fn verdict(&self) -> Verdict {
+        if matches!(self.status, Status::Undetermined(_)) {
+            return Verdict::Undetermined;
+        }
+        let changes = self.changes.iter().map(|it| it.judged.action);
+        crate::policy::verdict(changes.chain(self.findings.iter().map(|it| it.action)))
+    }
+}
+
+impl Report {
+    /// From its parts; the verdict is the worst of theirs.
+    pub fn new(comparison: Comparison, servers: Vec<ServerReport>, findings: Vec<Finding>) -> Self {
+        let of_servers = servers
+            .iter()
+            .map(ServerReport::verdict)
+            .max()
+            .unwrap_or(Verdict::Pass);
+        let of_findings = crate::policy::verdict(findings.iter().map(|it| it.action));
+        Self {
+            verdict: of_servers.max(of_findings),
+            servers,
+            findings,
+            comparison,
+        }
+    }
+
+    /// Every change of the run.
+    pub fn changes(&self) -> impl Iterator<Item = &Located> {
+        self.servers.iter().flat_map(|server| &server.changes)
+    }
+}

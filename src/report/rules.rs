@@ -1,0 +1,199 @@
+//! The rule catalogue as people and programs read it.
+
+use std::fmt::Write as _;
+
+use owo_colors::OwoColorize as _;
+
+use super::Style;
+use crate::canonical::{Json, parse_str, to_pretty};
+use crate::drift::Subject;
+use crate::drift::catalogue::{Example, Rule, all};
+
+/// Where a rule is explained on the web.
+pub fn address(rule: &Rule) -> String {
+    format!(
+        "https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#{}",
+        rule.id
+    )
+}
+
+/// One line a rule.
+pub fn table(style: Style) -> String {
+    let mut out = String::new();
+    let widest = all().iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    for rule in all() {
+        let judgement = match rule.subject {
+            Subject::Change => format!("{:<9} {:<7}", rule.level, rule.exposure),
+            Subject::Finding => format!("{:<17}", "finding"),
+        };
+        let _ = writeln!(out, "{:<widest$}  {judgement}  {}", rule.id, rule.summary);
+    }
+    let hint = "\nThe columns are the usual level (what it does to callers) and exposure (what it does to those who \
+                approved the server). `mcp-keel explain RULE` tells more.";
+    out + &textwrap::fill(hint, style.width) + "\n"
+}
+
+/// The page of one rule.
+pub fn page(rule: &Rule, style: Style) -> String {
+    let mut out = String::new();
+    let title = if style.color {
+        rule.id.bold().to_string()
+    } else {
+        rule.id.to_owned()
+    };
+    let _ = writeln!(out, "{title}\n");
+    let paragraph = |text: &str, indent: &str| {
+        let options = textwrap::Options::new(style.width.min(88))
+            .initial_indent(indent)
+            .subsequent_indent(indent);
+        textwrap::fill(text, options) + "\n"
+    };
+    out += &paragraph(&format!("{}.", sentence(rule.summary)), "");
+    out += &format!("\n{}\n", judgement(rule));
+    let heading = |text: &str| {
+        if style.color {
+            format!("\n{}\n", text.bold())
+        } else {
+            format!("\n{text}\n")
+        }
+    };
+    out += &heading("Why it matters");
+    out += &paragraph(rule.rationale, "  ");
+    out += &heading("What to do");
+    out += &paragraph(rule.advice, "  ");
+    out += &heading("Example");
+    match rule.example {
+        Example::Surfaces { old, new } | Example::Schemas { old, new } => {
+            out += &indented(&example_diff(old, new));
+        }
+        Example::Elsewhere(text) => out += &paragraph(text, "  "),
+    }
+    out += &heading("In mcp-keel.toml");
+    out += &indented(&setting(rule));
+    out
+}
+
+/// Every rule in one Markdown document: `docs/rules.md`.
+pub fn markdown() -> String {
+    let mut out = String::from(
+        "# Rules\n\nEvery difference that mcp-keel reports has a rule. This page is made by `mcp-keel rules --format \
+         markdown` from the table that the program itself uses.\n\n| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n",
+    );
+    for rule in all() {
+        let (level, exposure) = match rule.subject {
+            Subject::Change => (rule.level.word(), rule.exposure.word()),
+            Subject::Finding => ("finding", ""),
+        };
+        let _ = writeln!(
+            out,
+            "| [{0}](#{0}) | {level} | {exposure} | {1} |",
+            rule.id, rule.summary
+        );
+    }
+    for rule in all() {
+        let _ = write!(
+            out,
+            "\n## {}\n\n{}. {}\n\n{}\n\n**What to do.** {}\n\n",
+            rule.id,
+            sentence(rule.summary),
+            judgement(rule),
+            rule.rationale,
+            rule.advice
+        );
+        let _ = match rule.example {
+            Example::Surfaces { old, new } | Example::Schemas { old, new } => {
+                write!(out, "```diff\n{}```\n", example_diff(old, new))
+            }
+            Example::Elsewhere(text) => writeln!(out, "Example: {text}."),
+        };
+    }
+    out
+}
+
+/// Every rule as JSON.
+pub fn to_json() -> Json {
+    let rules = all()
+        .iter()
+        .map(|rule| {
+            Json::object([
+                ("id", Json::string(rule.id)),
+                (
+                    "kind",
+                    Json::string(if rule.subject == Subject::Change {
+                        "change"
+                    } else {
+                        "finding"
+                    }),
+                ),
+                ("summary", Json::string(rule.summary)),
+                ("level", Json::string(rule.level.word())),
+                ("exposure", Json::string(rule.exposure.word())),
+                ("rationale", Json::string(rule.rationale)),
+                ("advice", Json::string(rule.advice)),
+                ("address", Json::string(address(rule))),
+            ])
+        })
+        .collect();
+    Json::object([
+        ("rulesVersion", Json::integer(1)),
+        ("rules", Json::Array(rules)),
+    ])
+}
+
+fn judgement(rule: &Rule) -> String {
+    match rule.subject {
+        Subject::Change => format!(
+            "Usual level: {}. Usual exposure: {}.",
+            rule.level, rule.exposure
+        ),
+        Subject::Finding => {
+            "A finding: reported beside the drift, and failing only if the policy says so."
+                .to_owned()
+        }
+    }
+}
+
+fn setting(rule: &Rule) -> String {
+    format!(
+        "[policy.rules]\n{} = \"warn\"    # audit, warn, block, or a level\n",
+        rule.id
+    )
+}
+
+/// The lines that differ between two examples, with a little around them.
+fn example_diff(old: &str, new: &str) -> String {
+    // Laid out alike, so that only what differs differs.
+    let pretty = |text: &str| {
+        parse_str(text).map_or_else(|_| text.to_owned(), |value| to_pretty(&value) + "\n")
+    };
+    let (old, new) = (&pretty(old), &pretty(new));
+    let diff = similar::TextDiff::configure()
+        .algorithm(similar::Algorithm::Patience)
+        .diff_lines(old, new);
+    let mut out = String::new();
+    for group in diff.grouped_ops(2) {
+        for op in group {
+            for change in diff.iter_changes(&op) {
+                let _ = write!(out, "{}{}", change.tag(), change.value());
+                if change.missing_newline() {
+                    out.push('\n');
+                }
+            }
+        }
+    }
+    out
+}
+
+fn indented(text: &str) -> String {
+    text.lines().fold(String::new(), |mut out, line| {
+        let _ = writeln!(out, "  {line}");
+        out
+    })
+}
+
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
+}

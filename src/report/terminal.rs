@@ -1,0 +1,516 @@
+//! The report for people at a terminal: a headline that says what happened and what to do next, then the changes by
+//! component, the worst first. Readable without colour, at 80 columns, in a pipe.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use owo_colors::{OwoColorize as _, Style as Paint};
+
+use super::fold::{Told, fold};
+use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape};
+use crate::canonical::{Json, to_compact};
+use crate::drift::words::Run;
+use crate::judgement::{Exposure, Level, Proof};
+use crate::policy::{Action, Bump, Verdict};
+
+/// How much of a value is shown. The whole value is in the JSON report and in the baseline.
+const VALUE_CHARACTERS: usize = 300;
+
+/// How many of the last lines of a server's stderr are shown.
+const STDERR_LINES: usize = 12;
+
+/// How a report is laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// With colours.
+    pub color: bool,
+    /// Columns.
+    pub width: usize,
+    /// Only what is not in order.
+    pub quiet: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self {
+            color: false,
+            width: 80,
+            quiet: false,
+        }
+    }
+}
+
+/// The report as text, with a final newline (empty when there is nothing to say).
+pub fn terminal(report: &Report, style: Style) -> String {
+    if style.quiet && report.verdict == Verdict::Pass {
+        return String::new();
+    }
+    let mut page = Page {
+        out: String::new(),
+        style,
+        pinning: matches!(report.comparison, Comparison::Pin { .. }),
+    };
+    page.headline(report);
+    for server in &report.servers {
+        page.server(server, &report.comparison);
+    }
+    page.findings("", &report.findings);
+    page.out
+}
+
+struct Page {
+    out: String,
+    style: Style,
+    /// Everything is accepted by pinning it: no need to say so of each change.
+    pinning: bool,
+}
+
+impl Page {
+    fn paint(&self, text: &str, paint: Paint) -> String {
+        if self.style.color {
+            text.style(paint).to_string()
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// A paragraph, wrapped, every line indented by `indent` spaces.
+    fn paragraph(&mut self, indent: usize, text: &str) {
+        self.hanging(indent, "", text);
+    }
+
+    /// A paragraph whose first line begins with `mark`, the others below its text.
+    fn hanging(&mut self, indent: usize, mark: &str, text: &str) {
+        let first = " ".repeat(indent) + mark;
+        let rest = " ".repeat(indent + textwrap::core::display_width(mark));
+        for (index, line) in text.split('\n').enumerate() {
+            let options = textwrap::Options::new(self.style.width.max(20))
+                .initial_indent(if index == 0 { &first } else { &rest })
+                .subsequent_indent(&rest)
+                // Rule ids and options are to be copied: no break at their hyphens.
+                .word_splitter(textwrap::WordSplitter::NoHyphenation);
+            let _ = writeln!(self.out, "{}", textwrap::fill(line, options).trim_end());
+        }
+    }
+
+    fn headline(&mut self, report: &Report) {
+        let label = match report.verdict {
+            _ if matches!(report.comparison, Comparison::Pin { .. }) => {
+                self.paint("PINNED", Paint::new().green().bold())
+            }
+            Verdict::Pass => self.paint("PASS", Paint::new().green().bold()),
+            Verdict::Warn => self.paint("WARN", Paint::new().yellow().bold()),
+            Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
+            Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
+        };
+        let sentence = headline(report);
+        self.hanging(0, &format!("{label}  "), &sentence);
+    }
+
+    fn server(&mut self, server: &ServerReport, comparison: &Comparison) {
+        let nothing_to_say = server.changes.is_empty()
+            && server.findings.is_empty()
+            && !matches!(server.status, Status::Undetermined(_));
+        // A server that is pinned for the first time is told in the headline.
+        let nothing_to_say = nothing_to_say
+            || (self.pinning && matches!(server.status, Status::New) && server.findings.is_empty());
+        if nothing_to_say {
+            return;
+        }
+        self.out.push('\n');
+        let name = self.paint(&escape::line(&server.name), Paint::new().bold());
+        let mut title = format!("{name}  {}", server.status.word());
+        let version = &server.version;
+        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
+            let (was, is) = (escape::short(was, 40), escape::short(is, 40));
+            let _ = match was == is {
+                true => write!(title, "  version {is}"),
+                false => write!(title, "  version {was} -> {is}"),
+            };
+        }
+        self.paragraph(0, &title);
+        if let Status::Undetermined(failure) = &server.status {
+            self.failure(failure);
+        }
+        if version.required > Bump::None && !version.ok && *comparison == Comparison::Check {
+            let sentence = format!("This drift asks for a new {} version.", version.required);
+            self.paragraph(2, &sentence);
+        }
+        let (was, is) = (server.cost.baseline, server.cost.current);
+        if was != is && !server.changes.is_empty() && was > 0 {
+            let sign = if is > was { "+" } else { "-" };
+            let sentence = format!(
+                "Context cost of the tools: about {was} -> {is} tokens ({sign}{}).",
+                is.abs_diff(was)
+            );
+            self.paragraph(2, &sentence);
+        }
+        let told = fold(&server.changes);
+        let (many, single): (Vec<_>, Vec<_>) =
+            told.into_iter().partition(|it| !it.components.is_empty());
+        for change in &many {
+            self.out.push('\n');
+            self.many(change);
+        }
+        let mut by_component: BTreeMap<Option<&str>, Vec<Told<'_>>> = BTreeMap::new();
+        for change in single {
+            by_component
+                .entry(change.change.judged.change.component.as_deref())
+                .or_default()
+                .push(change);
+        }
+        let mut groups: Vec<_> = by_component.into_iter().collect();
+        // The worst first; BTreeMap's order by key decides between equals.
+        groups.sort_by_key(|(_, changes)| std::cmp::Reverse(changes.iter().map(severity).max()));
+        for (component, mut changes) in groups {
+            self.out.push('\n');
+            changes.sort_by_key(|change| std::cmp::Reverse(severity(change)));
+            self.component(component, &changes);
+        }
+        self.findings("  ", &server.findings);
+    }
+
+    fn failure(&mut self, failure: &Failure) {
+        let message = escape::line(&failure.message);
+        self.hanging(2, "error: ", &message);
+        let help = escape::block(&failure.help);
+        self.hanging(2, "help: ", &help);
+        let stderr = escape::block(&failure.stderr);
+        let lines: Vec<&str> = stderr
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        if !lines.is_empty() {
+            self.paragraph(2, "the last lines of its stderr:");
+            for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
+                let line = escape::short(line, 400);
+                let _ = writeln!(self.out, "  | {line}");
+            }
+        }
+    }
+
+    fn many(&mut self, told: &Told<'_>) {
+        let shown: Vec<String> = told
+            .components
+            .iter()
+            .take(4)
+            .map(|component| escape::short(component, 60))
+            .collect();
+        let more = told.components.len() - shown.len();
+        let title = format!(
+            "{} components: {} and {more} more",
+            told.components.len(),
+            shown.join(", ")
+        );
+        self.paragraph(2, &title);
+        self.change(told);
+    }
+
+    fn component(&mut self, component: Option<&str>, changes: &[Told<'_>]) {
+        let name = match component {
+            Some(key) => escape::short(key, 120),
+            None => "the server itself".to_owned(),
+        };
+        let place = changes
+            .iter()
+            .find_map(|told| told.change.location.as_ref())
+            .map(|place| {
+                format!(
+                    "  ({}:{})",
+                    escape::line(&place.path.to_string_lossy()),
+                    place.line
+                )
+            })
+            .unwrap_or_default();
+        let title =
+            self.paint(&name, Paint::new().bold()) + &self.paint(&place, Paint::new().dimmed());
+        self.paragraph(2, &title);
+        for told in changes {
+            self.change(told);
+        }
+    }
+
+    fn change(&mut self, told: &Told<'_>) {
+        let judged = &told.change.judged;
+        let change = &judged.change;
+        let level = self.paint(&format!("{:<9}", change.level), level_paint(change.level));
+        let mut title = format!("{level} {}", change.rule);
+        if change.exposure >= Exposure::Medium {
+            title += &self.paint(
+                &format!("  exposure {}", change.exposure),
+                exposure_paint(change.exposure),
+            );
+        }
+        if !matches!(judged.action, Action::Block) && !self.pinning {
+            let _ = write!(title, "  ({})", judged.action);
+        }
+        title += &self.paint(&format!("  {}", judged.id), Paint::new().dimmed());
+        self.paragraph(4, &title);
+
+        let mut sentence = escape::short(&change.message, 400);
+        if !change.pointer.is_empty() {
+            let _ = write!(sentence, "  [{}]", escape::short(&change.pointer, 200));
+        }
+        self.paragraph(14, &sentence);
+        if !change.words.is_empty() {
+            let words = self.words(&change.words);
+            self.paragraph(14, &words);
+        } else if !change.pointer.is_empty() || change.component.is_none() {
+            self.value("- ", change.old.as_ref(), Paint::new().red());
+            self.value("+ ", change.new.as_ref(), Paint::new().green());
+        }
+        match &change.proof {
+            Some(Proof::Witness(instance)) => {
+                let label = match change.rule.starts_with("output-") {
+                    true => "may be returned now, and the old contract forbids it: ",
+                    false => "worked before, fails now: ",
+                };
+                let call = escape::short(&to_compact(instance), VALUE_CHARACTERS);
+                let call = self.paint(&call, Paint::new().cyan());
+                self.hanging(14, label, &call);
+            }
+            Some(Proof::Undecided(reason)) => {
+                let reason = escape::short(reason, 200);
+                self.hanging(14, "not decided: ", &reason);
+            }
+            Some(Proof::Subsumed) | None => {}
+        }
+    }
+
+    fn value(&mut self, mark: &str, value: Option<&Json>, paint: Paint) {
+        if let Some(value) = value {
+            let text = escape::short(&to_compact(value), VALUE_CHARACTERS);
+            let text = self.paint(&text, paint);
+            self.hanging(14, mark, &text);
+        }
+    }
+
+    /// A word diff in the manner of `git diff --word-diff`: `[-gone-]` and `{+new+}`, with a little of what stayed.
+    fn words(&self, runs: &[Run]) -> String {
+        let mut out = String::new();
+        for (index, run) in runs.iter().enumerate() {
+            match run {
+                Run::Same(text) => {
+                    let text = escape::line(text);
+                    out += &context(&text, index > 0, index + 1 < runs.len());
+                }
+                Run::Removed(text) => {
+                    let text = escape::short(text, 1_000);
+                    out += &self.paint(&format!("[-{text}-]"), Paint::new().red());
+                }
+                Run::Added(text) => {
+                    let text = escape::short(text, 1_000);
+                    out += &self.paint(&format!("{{+{text}+}}"), Paint::new().green());
+                }
+            }
+        }
+        out
+    }
+
+    fn findings(&mut self, indent: &str, findings: &[Finding]) {
+        if findings.is_empty() {
+            return;
+        }
+        self.out.push('\n');
+        for finding in findings {
+            let note = &finding.note;
+            let component = note
+                .component
+                .as_deref()
+                .map(|key| format!("{key}: "))
+                .unwrap_or_default();
+            let text = escape::short(&format!("{component}{}", note.message), 500);
+            let word = if finding.action == Action::Audit {
+                "note"
+            } else {
+                finding.action.word()
+            };
+            self.hanging(
+                indent.len(),
+                &format!("{word}: "),
+                &format!("{text} ({})", note.rule),
+            );
+        }
+    }
+}
+
+/// Enough of an unchanged run to see where a change stands.
+fn context(text: &str, before: bool, after: bool) -> String {
+    const WORDS: usize = 8;
+    let words: Vec<&str> = text.split_inclusive(' ').collect();
+    let keep = |at: usize| (before && at < WORDS) || (after && at + WORDS >= words.len());
+    if words.len() <= 3 * WORDS {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut skipping = false;
+    for (at, word) in words.iter().enumerate() {
+        if keep(at) {
+            out += word;
+            skipping = false;
+        } else if !skipping {
+            out += "… ";
+            skipping = true;
+        }
+    }
+    out
+}
+
+fn severity(told: &Told<'_>) -> (Level, Exposure) {
+    let change = &told.change.judged.change;
+    (change.level, change.exposure)
+}
+
+fn level_paint(level: Level) -> Paint {
+    match level {
+        Level::Breaking => Paint::new().red().bold(),
+        Level::Risky => Paint::new().yellow(),
+        Level::Additive => Paint::new().green(),
+        Level::Cosmetic => Paint::new().dimmed(),
+    }
+}
+
+fn exposure_paint(exposure: Exposure) -> Paint {
+    match exposure {
+        Exposure::High => Paint::new().magenta().bold(),
+        _ => Paint::new().magenta(),
+    }
+}
+
+/// What happened and what to do next, in one sentence or two.
+fn headline(report: &Report) -> String {
+    let of = |wanted: &str| -> Vec<&ServerReport> {
+        report
+            .servers
+            .iter()
+            .filter(|server| server.status.word() == wanted)
+            .collect()
+    };
+    if let Comparison::Pin { written } = &report.comparison {
+        return pin_headline(report, written);
+    }
+    let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
+    if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
+        return clean_headline(report);
+    }
+    let mut sentences = Vec::new();
+    if !drifted.is_empty() {
+        let what = match (&drifted[..], &report.comparison) {
+            (_, Comparison::Diff) => "the two sources differ".to_owned(),
+            ([only], _) => format!("{} drifted", escape::short(&only.name, 80)),
+            (many, _) => format!("{} of {} servers drifted", many.len(), report.servers.len()),
+        };
+        sentences.push(format!("{what}: {}.", counts(report)));
+    }
+    if !new.is_empty() {
+        let names: Vec<String> = new
+            .iter()
+            .map(|server| escape::short(&server.name, 80))
+            .collect();
+        sentences.push(format!("not in the baseline: {}.", names.join(", ")));
+    }
+    if !undetermined.is_empty() {
+        let names: Vec<String> = undetermined
+            .iter()
+            .map(|server| escape::short(&server.name, 80))
+            .collect();
+        sentences.push(format!(
+            "could not be captured: {}. Nothing is claimed about it.",
+            names.join(", ")
+        ));
+    }
+    sentences.push(next_step(report, drifted.len() + new.len()));
+    sentences.retain(|sentence| !sentence.is_empty());
+    sentences.join(" ")
+}
+
+fn clean_headline(report: &Report) -> String {
+    let components: usize = report.servers.iter().map(|server| server.components).sum();
+    match (&report.comparison, &report.servers[..]) {
+        (Comparison::Diff, _) => format!("no difference ({components} components compared)."),
+        (_, [only]) => {
+            format!(
+                "{} matches the baseline ({components} components).",
+                escape::short(&only.name, 80)
+            )
+        }
+        (_, many) => format!(
+            "{} servers match the baseline ({components} components).",
+            many.len()
+        ),
+    }
+}
+
+fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
+    let names: Vec<String> = report
+        .servers
+        .iter()
+        .map(|server| escape::short(&server.name, 80))
+        .collect();
+    let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let files: Vec<String> = written
+        .iter()
+        .map(|path| escape::line(&path.to_string_lossy()))
+        .collect();
+    let what = format!("{} ({components} components)", names.join(", "));
+    let first_time = report
+        .servers
+        .iter()
+        .all(|server| matches!(server.status, Status::New));
+    let accepted = match counts(report) {
+        none if none.is_empty() || first_time => String::new(),
+        counts => format!(" This accepts: {counts}."),
+    };
+    match &files[..] {
+        [] => format!("{what}: the baseline says so already, nothing was written."),
+        files => format!("{what}.{accepted} Commit {}.", files.join(", ")),
+    }
+}
+
+fn next_step(report: &Report, to_accept: usize) -> String {
+    if report.comparison == Comparison::Diff || to_accept == 0 {
+        return String::new();
+    }
+    let blocked = report
+        .changes()
+        .filter(|it| it.judged.action == Action::Block)
+        .count();
+    let would_block = report.changes().filter(|it| it.judged.would_block).count();
+    let command = match &report.servers[..] {
+        [only] => only.accept_with.clone(),
+        _ => "mcp-keel pin".to_owned(),
+    };
+    let command = escape::line(&command);
+    if blocked > 0 {
+        format!("Fix the server, or accept the changes: {command}")
+    } else if would_block > 0 {
+        let noun = if would_block == 1 {
+            "change"
+        } else {
+            "changes"
+        };
+        format!(
+            "{would_block} {noun} would have blocked under enforcement \"block\". To accept: {command}"
+        )
+    } else {
+        format!("Nothing fails. To accept: {command}")
+    }
+}
+
+/// `1 breaking, 2 additive`
+fn counts(report: &Report) -> String {
+    let count = |level| {
+        report
+            .changes()
+            .filter(|it| it.judged.change.level == level)
+            .count()
+    };
+    let said: Vec<String> = Level::ALL
+        .iter()
+        .rev()
+        .map(|level| (count(*level), level))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, level)| format!("{count} {level}"))
+        .collect();
+    said.join(", ")
+}

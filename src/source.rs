@@ -1,0 +1,313 @@
+//! Anything that can be read as a surface: a baseline, a capture, a saved list, a revision in git, a live server.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::baseline::{BaselineError, Manifest};
+use crate::canonical::reader::parse_python;
+use crate::canonical::{Json, ReadError, parse};
+use crate::capture::{CaptureFailure, Captured};
+use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
+
+/// More than this is not read from a file or a pipe.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// The surfaces of a source by server name. Most sources have one.
+pub type Surfaces = BTreeMap<String, Surface>;
+
+/// A source that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceError {
+    /// The file system, git or a pipe refused.
+    #[error("{what}: {problem}")]
+    Unreadable {
+        /// The source.
+        what: String,
+        /// Why not.
+        problem: String,
+        /// How to go on.
+        help: String,
+    },
+    /// Not JSON.
+    #[error("{what}: not JSON: {error}")]
+    NotJson {
+        /// The source.
+        what: String,
+        /// Where and why.
+        error: ReadError,
+    },
+    /// JSON of another kind.
+    #[error("{what}: {problem}")]
+    NotASource {
+        /// The source.
+        what: String,
+        /// What is missing.
+        problem: String,
+    },
+    /// A baseline that does not hold.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// A live server that could not be captured (exit 3).
+    #[error("{what}: {failure}")]
+    Capture {
+        /// The source.
+        what: String,
+        /// Why not.
+        failure: Box<CaptureFailure>,
+    },
+}
+
+impl SourceError {
+    /// How to go on.
+    pub fn help(&self) -> String {
+        match self {
+            Self::Unreadable { help, .. } => help.clone(),
+            Self::NotJson { .. } | Self::NotASource { .. } => {
+                "a source is a baseline, a capture, a saved `tools/list` result, `-`, `git:REF:PATH` or `stdio:COMMAND`"
+                    .to_owned()
+            }
+            Self::Baseline(error) => error.help().to_owned(),
+            Self::Capture { failure, .. } => failure.help(),
+        }
+    }
+}
+
+/// How numbers that no JSON text may hold are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Refused.
+    Json,
+    /// `NaN` and `Infinity` as CPython reads them.
+    Python,
+}
+
+/// A source as it was named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Standard input.
+    Stdin,
+    /// `git:REF:PATH`
+    Git {
+        /// A revision.
+        revision: String,
+        /// A path in it.
+        path: String,
+    },
+    /// `stdio:COMMAND`
+    Stdio(Vec<String>),
+    /// A file.
+    File(String),
+}
+
+impl Source {
+    /// Reads how a source is named.
+    pub fn parse(name: &str) -> Result<Self, String> {
+        if name == "-" {
+            return Ok(Self::Stdin);
+        }
+        if let Some(rest) = name.strip_prefix("git:") {
+            return match rest.split_once(':') {
+                Some((revision, path)) if !revision.is_empty() && !path.is_empty() => {
+                    Ok(Self::Git {
+                        revision: revision.to_owned(),
+                        path: path.to_owned(),
+                    })
+                }
+                _ => Err(format!(
+                    "`{name}`: expected git:REF:PATH, such as git:main:mcp-baseline.json"
+                )),
+            };
+        }
+        if let Some(command) = name.strip_prefix("stdio:") {
+            return match shlex::split(command) {
+                Some(words) if !words.is_empty() => Ok(Self::Stdio(words)),
+                _ => Err(format!(
+                    "`{name}`: expected stdio: and a command, such as \"stdio:node dist/index.js\""
+                )),
+            };
+        }
+        if name.starts_with("http://") || name.starts_with("https://") {
+            return Err(format!(
+                "`{name}`: this version reads servers over stdio only, not over HTTP"
+            ));
+        }
+        Ok(Self::File(name.to_owned()))
+    }
+
+    /// The text of a source that is not live.
+    fn read(&self) -> Result<Vec<u8>, SourceError> {
+        match self {
+            Self::Stdin => bounded("standard input", std::io::stdin().lock()),
+            Self::File(path) => {
+                let help = "check the path; a live server is named as \"stdio:COMMAND\"";
+                let file = std::fs::File::open(path)
+                    .map_err(|error| unreadable(path, &error.to_string(), help))?;
+                bounded(path, file)
+            }
+            Self::Git { revision, path } => git_show(revision, path),
+            Self::Stdio(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// How the source is called in messages.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Stdin => "standard input".to_owned(),
+            Self::File(path) => path.clone(),
+            Self::Git { revision, path } => format!("git:{revision}:{path}"),
+            Self::Stdio(command) => format!("stdio:{}", command.join(" ")),
+        }
+    }
+
+    /// The surfaces of a source that is not live.
+    pub fn surfaces(&self, dialect: Dialect) -> Result<Surfaces, SourceError> {
+        let what = self.name();
+        let bytes = self.read()?;
+        let parsed = match dialect {
+            Dialect::Json => parse(&bytes),
+            Dialect::Python => parse_python(&bytes),
+        };
+        let document = match parsed {
+            Ok(document) => document,
+            // A baseline with conflict markers is no JSON, and its own reader says so best.
+            Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
+                Json::object([("manifestVersion", Json::Null)])
+            }
+            Err(error) => return Err(SourceError::NotJson { what, error }),
+        };
+        if document.get("manifestVersion").is_some() {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let manifest = Manifest::parse(Path::new(&what), text)?;
+            let surfaces = manifest.servers().iter();
+            return Ok(surfaces
+                .map(|(name, pinned)| (name.clone(), pinned.surface.clone()))
+                .collect());
+        }
+        let (name, surface) = from_document(&document)
+            .map_err(|problem| SourceError::NotASource { what, problem })?;
+        Ok([(name, surface)].into())
+    }
+}
+
+/// A capture, a saved list result, or the JSON-RPC answer around one.
+fn from_document(document: &Json) -> Result<(String, Surface), String> {
+    let document = match document.get("result") {
+        Some(result) if document.get("tools").is_none() => result,
+        _ => document,
+    };
+    let mut lists = Lists::default();
+    let mut all_kinds = true;
+    for kind in Kind::ALL.iter().copied() {
+        let member = kind.list_member();
+        match document.get(member) {
+            Some(Json::Array(items)) => *lists.of_mut(kind) = items.clone(),
+            Some(other) => return Err(format!("`{member}` is {}, not an array", other.kind())),
+            None if kind == Kind::Tool => return Err("there is no `tools` array in it".to_owned()),
+            None => all_kinds = false,
+        }
+    }
+    let initialize = document
+        .get("initialize")
+        .or_else(|| document.get("discover"));
+    let client = document
+        .get("client")
+        .map(ClientProfile::from_json)
+        .unwrap_or_default();
+    let scope = Scope {
+        server: initialize.is_some(),
+        all_kinds,
+        order: true,
+    };
+    let name = document
+        .get("server")
+        .and_then(Json::as_str)
+        .unwrap_or("default")
+        .to_owned();
+    let surface = Surface::new(initialize.unwrap_or(&Json::Null), lists, client, scope);
+    Ok((name, surface))
+}
+
+/// A capture as JSON: the lists exactly as sent, nothing of ours inside them.
+pub fn capture_document(server: &str, captured: &Captured) -> Json {
+    let notes = captured
+        .surface
+        .notes
+        .iter()
+        .map(|note| {
+            Json::object([
+                ("rule", Json::string(note.rule)),
+                (
+                    "component",
+                    note.component.as_deref().map_or(Json::Null, Json::string),
+                ),
+                ("message", Json::string(note.message.as_str())),
+            ])
+        })
+        .collect();
+    let mut members = vec![
+        ("captureVersion", Json::integer(1)),
+        ("server", Json::string(server)),
+        ("initialize", captured.initialize.clone()),
+    ];
+    for kind in Kind::ALL.iter().copied() {
+        members.push((
+            kind.list_member(),
+            Json::Array(captured.lists.of(kind).to_vec()),
+        ));
+    }
+    members.push(("client", captured.surface.client.to_json()));
+    members.push(("notes", Json::Array(notes)));
+    Json::object(members)
+}
+
+fn unreadable(what: &str, problem: &str, help: &str) -> SourceError {
+    SourceError::Unreadable {
+        what: what.to_owned(),
+        problem: format!("cannot read it: {problem}"),
+        help: help.to_owned(),
+    }
+}
+
+fn bounded(what: &str, reader: impl std::io::Read) -> Result<Vec<u8>, SourceError> {
+    let mut bytes = Vec::new();
+    reader
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| unreadable(what, &error.to_string(), "check that it is a file"))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(unreadable(what, "more than 64 MiB", "that is no tool list"));
+    }
+    Ok(bytes)
+}
+
+fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {
+    let what = format!("git:{revision}:{path}");
+    let help = "check the revision and the path with `git show REF:PATH`; a shallow clone may lack the revision";
+    // A revision that begins with a dash would be an option.
+    if revision.starts_with('-') {
+        return Err(unreadable(&what, "not a revision", help));
+    }
+    let output = Command::new("git")
+        .args([
+            "--no-pager",
+            "show",
+            "--end-of-options",
+            &format!("{revision}:{path}"),
+        ])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| unreadable(&what, &format!("cannot run git: {error}"), help))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first = said
+            .lines()
+            .next()
+            .unwrap_or("git failed")
+            .trim_start_matches("fatal: ");
+        return Err(unreadable(&what, first, help));
+    }
+    bounded(&what, output.stdout.as_slice())
+}

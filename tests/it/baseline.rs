@@ -1,0 +1,220 @@
+//! The baseline: deterministic, trusted only when whole, updated without touching what is not meant.
+
+use crate::keel::{Keel, serving};
+
+const TOOLS: &str = r#"[{"name":"b","inputSchema":{"type":"object"},"execution":{"taskSupport":"forbidden"}},{"name":"a","description":"It's 1.0","inputSchema":{"type":"object","properties":{"n":{"default":1.0,"maximum":9007199254740993}}}}]"#;
+
+fn pinned() -> Keel {
+    let keel = Keel::new();
+    let [program, scenario] = serving(TOOLS);
+    keel.run(&["pin", "--", &program, &scenario])
+        .exits(0)
+        .says("PINNED  default (2 components)");
+    keel
+}
+
+#[test]
+fn pinning_twice_gives_the_same_bytes_and_keeps_what_was_sent() {
+    let keel = pinned();
+    let first = keel.read("mcp-baseline.json");
+    assert!(first.ends_with("}\n"));
+    assert!(first.contains("\"taskSupport\": \"forbidden\""));
+    assert!(first.contains("\"default\": 1.0"));
+    assert!(first.contains("\"maximum\": 9007199254740993"));
+    let [program, scenario] = serving(TOOLS);
+    keel.run(&["pin", "--", &program, &scenario])
+        .exits(0)
+        .says("nothing was written");
+    assert_eq!(keel.read("mcp-baseline.json"), first);
+}
+
+#[test]
+fn a_missing_baseline_names_the_command_that_makes_it() {
+    let keel = Keel::new();
+    let run = keel
+        .run(&[
+            "check",
+            "--env",
+            "API_KEY=geheim",
+            "--pass-env",
+            "X",
+            "w",
+            "--",
+            "my server",
+            "a b",
+        ])
+        .exits(2);
+    run.says("there is no baseline at mcp-baseline.json")
+        .says("mcp-keel pin --pass-env X --env API_KEY=\"$API_KEY\" w -- 'my server' 'a b'")
+        .says_nothing_of("geheim");
+}
+
+#[test]
+fn the_named_command_makes_it_and_then_the_check_passes() {
+    let keel = Keel::new();
+    let [program, scenario] = serving("[]");
+    let run = keel.run(&["check", "--", &program, &scenario]).exits(2);
+    let line = run.stderr.split("commit it: ").nth(1).unwrap().trim();
+    let words = shlex::split(line).unwrap();
+    assert_eq!(words[0], "mcp-keel");
+    let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+    keel.run(&words).exits(0);
+    keel.run(&["check", "--", &program, &scenario])
+        .exits(0)
+        .says("PASS");
+}
+
+#[test]
+fn what_is_wrong_with_a_baseline_is_named_with_its_line() {
+    let keel = pinned();
+    let good = keel.read("mcp-baseline.json");
+    let [program, scenario] = serving(TOOLS);
+    let line_of =
+        |text: &str, part: &str| text.lines().position(|line| line.contains(part)).unwrap() + 1;
+    let expect = |text: &str, place: String, what: &str| {
+        keel.write("mcp-baseline.json", text);
+        keel.run(&["check", "--", &program, &scenario])
+            .exits(2)
+            .says(&place)
+            .says(what);
+    };
+    let at = |line: usize| format!("mcp-baseline.json:{line}: ");
+
+    let edited = good.replace("It's 1.0", "It is 1.0");
+    expect(
+        &edited,
+        at(line_of(&good, "tool:a@\": {") + 1),
+        "tool:a@ of default was changed by hand",
+    );
+    let edited = good.replace("\"roots\"", "\"tasks\"");
+    expect(
+        &edited,
+        at(line_of(&good, "\"surface\"")),
+        "default was changed by hand",
+    );
+    let edited = good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x");
+    expect(
+        &edited,
+        at(line_of(&good, "\"integrity\"")),
+        "its `integrity` does not match",
+    );
+    let future = good.replace("\"manifestVersion\": 1", "\"manifestVersion\": 2");
+    expect(&future, at(3), "manifestVersion 2 is not known");
+    let conflict = good.replace("  \"servers\"", "<<<<<<< HEAD\n  \"servers\"");
+    expect(&conflict, at(4), "a merge-conflict marker");
+    let cut = &good[..good.len() / 2];
+    expect(cut, at(cut.lines().count()), "not JSON");
+    let unknown = good.replace("\"scheme\"", "\"colour\": 1,\n      \"scheme\"");
+    expect(&unknown, at(6), "`colour` is not a member");
+    expect("{}", at(1), "not a baseline");
+    expect("", at(1), "not JSON");
+    expect("[1]", at(1), "must be an object");
+}
+
+#[test]
+fn updating_one_server_leaves_the_others_byte_for_byte() {
+    let [program, one] = serving(r#"[{"name":"one"}]"#);
+    let [_, two] = serving(r#"[{"name":"two"}]"#);
+    let [_, three] = serving(r#"[{"name":"three"}]"#);
+    let keel = Keel::new();
+    keel.run(&["pin", "a", "--", &program, &one]).exits(0);
+    keel.run(&["pin", "b", "--", &program, &two]).exits(0);
+    // Somebody's formatter went over it: content and integrity are the same.
+    let text = keel.read("mcp-baseline.json").replace(
+        "\"roots\",\n          \"sampling\"",
+        "\"roots\", \"sampling\"",
+    );
+    keel.write("mcp-baseline.json", &text);
+    let entry = |text: &str| {
+        let start = text.find("\"a\": {").unwrap();
+        text[start..text.find("\n    \"b\": {").unwrap()].to_owned()
+    };
+    keel.run(&["pin", "b", "--", &program, &three])
+        .exits(0)
+        .says("tool-removed")
+        .says("tool-added");
+    let updated = keel.read("mcp-baseline.json");
+    assert_eq!(entry(&updated), entry(&text));
+    assert!(entry(&updated).contains("\"roots\", \"sampling\""));
+    assert!(updated.contains("tool:three@") && !updated.contains("tool:two@"));
+    keel.run(&["check", "a", "--", &program, &one]).exits(0);
+}
+
+#[test]
+fn pinning_does_not_launder_a_hand_edit_of_another_server() {
+    let [program, one] = serving(r#"[{"name":"one","description":"x"}]"#);
+    let keel = Keel::new();
+    keel.run(&["pin", "a", "--", &program, &one]).exits(0);
+    let edited = keel
+        .read("mcp-baseline.json")
+        .replace("\"description\": \"x\"", "\"description\": \"y\"");
+    keel.write("mcp-baseline.json", &edited);
+    keel.run(&["pin", "b", "--", &program, &one])
+        .exits(2)
+        .says("tool:one@ of a was changed by hand");
+    assert_eq!(keel.read("mcp-baseline.json"), edited);
+}
+
+#[test]
+fn one_file_a_server() {
+    let [program, scenario] = serving(r#"[{"name":"one"}]"#);
+    let command = serde_json::to_string(&[&program, &scenario]).unwrap();
+    let config = format!(
+        "baseline = \"contracts/{{server}}.json\"\n[server.a]\ncommand = {command}\n[server.b]\ncommand = {command}\n"
+    );
+    let keel = Keel::new().file("mcp-keel.toml", &config);
+    keel.run(&["check"])
+        .exits(2)
+        .says("there is no baseline at contracts/a.json")
+        .says("mcp-keel pin a");
+    keel.run(&["pin"])
+        .exits(0)
+        .says("Commit contracts/a.json, contracts/b.json.");
+    assert!(keel.read("contracts/a.json").contains("\"a\": {"));
+    keel.run(&["check"])
+        .exits(0)
+        .says("2 servers match the baseline");
+}
+
+#[test]
+fn a_member_that_a_server_repeats_is_pinned_as_sent_and_noted() {
+    let keel = Keel::new();
+    let [program, scenario] = serving(r#"[{"name":"a","description":"x","description":"y"}]"#);
+    keel.run(&["pin", "--", &program, &scenario])
+        .exits(0)
+        .says("member-repeated");
+    assert_eq!(
+        keel.read("mcp-baseline.json")
+            .matches("\"description\": \"")
+            .count(),
+        3
+    );
+    keel.run(&["check", "--", &program, &scenario])
+        .exits(0)
+        .says("member-repeated");
+    let [_, once] = serving(r#"[{"name":"a","description":"y"}]"#);
+    keel.run(&["check", "--", &program, &once]).exits(1);
+}
+
+#[test]
+fn a_new_server_in_an_existing_baseline_is_told_as_new() {
+    let keel = pinned();
+    let [program, scenario] = serving(r#"[{"name":"one"}]"#);
+    let run = keel
+        .run(&[
+            "check", "other", "--format", "json", "--", &program, &scenario,
+        ])
+        .exits(1);
+    assert_eq!(run.json()["servers"][0]["status"], "new");
+    keel.run(&[
+        "check",
+        "other",
+        "--unknown",
+        "warn",
+        "--",
+        &program,
+        &scenario,
+    ])
+    .exits(0)
+    .says("WARN");
+}

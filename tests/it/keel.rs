@@ -1,0 +1,117 @@
+//! The program under test: run in a folder of its own, with an environment that holds nothing by accident.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A folder, and the program run in it.
+pub(crate) struct Keel {
+    folder: tempfile::TempDir,
+}
+
+/// What a run printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Keel {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file into the folder.
+    pub(crate) fn file(self, name: &str, text: &str) -> Self {
+        self.write(name, text);
+        self
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.folder().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.folder().join(name)).unwrap()
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        self.run_with_input(args, "")
+    }
+
+    pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Run {
+        use std::io::Write as _;
+        let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
+            .args(args)
+            .current_dir(self.folder())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that does not read its input closes it; that is fine.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+impl Run {
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(
+            self.code, code,
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout, self.stderr
+        );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        let all = format!("{}{}", self.stdout, self.stderr);
+        // Wrapped lines read as one.
+        let flat = all.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            all.contains(text) || flat.contains(text),
+            "`{text}` is not in:\n{all}"
+        );
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says_nothing_of(self, text: &str) -> Self {
+        let all = format!("{}{}", self.stdout, self.stderr);
+        assert!(!all.contains(text), "`{text}` is in:\n{all}");
+        self
+    }
+
+    /// The report, read as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
+    }
+}
+
+/// The command of a scripted server with these tools, as words of a command line.
+pub(crate) fn serving(tools: &str) -> [String; 2] {
+    let words = crate::scripted::scripted(&format!("{{\"tools\": {tools}}}"));
+    words.try_into().expect("a program and a scenario")
+}

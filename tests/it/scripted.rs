@@ -1,0 +1,170 @@
+//! The scripted server of `examples/scripted-server.rs`, from a test's point of view.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mcp_keel::capture::{CaptureFailure, Captured, Limits, Stage, capture_stdio};
+use mcp_keel::launch::{LaunchSpec, MARKER};
+use mcp_keel::surface::ClientProfile;
+
+/// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
+pub(crate) fn scripted(scenario: &str) -> Vec<String> {
+    let mut program = std::env::current_exe().expect("the test has a path");
+    // target/debug/deps/it-123 stands beside target/debug/examples.
+    program.pop();
+    program.pop();
+    program.push("examples");
+    program.push(format!("scripted-server{}", std::env::consts::EXE_SUFFIX));
+    assert!(
+        program.exists(),
+        "cargo builds the examples before the tests"
+    );
+    vec![program.to_string_lossy().into_owned(), scenario.to_owned()]
+}
+
+/// A capture to be made: what differs from the usual one is said, the rest is left.
+pub(crate) struct Capture {
+    pub(crate) spec: LaunchSpec,
+    pub(crate) client: ClientProfile,
+    pub(crate) limits: Limits,
+    pub(crate) stages: std::sync::Mutex<Vec<Stage>>,
+}
+
+impl Capture {
+    /// Of the scripted server.
+    pub(crate) fn of(scenario: &str) -> Self {
+        Self::of_command(scripted(scenario))
+    }
+
+    /// Of any command.
+    pub(crate) fn of_command(command: Vec<String>) -> Self {
+        Self {
+            spec: LaunchSpec {
+                command,
+                ..LaunchSpec::default()
+            },
+            client: ClientProfile::default(),
+            limits: Limits::default(),
+            stages: std::sync::Mutex::default(),
+        }
+    }
+
+    /// Of a shell script.
+    pub(crate) fn of_shell(script: &str) -> Self {
+        Self::of_command(vec!["sh".into(), "-c".into(), script.into()])
+    }
+
+    /// With less patience, for servers that never answer.
+    pub(crate) fn impatient(mut self) -> Self {
+        self.limits.start = Duration::from_millis(400);
+        self.limits.request = Duration::from_millis(400);
+        self
+    }
+
+    /// With other limits.
+    pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// With a variable.
+    pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
+        self.spec.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// With other capabilities.
+    pub(crate) fn capabilities(mut self, names: &[&str]) -> Self {
+        self.client.capabilities = names.iter().map(|name| (*name).to_owned()).collect();
+        self
+    }
+
+    /// Makes it.
+    pub(crate) fn run(&self) -> Result<Captured, CaptureFailure> {
+        let progress = |stage| self.stages.lock().expect("no panic").push(stage);
+        runtime().block_on(capture_stdio(
+            &self.spec,
+            &self.client,
+            &self.limits,
+            &progress,
+        ))
+    }
+
+    /// Makes it; it must fail. Returns the error's line.
+    pub(crate) fn fails(&self) -> String {
+        self.run().expect_err("the capture fails").to_string()
+    }
+}
+
+/// Runs the body of a test in a process of its own. Signals, the panic hook, `kill_all` and the search for strays
+/// concern a whole process, and `cargo test` runs all tests in one.
+pub(crate) fn alone(module: &str, test: &str, body: impl FnOnce()) {
+    const ALONE: &str = "MCP_KEEL_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return body();
+    }
+    let module = module.strip_prefix("it::").unwrap_or(module);
+    let output = std::process::Command::new(std::env::current_exe().expect("the test has a path"))
+        .args([&format!("{module}::{test}"), "--exact", "--nocapture"])
+        .env(ALONE, "1")
+        .output()
+        .expect("the test can start itself");
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+}
+
+/// A runtime like the program's own.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+}
+
+/// A fresh file name for a log of the scripted server.
+pub(crate) fn log() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("received");
+    (folder, path)
+}
+
+/// The processes that run with this variable in their environment.
+#[cfg(target_os = "linux")]
+pub(crate) fn processes_with(variable: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").expect("there is a /proc");
+    processes
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let environ = std::fs::read(path.join("environ")).ok()?;
+            let has = environ
+                .split(|byte| *byte == 0)
+                .any(|it| it == variable.as_bytes());
+            let command = std::fs::read(path.join("cmdline")).ok()?;
+            has.then(|| String::from_utf8_lossy(&command).replace('\0', " "))
+        })
+        .collect()
+}
+
+/// The processes of launches of this very test process, by their marker.
+#[cfg(target_os = "linux")]
+pub(crate) fn launched_processes() -> Vec<u32> {
+    let prefix = format!("{MARKER}={}-", std::process::id());
+    let processes = std::fs::read_dir("/proc").expect("there is a /proc");
+    processes
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let environ = std::fs::read(entry.path().join("environ")).ok()?;
+            let marked = environ
+                .split(|byte| *byte == 0)
+                .any(|variable| variable.starts_with(prefix.as_bytes()));
+            entry.file_name().to_str()?.parse().ok().filter(|_| marked)
+        })
+        .collect()
+}
