@@ -10,7 +10,6 @@ use super::super::document::{Document, Draft, Problem};
 use super::super::value::{as_count, as_i64, same};
 use super::disjoint::Disjointness;
 use super::evaluate::{Patterns, accepts, accepts_all, is_annotation};
-use super::language::{Inclusion, included};
 use super::view::{Kind, Kinds, View};
 use super::{Answer, Budget, Prover, Question};
 use crate::canonical::{Json, Object, Text};

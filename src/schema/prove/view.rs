@@ -214,10 +214,7 @@ impl<'a> View<'a> {
     }
 
     /// Takes the first union apart: one view a branch, with the keyword and the branch's index.
-    pub(crate) fn split(
-        &self,
-        document: &'a Document,
-    ) -> Option<Result<Vec<Branch<'a>>, Problem>> {
+    pub(crate) fn split(&self, document: &'a Document) -> Option<Result<Vec<Branch<'a>>, Problem>> {
         let (at, (keyword, branches)) = self
             .parts
             .iter()
