@@ -5,8 +5,8 @@
 
 use super::document::Document;
 use super::meaning::SHAPES;
-use super::prove::Patterns;
 use super::prove::view::{Kind, View};
+use super::prove::{Budget, Patterns};
 use super::sample::{Sampler, Step, beside, stretched};
 use super::validator::{Refusal, Validators};
 use super::walk::Finding;
@@ -24,7 +24,10 @@ pub(crate) struct Search<'a> {
     pub(crate) patterns: &'a Patterns,
     pub(crate) validators: &'a Validators,
     /// Values that the receiver singles out.
-    pub(crate) constants: Vec<Json>,
+    pub(crate) constants: &'a [Json],
+    pub(crate) budget: &'a Budget,
+    /// What building and trying one instance takes from the budget.
+    pub(crate) cost: usize,
 }
 
 /// What a refusal has to be about.
@@ -98,7 +101,11 @@ impl Aim {
                 .partner
                 .as_ref()
                 .map(|it| it.to_string_lossy().to_owned()),
-            keywords: refusing(finding.family),
+            keywords: match finding.steps.last() {
+                // Whatever refuses the member that nobody named.
+                Some(Step::Extra) if finding.family != "property-names-changed" => &[],
+                _ => refusing(finding.family),
+            },
         }
     }
 
@@ -174,6 +181,9 @@ impl<'a> Search<'a> {
 
     /// A confirmed witness for one finding.
     pub(crate) fn for_finding(&self, finding: &Finding) -> Option<Json> {
+        if !self.budget.take(self.cost) {
+            return None;
+        }
         let sampler = self.sampler();
         let aim = Aim::of(finding);
         let parent = match finding.steps.split_last() {
@@ -190,14 +200,14 @@ impl<'a> Search<'a> {
             })
             .unwrap_or_default();
         let accept = |candidate: &Json| {
-            self.validators
-                .refusals(candidate)
-                .is_some_and(|refusals| aim.met(&refusals, &declared))
+            self.budget.take(self.cost)
+                && self
+                    .validators
+                    .refusals(candidate)
+                    .is_some_and(|refusals| aim.met(&refusals, &declared))
         };
-        let mut tried = 0;
-        let mut attempt = |candidate: Option<Json>| -> Option<Json> {
+        let attempt = |candidate: Option<Json>| -> Option<Json> {
             let candidate = candidate?;
-            tried += 1;
             accept(&candidate).then(|| shrunk(candidate, &accept))
         };
         for hint in &finding.hints {
@@ -238,7 +248,9 @@ impl<'a> Search<'a> {
         let theirs = View::of(self.receiver, &self.receiver.root).ok();
         let mut values = Vec::new();
         self.variants(&view, theirs.as_ref(), "", 0, LAST_TRIES, &mut values);
-        let accept = |candidate: &Json| self.validators.refusals(candidate).is_some();
+        let accept = |candidate: &Json| {
+            self.budget.take(self.cost) && self.validators.refusals(candidate).is_some()
+        };
         let found = values.into_iter().find(|value| accept(value))?;
         Some(shrunk(found, &accept))
     }
@@ -253,7 +265,7 @@ impl<'a> Search<'a> {
         limit: usize,
         into: &mut Vec<Json>,
     ) {
-        if depth > 5 || into.len() >= limit {
+        if depth > 5 || into.len() >= limit || !self.budget.take(1 + self.cost / 64) {
             return;
         }
         let sampler = self.sampler();

@@ -10,9 +10,8 @@ use super::super::document::{Document, Draft, Problem};
 use super::super::value::{as_count, as_i64, same};
 use super::disjoint::Disjointness;
 use super::evaluate::{Patterns, accepts, accepts_all, is_annotation};
-use super::language::{Inclusion, included};
 use super::view::{Kind, Kinds, View};
-use super::{Answer, Prover, Question};
+use super::{Answer, Budget, Prover, Question};
 use crate::canonical::{Json, Object, Text};
 
 /// How many comparisons one proof may take.
@@ -53,6 +52,7 @@ impl Structural {
             sender: question.sender,
             receiver: question.receiver,
             patterns: question.patterns,
+            budget: question.budget,
             steps: 0,
             depth: 0,
             nesting: 0,
@@ -68,6 +68,7 @@ struct Proof<'a> {
     sender: &'a Document,
     receiver: &'a Document,
     patterns: &'a Patterns,
+    budget: &'a Budget,
     steps: usize,
     /// Steps into members and items: an assumption made at a smaller depth is about larger values.
     depth: usize,
@@ -84,6 +85,14 @@ impl<'a> Proof<'a> {
         self.view(&view, Kinds::ANY, receiver)
     }
 
+    fn step(&mut self, steps: usize) -> Result<(), Problem> {
+        self.steps += steps;
+        if self.steps > MAX_STEPS || self.nesting > MAX_DEPTH || !self.budget.take(steps) {
+            return Err(Problem::TooLarge);
+        }
+        Ok(())
+    }
+
     /// One step into a member or an item.
     fn inner(&mut self, senders: &[&'a Json], receiver: &'a Json) -> Result<(), Problem> {
         self.depth += 1;
@@ -96,10 +105,7 @@ impl<'a> Proof<'a> {
         if is_anything(receiver) || view.never {
             return Ok(());
         }
-        self.steps += 1;
-        if self.steps > MAX_STEPS || self.nesting > MAX_DEPTH {
-            return Err(Problem::TooLarge);
-        }
+        self.step(1 + view.parts.len())?;
         let identity = (view.identity(), mask, std::ptr::from_ref(receiver) as usize);
         if let Some((_, depth)) = self.assumed.iter().rev().find(|(it, _)| *it == identity) {
             return if *depth < self.depth {
@@ -162,6 +168,7 @@ impl<'a> Proof<'a> {
             if !mask.has(Kind::of(value)) {
                 continue;
             }
+            self.step(1)?;
             let parts = view.parts.iter().map(|part| part.node);
             if accepts_all(self.sender, parts, value, self.patterns) == Some(false) {
                 continue;
@@ -185,10 +192,7 @@ impl<'a> Proof<'a> {
     }
 
     fn kind(&mut self, view: &View<'a>, kind: Kind, receiver: &'a Json) -> Result<(), Problem> {
-        self.steps += 1;
-        if self.steps > MAX_STEPS || self.nesting > MAX_DEPTH {
-            return Err(Problem::TooLarge);
-        }
+        self.step(1)?;
         let object = match receiver {
             Json::Bool(true) => return Ok(()),
             Json::Bool(false) => return Err(Problem::Other("nothing is accepted any more".into())),
@@ -371,7 +375,7 @@ impl<'a> Proof<'a> {
                     || view
                         .all("pattern")
                         .filter_map(Json::as_str)
-                        .any(|mine| mine == wanted || included(mine, wanted) == Inclusion::Holds)
+                        .any(|mine| self.patterns.includes(mine, wanted))
             }),
             "format" => {
                 let known = argument.as_str().is_some_and(is_known_format);
@@ -521,7 +525,10 @@ impl<'a> Proof<'a> {
         let Some(properties) = argument.as_object() else {
             return Err(Problem::Keyword("properties"));
         };
+        // Looking a name up takes longer the more names there are.
+        let lookup = 1 + properties.len() / 64;
         for (name, wanted) in properties.by_name() {
+            self.step(lookup)?;
             let mine = view.member(name, self.patterns);
             if !mine.contains(&&Json::Bool(false)) {
                 self.inner(&mine, wanted)?;

@@ -7,7 +7,7 @@ use crate::schema::Side;
 use crate::schema::prove::language::{Inclusion, included};
 use crate::schema::prove::view::{Kinds, bound_of, item_of};
 use crate::schema::sample::{Step, beside};
-use crate::schema::value::{as_count, same};
+use crate::schema::value::{as_count, missing, same};
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[
@@ -77,18 +77,17 @@ impl Walker<'_> {
     /// Compares everything but annotations.
     pub(super) fn keywords(&mut self, old: &Object, new: &Object, place: &Place) {
         self.type_keyword(old, new, place);
-        let after_type = self.findings.len();
-        self.other_keywords(old, new, place);
-        // With no kind of value in common, what the keywords of each kind say cannot matter any more.
+        // With no kind of value in common the keywords of either kind have nothing to say about the other: the
+        // change of type carries both schemas and stands for everything below.
         let kinds = |node: &Object| node.get("type").map_or(Kinds::ANY, Kinds::of_keyword);
         if kinds(old).and(kinds(new)).iter().next().is_none() {
-            for finding in &mut self.findings[after_type..] {
-                finding.effect = Effect::Neutral;
-                finding.calm = Level::Cosmetic;
-                finding.calm_message = None;
-                finding.message.push_str("; the type changed altogether");
+            if let Some(finding) = self.findings.last_mut() {
+                finding.old = Some(Json::Object(old.clone()));
+                finding.new = Some(Json::Object(new.clone()));
             }
+            return;
         }
+        self.other_keywords(old, new, place);
     }
 
     fn other_keywords(&mut self, old: &Object, new: &Object, place: &Place) {
@@ -230,12 +229,6 @@ impl Walker<'_> {
         }
         let (was, is) = (list(old), list(new));
         let called = self.called(place);
-        let missing = |from: &[Json], in_: &[Json]| -> Vec<Json> {
-            from.iter()
-                .filter(|value| !in_.iter().any(|other| same(value, other)))
-                .cloned()
-                .collect()
-        };
         let words = |values: &[Json]| listed(&values.iter().map(shown).collect::<Vec<_>>());
         let both_constant = old.contains("const") && new.contains("const");
         let keyword = if new.contains("enum") || old.contains("enum") {
@@ -361,7 +354,17 @@ impl Walker<'_> {
             };
             finding.effect = effect;
             finding.calm = Level::Additive;
-            let moved = format!("from {} to {}", word(&was), word(&is));
+            let mut moved = format!("from {} to {}", word(&was), word(&is));
+            let safe = |bound: &Option<crate::schema::prove::view::Bound>| {
+                bound.as_ref().is_some_and(|it| {
+                    matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
+                })
+            };
+            if safe(&was) || safe(&is) {
+                moved.push_str(
+                    ", the limit of exact integers in JavaScript, which generators add by themselves",
+                );
+            }
             match effect {
                 Effect::Neutral => {
                     if same_option(old.get(plain), new.get(plain))
