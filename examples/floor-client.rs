@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         line.clear();
         if stdout.read_line(&mut line).expect("the server writes") == 0 {
             eprintln!("the server ended too early");
+            let _ = child.wait();
             return ExitCode::FAILURE;
         }
         // An answer, not a request or a notification of the server.
