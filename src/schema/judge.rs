@@ -300,7 +300,8 @@ impl Case {
             Side::Input => &self.closed,
             Side::Output => &self.published,
         };
-        if Algebra.prove(&self.question(sender)) == Answer::Subsumed {
+        let question = self.question(sender);
+        if Algebra.prove(&question) == Answer::Subsumed {
             *verdict = Proof::Subsumed;
             for change in changes.iter_mut() {
                 if matches!(change.proof, Some(Proof::Undecided(_))) {
@@ -310,7 +311,7 @@ impl Case {
             }
             return;
         }
-        if let Some(witness) = self.search(validators).anywhere() {
+        if let Answer::Counterexample(witness) = self.search(validators).prove(&question) {
             let proof = Proof::Witness(witness);
             *verdict = proof.clone();
             let suspect = changes

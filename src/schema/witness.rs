@@ -6,7 +6,7 @@
 use super::document::Document;
 use super::meaning::SHAPES;
 use super::prove::view::{Kind, View};
-use super::prove::{Budget, Patterns};
+use super::prove::{Answer, Budget, Patterns, Prover, Question};
 use super::sample::{Sampler, Step, beside, stretched};
 use super::validator::{Refusal, Validators};
 use super::walk::Finding;
@@ -171,6 +171,20 @@ impl Aim {
     }
 }
 
+/// The last prover: it finds counterexamples and never shows that there are none.
+impl Prover for Search<'_> {
+    fn name(&self) -> &'static str {
+        "search"
+    }
+
+    fn prove(&self, _question: &Question<'_>) -> Answer {
+        match self.anywhere() {
+            Some(witness) => Answer::Counterexample(witness),
+            None => Answer::Unknown("no counterexample was found".to_owned()),
+        }
+    }
+}
+
 impl<'a> Search<'a> {
     fn sampler(&self) -> Sampler<'a> {
         Sampler {
@@ -243,7 +257,7 @@ impl<'a> Search<'a> {
     }
 
     /// A confirmed witness for the whole pair, wherever it may break.
-    pub(crate) fn anywhere(&self) -> Option<Json> {
+    fn anywhere(&self) -> Option<Json> {
         let view = View::of(self.sender, &self.sender.root).ok()?;
         let theirs = View::of(self.receiver, &self.receiver.root).ok();
         let mut values = Vec::new();

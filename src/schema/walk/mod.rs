@@ -7,6 +7,7 @@
 
 mod annotations;
 mod keywords;
+mod limits;
 mod object;
 mod rename;
 mod union;
