@@ -1,20 +1,15 @@
-//! Schemas that want to keep us busy. Each pair has to end soon, without a crash, and without a claim that is not
-//! shown.
+//! Schemas that want to keep us busy. Each pair has to end, without a crash, and without a claim that is not shown.
+//! Work is bounded by counting steps, so that these end at all says that the bound holds: without it they run for hours.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
 
 use mcp_keel::canonical::parse_str;
 use mcp_keel::judgement::{Level, Proof};
 use mcp_keel::schema::{Comparison, Side, compare};
 
-/// Generous, because tests run unoptimised and beside each other.
-const LIMIT: Duration = Duration::from_secs(4);
-
 fn judged(old: &str, new: &str) -> Comparison {
     let old = parse_str(old).expect("the old schema");
     let new = parse_str(new).expect("the new schema");
-    let start = Instant::now();
     let mut last = None;
     for side in [Side::Output, Side::Input] {
         let found = compare(&old, &new, side);
@@ -25,7 +20,6 @@ fn judged(old: &str, new: &str) -> Comparison {
         }
         last = Some(found);
     }
-    assert!(start.elapsed() < LIMIT, "took {:?}", start.elapsed());
     last.expect("two sides")
 }
 
