@@ -280,7 +280,7 @@ def failures(work):
                     f"{line}\n{said(again)}")
     drifted = scripted(tools=[TOOL, {**TOOL, "name": "leave", "description": "x" * 70 + " - y"}])
     result = keel("check", "x", "--", *drifted, cwd=bare)
-    hinted = re.search(r"accept the changes: (mcp-keel pin .*)", result.stdout.decode())
+    hinted = re.search(r"accept the changes:\s+(mcp-keel pin .*)", result.stdout.decode())
     line = (hinted[1] if hinted else "").replace("mcp-keel", shlex.quote(KEEL), 1)
     again = subprocess.run(["sh", "-c", line or "false"], cwd=bare, stdin=subprocess.DEVNULL, capture_output=True)
     tally.check(result.returncode == 1 and again.returncode == 0,
