@@ -171,7 +171,7 @@ mod tests {
         };
         let changes = super::super::compare(&surface("read_file"), &surface("read.file"));
         let rules: Vec<&str> = changes.iter().map(|it| it.rule).collect();
-        assert_eq!(rules, ["provider-limit-exceeded", "tool-renamed"]);
+        assert_eq!(rules, ["tool-renamed", "provider-limit-exceeded"]);
         assert_ne!(changes[0].id("s"), changes[1].id("s"));
     }
 }

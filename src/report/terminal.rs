@@ -104,8 +104,21 @@ impl Page {
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
             Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
         };
-        let sentence = headline(report);
-        self.hanging(0, &format!("{label}  "), &sentence);
+        let (sentence, command) = headline(report);
+        let mark = format!("{label}  ");
+        match command {
+            None => self.hanging(0, &mark, &sentence),
+            Some(command) => {
+                let line = format!("{mark}{sentence} {command}");
+                if textwrap::core::display_width(&line) <= self.style.width {
+                    let _ = writeln!(self.out, "{line}");
+                } else {
+                    self.hanging(0, &mark, &sentence);
+                    // On a line of its own and never wrapped: it is there to be pasted.
+                    let _ = writeln!(self.out, "  {command}");
+                }
+            }
+        }
     }
 
     fn server(&mut self, server: &ServerReport, comparison: &Comparison) {
@@ -194,7 +207,6 @@ impl Page {
     }
 
     fn many(&mut self, told: &Told<'_>) {
-        const NAMED: usize = 4;
         let kinds: BTreeSet<Option<Kind>> = told
             .components
             .iter()
@@ -204,20 +216,17 @@ impl Page {
             [Some(kind)] => format!("{}s", kind.noun()),
             _ => "components".to_owned(),
         };
-        let shown = told
+        let title = self.paint(
+            &format!("{} {noun}", told.components.len()),
+            Paint::new().bold(),
+        );
+        // All of them: a reviewer who looks for one must find it.
+        let names: Vec<String> = told
             .components
             .iter()
-            .take(NAMED)
-            .map(|component| escape::short(component, 60));
-        let shown: Vec<String> = shown.collect();
-        let more = told.components.len() - shown.len();
-        let title = format!(
-            "{} {noun}: {} and {more} more",
-            told.components.len(),
-            shown.join(", ")
-        );
-        let title = self.paint(&title, Paint::new().bold());
-        self.paragraph(2, &title);
+            .map(|component| escape::short(component, 120))
+            .collect();
+        self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
     }
 
@@ -397,8 +406,8 @@ fn exposure_paint(exposure: Exposure) -> Paint {
     }
 }
 
-/// What happened and what to do next, in one sentence or two.
-fn headline(report: &Report) -> String {
+/// What happened and what to do next, in one sentence or two, and the command for that.
+fn headline(report: &Report) -> (String, Option<String>) {
     let of = |wanted: &str| -> Vec<&ServerReport> {
         report
             .servers
@@ -407,11 +416,11 @@ fn headline(report: &Report) -> String {
             .collect()
     };
     if let Comparison::Pin { written } = &report.comparison {
-        return pin_headline(report, written);
+        return (pin_headline(report, written), None);
     }
     let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
     if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
-        return clean_headline(report);
+        return (clean_headline(report), None);
     }
     let mut sentences = Vec::new();
     if !drifted.is_empty() {
@@ -439,25 +448,22 @@ fn headline(report: &Report) -> String {
             names.join(", ")
         ));
     }
-    sentences.push(next_step(report, drifted.len() + new.len()));
+    let (next, command) = next_step(report, drifted.len() + new.len());
+    sentences.push(next);
     sentences.retain(|sentence| !sentence.is_empty());
-    sentences.join(" ")
+    (sentences.join(" "), command)
 }
 
 fn clean_headline(report: &Report) -> String {
     let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let components = counted(components, "component");
     match (&report.comparison, &report.servers[..]) {
-        (Comparison::Diff, _) => format!("no difference ({components} components compared)."),
-        (_, [only]) => {
-            format!(
-                "{} matches the baseline ({components} components).",
-                escape::short(&only.name, 80)
-            )
-        }
-        (_, many) => format!(
-            "{} servers match the baseline ({components} components).",
-            many.len()
+        (Comparison::Diff, _) => format!("no difference ({components} compared)."),
+        (_, [only]) => format!(
+            "{} matches the baseline ({components}).",
+            escape::short(&only.name, 80)
         ),
+        (_, many) => format!("{} servers match the baseline ({components}).", many.len()),
     }
 }
 
@@ -472,7 +478,11 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
         .iter()
         .map(|path| escape::line(&path.to_string_lossy()))
         .collect();
-    let what = format!("{} ({components} components)", names.join(", "));
+    let what = format!(
+        "{} ({})",
+        names.join(", "),
+        counted(components, "component")
+    );
     let first_time = report
         .servers
         .iter()
@@ -487,9 +497,9 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
     }
 }
 
-fn next_step(report: &Report, to_accept: usize) -> String {
+fn next_step(report: &Report, to_accept: usize) -> (String, Option<String>) {
     if report.comparison == Comparison::Diff || to_accept == 0 {
-        return String::new();
+        return (String::new(), None);
     }
     let blocked = report
         .changes()
@@ -500,21 +510,20 @@ fn next_step(report: &Report, to_accept: usize) -> String {
         [only] => only.accept_with.clone(),
         _ => "mcp-keel pin".to_owned(),
     };
-    let command = escape::line(&command);
-    if blocked > 0 {
-        format!("Fix the server, or accept the changes: {command}")
+    let sentence = if blocked > 0 {
+        "Fix the server, or accept the changes:".to_owned()
     } else if would_block > 0 {
-        let noun = if would_block == 1 {
-            "change"
-        } else {
-            "changes"
-        };
-        format!(
-            "{would_block} {noun} would have blocked under enforcement \"block\". To accept: {command}"
-        )
+        let changes = counted(would_block, "change");
+        format!("{changes} would have blocked under enforcement \"block\". To accept:")
     } else {
-        format!("Nothing fails. To accept: {command}")
-    }
+        "Nothing fails. To accept:".to_owned()
+    };
+    (sentence, Some(escape::line(&command)))
+}
+
+/// `1 change`, `2 changes`
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `1 breaking, 2 additive`
