@@ -5,6 +5,7 @@
 
 mod baseline;
 mod capture;
+mod chains;
 mod check;
 mod corpus;
 mod golden;
@@ -15,3 +16,4 @@ mod schema_corpus;
 mod schema_properties;
 mod schemas;
 mod scripted;
+mod verify;
