@@ -342,6 +342,10 @@ fn npm_pin(spec: &str, launcher: &str) -> Pin {
     if is_local(spec) || spec.starts_with("file:") {
         return Pin::Local;
     }
+    let (name, version) = split_npm(spec);
+    if let Some(alias) = version.and_then(|it| it.strip_prefix("npm:")) {
+        return npm_pin(alias, launcher);
+    }
     let is_git = ["git+", "git:", "github:", "gitlab:", "bitbucket:", "gist:"]
         .iter()
         .any(|it| spec.starts_with(it))
@@ -362,10 +366,6 @@ fn npm_pin(spec: &str, launcher: &str) -> Pin {
             write: "NAME@VERSION from a registry, or install it with a lockfile and start the file"
                 .to_owned(),
         };
-    }
-    let (name, version) = split_npm(spec);
-    if let Some(alias) = version.and_then(|it| it.strip_prefix("npm:")) {
-        return npm_pin(alias, launcher);
     }
     match version {
         Some(version) if is_exact_semver(version) => Pin::Exact,

@@ -72,12 +72,15 @@ fn files(link: &Json, variant: Variant) -> Result<Vec<Json>, Refused> {
 }
 
 /// The digest of kiwi-mcp's other two kinds of item, a directive (`directive_name`, `version`, `xml_content`, `metadata`)
-/// or a piece of knowledge (`zettel_id`, `version`, `content`, `frontmatter`); none for anything else.
+/// or a piece of knowledge (`id`, `version`, `content`, `metadata`; in its first version `zettel_id` and `frontmatter`);
+/// none for anything else.
 pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
     let (id, content, hash, extra) = if item.get("directive_name").is_some() {
         ("directive_name", "xml_content", "xml_hash", "metadata")
     } else if item.get("zettel_id").is_some() {
         ("zettel_id", "content", "content_hash", "frontmatter")
+    } else if item.get("id").is_some() && item.get("content").is_some() {
+        ("id", "content", "content_hash", "metadata")
     } else {
         return None;
     };
@@ -89,7 +92,7 @@ pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
         _ => crate::canonical::Object::new(),
     };
     // A piece of knowledge carries its own digest, which cannot be part of it.
-    if extra == "frontmatter" {
+    if content == "content" {
         members.retain(|name, _| {
             !["validated_at", "content_hash", "integrity"].contains(&name.to_string_lossy())
         });

@@ -539,7 +539,7 @@ mod tests {
             ("a: 1\n1: b\n", 2),
             ("a: 1\n---\nb: 2\n", 2),
             ("a: !x 1", 1),
-            ("a: [", 1),
+            ("a: [\"b", 1),
         ] {
             assert_eq!(parse(text).map_err(|error| error.line), Err(line), "{text}");
         }
