@@ -26,6 +26,8 @@ pub mod fingerprint;
 
 pub mod scan;
 
+pub mod verify;
+
 pub mod release;
 
 pub mod baseline;

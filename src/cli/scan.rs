@@ -1,6 +1,6 @@
 //! `mcp-keel scan`: what a person should read before a model does. Advice: it exits with 0 whatever it finds.
 
-use super::{Error, Exit, PlainFormat, ScanArgs, ScanProfile, output, sources};
+use super::{Answer, Error, Exit, ScanArgs, ScanProfile, output, sources};
 use crate::canonical::{Json, to_pretty};
 use crate::report::escape;
 use crate::scan::{Severity, keel, toolpin};
@@ -38,8 +38,8 @@ pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
             .collect(),
     };
     output::print(&match args.format {
-        PlainFormat::Json => json(&lines),
-        PlainFormat::Terminal => terminal(&lines, surface.components.len()),
+        Answer::Json => json(&lines),
+        Answer::Terminal => terminal(&lines, surface.components.len()),
     })?;
     Ok(Exit::Pass)
 }

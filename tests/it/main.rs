@@ -5,6 +5,7 @@
 
 mod baseline;
 mod capture;
+mod chains;
 mod check;
 mod conventions;
 mod corpus;
@@ -19,3 +20,4 @@ mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;
+mod verify;
