@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::render::{Entry, entry_digest, integrity, render_entries};
 use super::{BaselineError, MANIFEST_VERSION};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
-use crate::fingerprint::{fastmcp, keel};
+use crate::fingerprint::{fastmcp, hangar, keel};
 use crate::release::Release;
 use crate::surface::{ClientProfile, Component, Kind, Scope, Surface, component_key};
 use crate::verify::launched::LaunchLink;
@@ -306,6 +306,9 @@ impl Reader<'_> {
             let facet = facet.to_string_lossy();
             let expected = match facet {
                 "fastmcp" => fastmcp::digest(&component, &[])
+                    .ok()
+                    .map(|digest| digest.hex()),
+                "hangar" => hangar::digest(&component)
                     .ok()
                     .map(|digest| digest.hex()),
                 _ => facets

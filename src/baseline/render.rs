@@ -6,7 +6,7 @@ use base64::Engine as _;
 
 use super::MANIFEST_VERSION;
 use crate::canonical::{Json, Object, Text, to_canonical, write_pretty_at};
-use crate::fingerprint::{Digest, fastmcp, keel};
+use crate::fingerprint::{Digest, fastmcp, hangar, keel};
 use crate::release::Release;
 use crate::surface::{Component, Kind, Surface};
 use crate::verify::launched::LaunchLink;
@@ -80,12 +80,15 @@ fn component_entry(component: &Component) -> Json {
     for (facet, digest) in keel::facets(component) {
         digests.push(facet, Json::string(digest.tagged()));
     }
-    // FastMCP's own text of its digest, so that it can be compared with what that tool prints. A tool that FastMCP
-    // refuses has none.
-    if component.kind == Kind::Tool
-        && let Ok(digest) = fastmcp::digest(component, &[])
-    {
-        digests.push("fastmcp", Json::string(digest.hex()));
+    // The digests of other tools, as those print them, so that they can be compared. A tool that one of them refuses
+    // has none there.
+    if component.kind == Kind::Tool {
+        if let Ok(digest) = fastmcp::digest(component, &[]) {
+            digests.push("fastmcp", Json::string(digest.hex()));
+        }
+        if let Ok(digest) = hangar::digest(component) {
+            digests.push("hangar", Json::string(digest.hex()));
+        }
     }
     Json::object([
         (

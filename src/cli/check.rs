@@ -16,6 +16,9 @@ use crate::surface::Note;
 
 pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
     let plan = plan(&args.server, Some(&args.policy))?;
+    if let Some(files) = super::check_pins::files(&plan)? {
+        return super::check_pins::run(&args, &plan, &files).await;
+    }
     let manifests = manifests(&plan)?;
     let progress = Progress::start(args.report.quiet);
     let mut servers = Vec::new();
@@ -87,7 +90,7 @@ async fn check(
     }
 }
 
-fn undetermined(
+pub(super) fn undetermined(
     target: &Target,
     pinned: Option<&Pinned>,
     failure: &CaptureFailure,

@@ -6,6 +6,7 @@
 mod capture;
 mod chain;
 mod check;
+mod check_pins;
 mod compared;
 mod demo;
 mod diff;

@@ -49,6 +49,11 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Whether nobody gave it a name.
+    pub(super) fn is_unnamed(&self) -> bool {
+        self.name == UNNAMED
+    }
+
     /// Compares bytes on disk with what was approved.
     pub(super) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
         match &self.verify {

@@ -6,6 +6,7 @@
 pub mod catalogue;
 mod component;
 mod located;
+pub mod pinned;
 mod prompt;
 mod provider;
 mod rename;

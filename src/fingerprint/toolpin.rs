@@ -57,6 +57,12 @@ fn surface_hash(tools: &[&Component]) -> Result<Digest, Refusal> {
     of_records(tools, |tool| covered(tool, &COVERAGE), Text::cmp_utf16)
 }
 
+/// `toolSurfaceHash` over fewer members than the usual ones.
+pub(crate) fn surface_hash_over(surface: &Surface, coverage: &[&str]) -> Result<Digest, Refusal> {
+    let tools: Vec<&Component> = surface.of_kind(Kind::Tool).collect();
+    of_records(&tools, |tool| covered(tool, coverage), Text::cmp_utf16)
+}
+
 /// A tool with just these members, where it has them.
 pub(crate) fn covered(tool: &Component, coverage: &[&str]) -> Object {
     let mut record = Object::new();

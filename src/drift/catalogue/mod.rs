@@ -3,6 +3,7 @@
 
 mod component;
 mod finding;
+mod pin;
 mod scan;
 mod server;
 mod tool;
@@ -99,6 +100,7 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         tool::RULES,
         component::RULES,
         finding::RULES,
+        pin::RULES,
         scan::RULES,
     ]
     .into_iter()
