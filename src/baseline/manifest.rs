@@ -308,9 +308,7 @@ impl Reader<'_> {
                 "fastmcp" => fastmcp::digest(&component, &[])
                     .ok()
                     .map(|digest| digest.hex()),
-                "hangar" => hangar::digest(&component)
-                    .ok()
-                    .map(|digest| digest.hex()),
+                "hangar" => hangar::digest(&component).ok().map(|digest| digest.hex()),
                 _ => facets
                     .iter()
                     .find(|(name, _)| *name == facet)

@@ -40,7 +40,10 @@ pub(super) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, E
             None if files.is_empty() => return Ok(None),
             None => {
                 return Err(Error::usage(
-                    format!("{} is not of the same kind as the other baselines", path.display()),
+                    format!(
+                        "{} is not of the same kind as the other baselines",
+                        path.display()
+                    ),
                     "check servers with baselines of different tools one by one",
                 ));
             }
@@ -53,10 +56,15 @@ pub(super) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
     let Ok(bytes) = std::fs::read(path) else {
         return Ok(None);
     };
-    let is_yaml = path.extension().is_some_and(|it| it == "yaml" || it == "yml");
+    let is_yaml = path
+        .extension()
+        .is_some_and(|it| it == "yaml" || it == "yml");
     let (value, document) = if is_yaml {
         let read = crate::verify::chain::disk::read_document(path);
-        (read.map_err(|error| Error::usage(error.to_string(), "check the file"))?, None)
+        (
+            read.map_err(|error| Error::usage(error.to_string(), "check the file"))?,
+            None,
+        )
     } else {
         match parse_document(&bytes) {
             Ok(document) => (document.value.clone(), Some(document)),
@@ -126,7 +134,10 @@ fn hold(path: &Path, pins: &Foreign, target: &Target) -> Result<(), Error> {
                     Integrity::Holds => {}
                     Integrity::Missing => return Err(edited(key, "lock integrity is missing")),
                     Integrity::Differs => {
-                        return Err(edited(key, "locked entry integrity does not match its contents"));
+                        return Err(edited(
+                            key,
+                            "locked entry integrity does not match its contents",
+                        ));
                     }
                 }
             }
@@ -217,7 +228,11 @@ async fn check(
         true => Status::Clean,
         false => Status::Drifted,
     };
-    let line = |at: &str| file.document.as_ref().map_or(1, |document| document.line(at));
+    let line = |at: &str| {
+        file.document
+            .as_ref()
+            .map_or(1, |document| document.line(at))
+    };
     let judged = policy.judge(&target.name, changes, today());
     Ok(ServerReport {
         name: target.name.clone(),
@@ -233,7 +248,10 @@ async fn check(
                 }),
             })
             .collect(),
-        findings: notes.into_iter().map(|note| finding(policy, note)).collect::<Vec<Finding>>(),
+        findings: notes
+            .into_iter()
+            .map(|note| finding(policy, note))
+            .collect::<Vec<Finding>>(),
         // Pins say nothing of versions that could be held against the drift.
         version: check_version(None, surface.server_version(), None),
         cost: Cost {
@@ -298,7 +316,10 @@ fn compare(
     // One server locked for several clients drifts once, not once a client.
     let mut seen: Vec<(String, String)> = Vec::new();
     placed.retain(|(change, _)| {
-        let key = (change.pointer.clone(), format!("{:?}{}", change.component, change.message));
+        let key = (
+            change.pointer.clone(),
+            format!("{:?}{}", change.component, change.message),
+        );
         let new = !seen.contains(&key);
         seen.push(key);
         new

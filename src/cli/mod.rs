@@ -12,8 +12,10 @@ mod demo;
 mod diff;
 mod error;
 mod fingerprint;
+mod import;
 mod output;
 mod pin;
+mod pin_pins;
 mod plan;
 mod progress;
 mod reference;
@@ -57,6 +59,8 @@ enum Command {
     Fingerprint(FingerprintArgs),
     /// Read the texts of a source for what a person should see before a model does (advice, never a verdict)
     Scan(ScanArgs),
+    /// Turn the file of another tool into a baseline, and say what could not be carried over
+    Import(ImportArgs),
     /// Verify the bytes of servers and how they are launched, without starting anything
     Verify(VerifyArgs),
     /// Chains of tool manifests and their lockfile
@@ -233,6 +237,24 @@ struct ScanArgs {
 }
 
 #[derive(Debug, Args)]
+struct ImportArgs {
+    /// A FastMCP manifest, MCP Hangar's pins, an mcp-lock.json, a .mcpc.json, a snapshot, a folder of toolsnaps
+    file: PathBuf,
+    /// The baseline to write
+    #[arg(short, long, value_name = "BASELINE", default_value = crate::baseline::DEFAULT_PATH)]
+    output: PathBuf,
+    /// The name of the server in the baseline
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// For a file that stores digests only: a source with the definitions, which must have those digests
+    #[arg(long, value_name = "SOURCE")]
+    with: Option<String>,
+    /// Replace a baseline that is there
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
 struct VerifyArgs {
     #[command(flatten)]
     server: ServerArgs,
@@ -341,6 +363,9 @@ enum Edition {
 enum Format {
     Terminal,
     Json,
+    /// `pin` only: write a ToolPin lock, and report on the terminal
+    #[value(hide = true, name = "toolpin")]
+    ToolPin,
 }
 
 /// For commands whose output is JSON anyway, so that scripts can say so everywhere.
@@ -431,6 +456,7 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Diff(args) => diff::run(args).await,
         Command::Fingerprint(args) => fingerprint::run(args).await,
         Command::Scan(args) => scan::run(args).await,
+        Command::Import(args) => import::run(args).await,
         Command::Verify(args) => verify::run(&args),
         Command::Chain(command) => chain::run(command),
         Command::Rules(args) => reference::rules(args.format),

@@ -50,7 +50,7 @@ pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
 
 fn render(report: &Report, format: Format, style: Style) -> String {
     match format {
-        Format::Terminal => terminal(report, style),
+        Format::Terminal | Format::ToolPin => terminal(report, style),
         Format::Json => to_json(report),
     }
 }

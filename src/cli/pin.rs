@@ -5,7 +5,7 @@ use std::path::Path;
 use super::compared::Compared;
 use super::plan::{Target, plan, today};
 use super::progress::Progress;
-use super::{Error, Exit, PinArgs, output};
+use super::{Error, Exit, Format, PinArgs, output, pin_pins};
 use crate::baseline::{Pinned, render, server_entry, store, with_launch};
 use crate::capture::capture_stdio;
 use crate::policy::{Enforcement, Policy};
@@ -14,8 +14,15 @@ use crate::report::{Comparison, Report, ServerReport};
 use crate::source::SourceError;
 use crate::surface::Surface;
 
-pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
+pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
+    let lock = args.report.format == Format::ToolPin;
+    if lock && args.server.baseline.is_none() {
+        args.server.baseline = Some(pin_pins::LOCK.into());
+    }
     let plan = plan(&args.server, None)?;
+    if pin_pins::is_foreign(&plan, lock)? {
+        return pin_pins::run(&args, &plan).await;
+    }
     let progress = Progress::start(args.report.quiet);
     let mut servers = Vec::new();
     let mut written = Vec::new();

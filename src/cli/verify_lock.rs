@@ -45,7 +45,10 @@ pub(super) fn run(path: &Path, expected: Option<&str>, format: Answer) -> Result
             Integrity::Missing => "lock integrity is missing",
             Integrity::Differs => "locked entry integrity does not match its contents",
         };
-        output::complain(&format!("error: {}: {what}", escape::short(&entry.key, 200)));
+        output::complain(&format!(
+            "error: {}: {what}",
+            escape::short(&entry.key, 200)
+        ));
         failed = true;
     }
     for violation in &verified.violations {
@@ -81,10 +84,16 @@ fn verify(path: &Path) -> Result<Verified, Error> {
         )
     })?;
     let help = "a lock is written by ToolPin or by `mcp-keel pin --format toolpin`; restore the committed file";
-    let unsound = |error: crate::baseline::foreign::LockError| Error::usage(error.to_string(), help);
+    let unsound =
+        |error: crate::baseline::foreign::LockError| Error::usage(error.to_string(), help);
     let lock = match Foreign::recognise(&document, &name) {
         Some(lock) => lock.map_err(unsound)?,
-        None => return Err(Error::usage(format!("Invalid lockfile schema in {name}"), help)),
+        None => {
+            return Err(Error::usage(
+                format!("Invalid lockfile schema in {name}"),
+                help,
+            ));
+        }
     };
     match lock {
         Foreign::ToolPin(lock) => {
@@ -112,7 +121,10 @@ fn verify(path: &Path) -> Result<Verified, Error> {
         }
         other => Err(Error::usage(
             format!("Invalid lockfile schema in {name}"),
-            format!("this is {}, and not a lock; `mcp-keel check --baseline` reads it", other.format()),
+            format!(
+                "this is {}, and not a lock; `mcp-keel check --baseline` reads it",
+                other.format()
+            ),
         )),
     }
 }

@@ -64,10 +64,17 @@ pub fn hangar(
     }
     let mut changes = Vec::new();
     for drift in pins.drift(&observed, upstream) {
-        let place = format!("{}{}", pointer::join("/digests", server), pointer::join("", &drift.tool));
+        let place = format!(
+            "{}{}",
+            pointer::join("/digests", server),
+            pointer::join("", &drift.tool)
+        );
         let change = match (&drift.observed, drift.tool.as_str()) {
             (Some(now), "(upstream)") => {
-                let message = format!("the pins were taken from {}, and this is {now}", drift.expected);
+                let message = format!(
+                    "the pins were taken from {}, and this is {now}",
+                    drift.expected
+                );
                 let old = Json::string(drift.expected.as_str());
                 let new = Json::string(now.as_str());
                 Change::new("pin-upstream-changed", "", message).values(Some(&old), Some(&new))
@@ -84,7 +91,10 @@ pub fn hangar(
         changes.push((change, place));
     }
     // Hangar calls a tool without a pin unknown, and the policy says what that means.
-    for (name, key) in keys.iter().filter(|(name, _)| !pins.tools.contains_key(*name)) {
+    for (name, key) in keys
+        .iter()
+        .filter(|(name, _)| !pins.tools.contains_key(*name))
+    {
         let place = pointer::join("/digests", name);
         changes.push((of(added(surface, key), key), place));
     }
@@ -135,9 +145,18 @@ pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
     set("toolDescriptionHash", hashes.description);
     set("toolManifestHash", hashes.manifest);
     // What a lock covers is up to it; a narrower pin is compared over just what it covers.
-    let coverage = locked.pinned("toolSurfaceHash").and_then(|it| it.get("coverage")?.as_array());
-    let coverage: Vec<&str> = coverage.unwrap_or_default().iter().filter_map(Json::as_str).collect();
-    let surface_hash = match toolpin::COVERAGE.iter().all(|field| coverage.contains(field)) {
+    let coverage = locked
+        .pinned("toolSurfaceHash")
+        .and_then(|it| it.get("coverage")?.as_array());
+    let coverage: Vec<&str> = coverage
+        .unwrap_or_default()
+        .iter()
+        .filter_map(Json::as_str)
+        .collect();
+    let surface_hash = match toolpin::COVERAGE
+        .iter()
+        .all(|field| coverage.contains(field))
+    {
         true => hashes.surface,
         false => toolpin::surface_hash_over(surface, &coverage)?,
     };
@@ -153,7 +172,10 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
         change.message = "the entry pins no tools: it has no `surface`".to_owned();
         return Ok(vec![(change, place)]);
     };
-    let coverage = pin.get("coverage").and_then(Json::as_array).unwrap_or_default();
+    let coverage = pin
+        .get("coverage")
+        .and_then(Json::as_array)
+        .unwrap_or_default();
     let coverage: Vec<&str> = coverage.iter().filter_map(Json::as_str).collect();
     let now = lock_v1::surface_hash(surface, &coverage)?;
     if pin.get("hash").and_then(Json::as_str) == Some(now.as_str()) {
@@ -161,7 +183,10 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
     }
     let message = format!("the surface hash over {} changed", coverage.join(", "));
     let change = Change::new("lock-surface-changed", "/surface", message);
-    Ok(vec![(change.values(pin.get("hash"), Some(&Json::string(now))), place)])
+    Ok(vec![(
+        change.values(pin.get("hash"), Some(&Json::string(now))),
+        place,
+    )])
 }
 
 fn count(tools: usize) -> Json {

@@ -8,6 +8,7 @@ mod capture;
 mod chains;
 mod check;
 mod conventions;
+mod conventions_cli;
 mod corpus;
 mod golden;
 mod keel;

@@ -372,7 +372,13 @@ fn the_words_of_the_schemas_are_those_of_the_program() {
         Enforcement::ALL,
         Enforcement::word,
     );
-    same("config", &policy("unknown"), Unknown::ALL, Unknown::word);
+    // The current name of `allow_degraded` in MCP Hangar is allowed beside it.
+    let unknown: Vec<&str> = Unknown::ALL
+        .iter()
+        .map(|it| it.word())
+        .chain([Unknown::ALLOW_ALIAS])
+        .collect();
+    same("config", &policy("unknown"), &unknown, |word| word);
     same("config", &policy("fail-on"), FailOn::ALL, FailOn::word);
     same(
         "config",
