@@ -855,3 +855,53 @@ mod pins {
         );
     }
 }
+
+mod docs {
+    use super::*;
+
+    fn read(path: &str) -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    #[test]
+    fn the_table_of_profiles_is_the_programs() {
+        let document = read("docs/conventions.md");
+        for scheme in mcp_keel::fingerprint::SCHEMES {
+            let row = format!(
+                "| `{}` | {} | {} | {} | {} |",
+                scheme.profile, scheme.covers, scheme.form, scheme.order, scheme.absent
+            );
+            assert!(document.contains(&row), "docs/conventions.md lacks: {row}");
+        }
+        assert_eq!(mcp_keel::fingerprint::SCHEMES.len(), Profile::ALL.len());
+    }
+
+    #[test]
+    fn every_row_of_the_checklist_names_tests_that_exist() {
+        let document = read("docs/conventions.md");
+        let sources: String = [
+            "tests/it/conventions.rs",
+            "tests/it/conventions_cli.rs",
+            "tests/it/golden.rs",
+            "src/fingerprint/keel.rs",
+        ]
+        .map(read)
+        .concat();
+        for (letter, count) in [('H', 15), ('T', 29), ('F', 9)] {
+            for number in 1..=count {
+                let start = format!("| {letter}{number} |");
+                let row = document.lines().find(|line| line.starts_with(&start));
+                let row = row.unwrap_or_else(|| panic!("no row {letter}{number}"));
+                let (_, tests) = row.split_once("| yes: ").unwrap_or_else(|| panic!("{row}"));
+                for test in tests.split('`').filter(|it| it.contains("::")) {
+                    let name = test.rsplit("::").next().unwrap();
+                    assert!(
+                        sources.contains(&format!("fn {name}()")),
+                        "{letter}{number}: there is no test {test}"
+                    );
+                }
+            }
+        }
+    }
+}
