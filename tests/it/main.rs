@@ -9,6 +9,7 @@ mod check;
 mod corpus;
 mod golden;
 mod keel;
+mod locate;
 mod readme;
 mod reference;
 mod rules;
