@@ -7,6 +7,7 @@ mod baseline;
 mod capture;
 mod check;
 mod corpus;
+mod formats;
 mod golden;
 mod keel;
 mod locate;
