@@ -246,6 +246,7 @@ async fn check(
                     path: path.to_owned(),
                     line: line(at),
                 }),
+                source: None,
             })
             .collect(),
         findings: notes

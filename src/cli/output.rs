@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use super::{Color, Error, Format, ReportArgs};
-use crate::report::{Report, Style, terminal, to_json};
+use crate::report::{self, Report, Style};
 
 /// Writes to stdout. A reader that went away (`| head`) has seen enough: that is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -38,6 +38,14 @@ pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
 
 /// The report on stdout and in the files that were asked for.
 pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
+    if args.format == Format::ToolPin
+        && !matches!(report.comparison, report::Comparison::Pin { .. })
+    {
+        return Err(Error::usage(
+            "--format toolpin belongs to `pin`, which writes a lock",
+            "`mcp-keel verify --lock` and `mcp-keel check --baseline` read one",
+        ));
+    }
     for (format, path) in &args.report {
         write_file(path, &render(report, *format, Style::default()))?;
     }
@@ -50,8 +58,15 @@ pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
 
 fn render(report: &Report, format: Format, style: Style) -> String {
     match format {
-        Format::Terminal | Format::ToolPin => terminal(report, style),
-        Format::Json => to_json(report),
+        Format::Terminal | Format::ToolPin => report::terminal(report, style),
+        Format::Json => report::to_json(report),
+        // A file and a pipe have no limit; whoever posts it to GitHub has one.
+        Format::Markdown => report::markdown(report, usize::MAX),
+        Format::Html => report::html(report),
+        Format::Sarif => report::sarif(report),
+        Format::Junit => report::junit(report),
+        Format::Github => report::github(report),
+        Format::Gitlab => report::gitlab(report),
     }
 }
 

@@ -186,6 +186,7 @@ fn report(target: &Target, surface: &Surface, changes: Vec<pinned::Placed>) -> S
     let located = |judged| Located {
         judged,
         location: None,
+        source: None,
     };
     ServerReport {
         name: target.name.clone(),

@@ -384,7 +384,7 @@ fn decoded(text: &str) -> Option<String> {
     };
     let hex = |blob: &str| {
         let digits = blob.replace("\\x", "").replace("\\X", "");
-        (digits.len() % 2 == 0).then(|| {
+        digits.len().is_multiple_of(2).then(|| {
             digits
                 .as_bytes()
                 .chunks(2)

@@ -35,6 +35,8 @@ pub(crate) fn text<'a>(row: &'a Json, member: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{member} of {row}"))
 }
 
+// The counts are what a reader of the log asks for.
+#[allow(clippy::print_stderr)]
 pub(crate) fn tell(file: &str, what: &str, count: usize) {
     assert!(count > 0, "{file}: no vectors");
     eprintln!("{file}: {count} {what}");
@@ -115,7 +117,7 @@ fn toolpin_digests_of_single_tools() {
             assert!(expected.get("parse_error").is_some(), "{id}");
             continue;
         };
-        let printed = manifest(&surface(&[tool.clone()]), Profile::ToolPin, &[]);
+        let printed = manifest(&surface(std::slice::from_ref(&tool)), Profile::ToolPin, &[]);
         match expected.get("toolManifestHash") {
             Some(_) => {
                 for (name, hex) in printed.unwrap() {
