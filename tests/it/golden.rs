@@ -1,19 +1,11 @@
 //! Vectors printed by the original implementations (`fixtures/golden`, see its README) hold here too.
 
-use std::path::Path;
-
+use crate::conventions::golden;
 use mcp_keel::canonical::python::{NonFinite, dumps};
 use mcp_keel::canonical::reader::parse_python;
-use mcp_keel::canonical::{Json, jcs, parse, parse_str, to_canonical};
+use mcp_keel::canonical::{Json, jcs, parse_str, to_canonical};
 use mcp_keel::fingerprint::{Profile, fastmcp, manifest};
 use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
-
-fn golden(file: &str) -> Json {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fixtures/golden")
-        .join(file);
-    parse(&std::fs::read(path).unwrap()).unwrap()
-}
 
 fn rows<'a>(file: &'a Json, member: &str) -> &'a [Json] {
     let rows = file.get(member).and_then(Json::as_array).unwrap();
