@@ -1,7 +1,7 @@
 //! The report for people at a terminal: a headline that says what happened and what to do next, then the changes by
 //! component, the worst first. Readable without colour, at 80 columns, in a pipe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use owo_colors::{OwoColorize as _, Style as Paint};
@@ -12,6 +12,7 @@ use crate::canonical::{Json, to_compact};
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
+use crate::surface::Kind;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
 const VALUE_CHARACTERS: usize = 300;
@@ -103,8 +104,21 @@ impl Page {
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
             Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
         };
-        let sentence = headline(report);
-        self.hanging(0, &format!("{label}  "), &sentence);
+        let (sentence, command) = headline(report);
+        let mark = format!("{label}  ");
+        match command {
+            None => self.hanging(0, &mark, &sentence),
+            Some(command) => {
+                let line = format!("{mark}{sentence} {command}");
+                if textwrap::core::display_width(&line) <= self.style.width {
+                    let _ = writeln!(self.out, "{line}");
+                } else {
+                    self.hanging(0, &mark, &sentence);
+                    // On a line of its own and never wrapped: it is there to be pasted.
+                    let _ = writeln!(self.out, "  {command}");
+                }
+            }
+        }
     }
 
     fn server(&mut self, server: &ServerReport, comparison: &Comparison) {
@@ -146,8 +160,9 @@ impl Page {
             self.paragraph(2, &sentence);
         }
         let told = fold(&server.changes);
-        let (many, single): (Vec<_>, Vec<_>) =
+        let (mut many, single): (Vec<_>, Vec<_>) =
             told.into_iter().partition(|it| !it.components.is_empty());
+        many.sort_by_key(|change| std::cmp::Reverse(change.severity()));
         for change in &many {
             self.out.push('\n');
             self.many(change);
@@ -161,10 +176,12 @@ impl Page {
         }
         let mut groups: Vec<_> = by_component.into_iter().collect();
         // The worst first; BTreeMap's order by key decides between equals.
-        groups.sort_by_key(|(_, changes)| std::cmp::Reverse(changes.iter().map(severity).max()));
+        groups.sort_by_key(|(_, changes)| {
+            std::cmp::Reverse(changes.iter().map(Told::severity).max())
+        });
         for (component, mut changes) in groups {
             self.out.push('\n');
-            changes.sort_by_key(|change| std::cmp::Reverse(severity(change)));
+            changes.sort_by_key(|change| std::cmp::Reverse(change.severity()));
             self.component(component, &changes);
         }
         self.findings("  ", &server.findings);
@@ -190,19 +207,26 @@ impl Page {
     }
 
     fn many(&mut self, told: &Told<'_>) {
-        let shown: Vec<String> = told
+        let kinds: BTreeSet<Option<Kind>> = told
             .components
             .iter()
-            .take(4)
-            .map(|component| escape::short(component, 60))
+            .map(|key| Kind::of_key(key))
             .collect();
-        let more = told.components.len() - shown.len();
-        let title = format!(
-            "{} components: {} and {more} more",
-            told.components.len(),
-            shown.join(", ")
+        let noun = match kinds.into_iter().collect::<Vec<_>>()[..] {
+            [Some(kind)] => format!("{}s", kind.noun()),
+            _ => "components".to_owned(),
+        };
+        let title = self.paint(
+            &format!("{} {noun}", told.components.len()),
+            Paint::new().bold(),
         );
-        self.paragraph(2, &title);
+        // All of them: a reviewer who looks for one must find it.
+        let names: Vec<String> = told
+            .components
+            .iter()
+            .map(|component| escape::short(component, 120))
+            .collect();
+        self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
     }
 
@@ -255,6 +279,11 @@ impl Page {
         if !change.words.is_empty() {
             let words = self.words(&change.words);
             self.paragraph(14, &words);
+        } else if !told.same_values {
+            self.paragraph(
+                14,
+                "(old and new differ from one to the next; the JSON report has them all)",
+            );
         } else if !change.pointer.is_empty() || change.component.is_none() {
             self.value("- ", change.old.as_ref(), Paint::new().red());
             self.value("+ ", change.new.as_ref(), Paint::new().green());
@@ -262,12 +291,17 @@ impl Page {
         match &change.proof {
             Some(Proof::Witness(instance)) => {
                 let label = match change.rule.starts_with("output-") {
-                    true => "may be returned now, and the old contract forbids it: ",
-                    false => "worked before, fails now: ",
+                    true => "may be returned now, and the old contract forbids it:",
+                    false => "worked before, fails now:",
                 };
+                let of = match told.components.first() {
+                    Some(first) => format!("with {}, ", escape::short(first, 60)),
+                    None => String::new(),
+                };
+                self.paragraph(14, &format!("{of}{label}"));
                 let call = escape::short(&to_compact(instance), VALUE_CHARACTERS);
                 let call = self.paint(&call, Paint::new().cyan());
-                self.hanging(14, label, &call);
+                self.paragraph(16, &call);
             }
             Some(Proof::Undecided(reason)) => {
                 let reason = escape::short(reason, 200);
@@ -356,11 +390,6 @@ fn context(text: &str, before: bool, after: bool) -> String {
     out
 }
 
-fn severity(told: &Told<'_>) -> (Level, Exposure) {
-    let change = &told.change.judged.change;
-    (change.level, change.exposure)
-}
-
 fn level_paint(level: Level) -> Paint {
     match level {
         Level::Breaking => Paint::new().red().bold(),
@@ -377,8 +406,8 @@ fn exposure_paint(exposure: Exposure) -> Paint {
     }
 }
 
-/// What happened and what to do next, in one sentence or two.
-fn headline(report: &Report) -> String {
+/// What happened and what to do next, in one sentence or two, and the command for that.
+fn headline(report: &Report) -> (String, Option<String>) {
     let of = |wanted: &str| -> Vec<&ServerReport> {
         report
             .servers
@@ -387,11 +416,11 @@ fn headline(report: &Report) -> String {
             .collect()
     };
     if let Comparison::Pin { written } = &report.comparison {
-        return pin_headline(report, written);
+        return (pin_headline(report, written), None);
     }
     let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
     if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
-        return clean_headline(report);
+        return (clean_headline(report), None);
     }
     let mut sentences = Vec::new();
     if !drifted.is_empty() {
@@ -419,25 +448,22 @@ fn headline(report: &Report) -> String {
             names.join(", ")
         ));
     }
-    sentences.push(next_step(report, drifted.len() + new.len()));
+    let (next, command) = next_step(report, drifted.len() + new.len());
+    sentences.push(next);
     sentences.retain(|sentence| !sentence.is_empty());
-    sentences.join(" ")
+    (sentences.join(" "), command)
 }
 
 fn clean_headline(report: &Report) -> String {
     let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let components = counted(components, "component");
     match (&report.comparison, &report.servers[..]) {
-        (Comparison::Diff, _) => format!("no difference ({components} components compared)."),
-        (_, [only]) => {
-            format!(
-                "{} matches the baseline ({components} components).",
-                escape::short(&only.name, 80)
-            )
-        }
-        (_, many) => format!(
-            "{} servers match the baseline ({components} components).",
-            many.len()
+        (Comparison::Diff, _) => format!("no difference ({components} compared)."),
+        (_, [only]) => format!(
+            "{} matches the baseline ({components}).",
+            escape::short(&only.name, 80)
         ),
+        (_, many) => format!("{} servers match the baseline ({components}).", many.len()),
     }
 }
 
@@ -452,7 +478,11 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
         .iter()
         .map(|path| escape::line(&path.to_string_lossy()))
         .collect();
-    let what = format!("{} ({components} components)", names.join(", "));
+    let what = format!(
+        "{} ({})",
+        names.join(", "),
+        counted(components, "component")
+    );
     let first_time = report
         .servers
         .iter()
@@ -467,9 +497,9 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
     }
 }
 
-fn next_step(report: &Report, to_accept: usize) -> String {
+fn next_step(report: &Report, to_accept: usize) -> (String, Option<String>) {
     if report.comparison == Comparison::Diff || to_accept == 0 {
-        return String::new();
+        return (String::new(), None);
     }
     let blocked = report
         .changes()
@@ -480,21 +510,20 @@ fn next_step(report: &Report, to_accept: usize) -> String {
         [only] => only.accept_with.clone(),
         _ => "mcp-keel pin".to_owned(),
     };
-    let command = escape::line(&command);
-    if blocked > 0 {
-        format!("Fix the server, or accept the changes: {command}")
+    let sentence = if blocked > 0 {
+        "Fix the server, or accept the changes:".to_owned()
     } else if would_block > 0 {
-        let noun = if would_block == 1 {
-            "change"
-        } else {
-            "changes"
-        };
-        format!(
-            "{would_block} {noun} would have blocked under enforcement \"block\". To accept: {command}"
-        )
+        let changes = counted(would_block, "change");
+        format!("{changes} would have blocked under enforcement \"block\". To accept:")
     } else {
-        format!("Nothing fails. To accept: {command}")
-    }
+        "Nothing fails. To accept:".to_owned()
+    };
+    (sentence, Some(escape::line(&command)))
+}
+
+/// `1 change`, `2 changes`
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `1 breaking, 2 additive`
