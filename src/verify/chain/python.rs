@@ -72,7 +72,7 @@ fn quoted(text: &str) -> String {
                 let code = u32::from(c);
                 out.push_str(&match code {
                     0..=0xff => format!("\\x{code:02x}"),
-                    0x10..=0xffff => format!("\\u{code:04x}"),
+                    0x100..=0xffff => format!("\\u{code:04x}"),
                     _ => format!("\\U{code:08x}"),
                 });
             }
