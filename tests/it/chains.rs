@@ -591,6 +591,61 @@ fn the_vectors_hold_through_the_program() {
 }
 
 #[test]
+fn a_lockfile_and_its_links_may_stand_in_one_document() {
+    let golden = golden("kiwi_head.json");
+    let chain = rows(&golden, "chains")[0].get("chain").unwrap();
+    let lock = text(golden.get("lockfile").unwrap(), "saved_text").to_owned();
+    let keel = Keel::new();
+    let verify = |document: String| {
+        keel.write("both.json", &document);
+        let run = keel.run(&["chain", "verify", "both.json", "--format", "json"]);
+        (run.code, run.json())
+    };
+    assert_eq!(
+        verify(format!("{{\"lockfile\":{lock},\"chain\":{chain}}}")).0,
+        0
+    );
+    // Links that state no digest have the one that they have.
+    let bare = chain.to_string().replace("\"content_hash\"", "\"was\"");
+    assert_eq!(
+        verify(format!("{{\"lockfile\":{lock},\"manifests\":{bare}}}")).0,
+        0
+    );
+    let (code, json) = verify(format!(
+        "{{\"lockfile\":{lock},\"chain\":{}}}",
+        bare.replace("-u", "-v")
+    ));
+    assert_eq!(
+        (code, &json["failedAt"]),
+        (4, &serde_json::json!(1)),
+        "{json}"
+    );
+    // An entry without a digest pins nothing, and that is said.
+    let open = Lockfile::parse(lock.as_bytes()).unwrap().to_text();
+    let digest = rows(&golden, "chains")[0]
+        .get("chain")
+        .unwrap()
+        .as_array()
+        .unwrap()[2]
+        .get("content_hash")
+        .and_then(Json::as_str)
+        .unwrap()
+        .to_owned();
+    let (code, json) = verify(format!(
+        "{{\"lockfile\":{},\"chain\":{chain}}}",
+        open.replace(&digest, "")
+    ));
+    assert_eq!(code, 0);
+    assert!(
+        json["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains("no integrity of 'subprocess'"),
+        "{json}"
+    );
+}
+
+#[test]
 fn what_cannot_be_read_is_told_with_its_place() {
     let keel = three();
     keel.write(
