@@ -591,6 +591,51 @@ fn the_vectors_hold_through_the_program() {
 }
 
 #[test]
+fn k13_each_half_can_be_left_out() {
+    let golden = golden("kiwi_head.json");
+    let keel = Keel::new();
+    let run = |id: &str, flags: &[&str]| {
+        let row = rows(&golden, "chains")
+            .iter()
+            .find(|row| text(row, "id") == id)
+            .unwrap();
+        keel.write("chain.json", &row.get("chain").unwrap().to_string());
+        keel.run(&[&["chain", "verify", "chain.json"][..], flags].concat())
+            .code
+    };
+    assert_eq!(run("tampered_runtime", &[]), 4);
+    assert_eq!(run("tampered_runtime", &["--skip-integrity"]), 0);
+    assert_eq!(run("schema_violation_language", &[]), 4);
+    assert_eq!(run("schema_violation_language", &["--skip-validation"]), 0);
+    assert_eq!(run("no_match", &["--lenient"]), 0);
+}
+
+#[test]
+fn the_checklist_names_tests_that_exist() {
+    let read = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    };
+    let tests = read("tests/it/chains.rs")
+        + &read("tests/it/verify.rs")
+        + &read("src/verify/launcher_tests.rs");
+    let page = read("docs/conventions-chains.md");
+    let rows: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| K") || line.starts_with("| J"))
+        .collect();
+    assert_eq!(rows.len(), 26);
+    for row in rows {
+        assert!(row.contains("| yes"), "{row}");
+        let names: Vec<&str> = row.split('`').filter(|word| word.contains("::")).collect();
+        assert!(!names.is_empty(), "{row}");
+        for name in names.iter().filter(|name| !name.ends_with("::tests")) {
+            let name = name.rsplit("::").next().unwrap();
+            assert!(tests.contains(&format!("fn {name}(")), "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_lockfile_and_its_links_may_stand_in_one_document() {
     let golden = golden("kiwi_head.json");
     let chain = rows(&golden, "chains")[0].get("chain").unwrap();
