@@ -466,3 +466,15 @@ fn anchors_and_dynamic_references_are_followed() {
         "/$defs/U/enum"
     );
 }
+
+#[test]
+fn an_empty_required_of_draft_4_is_read_as_none() {
+    let schema = |bound: &str| {
+        format!(
+            r#"{{"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "required": [],
+                "properties": {{"n": {{"type": "integer", "minimum": 0{bound}}}}}}}"#
+        )
+    };
+    let found = input(&schema(""), &schema(r#", "exclusiveMinimum": true"#));
+    witnessed(&found, "input-bound-tightened", r#"{"n":0}"#);
+}
