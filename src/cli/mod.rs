@@ -234,7 +234,7 @@ enum ChainCommand {
 struct FreezeArgs {
     #[command(flatten)]
     chain: ChainArgs,
-    /// The lockfile [default: TOOL@VERSION.lock.json beside the first file]
+    /// The lockfile; without it the tool, `@`, its version and .lock.json beside the first file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Put the hash of the chain into the lockfile's default name

@@ -228,8 +228,11 @@ fn k10_k12_the_lockfile_is_the_originals() {
             Lockfile::of(&[], "", None).unwrap_err().to_string(),
             text(vectors, "freeze_empty_error")
         );
+        // The text, the value, the round trip, without a registry, the empty chain, the pinned versions.
+        let mut passed = 6;
         // The first version had no store.
         if let Some(hash) = vectors.get("chain_hash").and_then(Json::as_str) {
+            passed += 3;
             assert_eq!(chain_hash(&chain), hash);
             let hashed = text(vectors, "store_filename_with_chain_hash");
             assert_eq!(lock.file_name(None), text(vectors, "store_filename"));
@@ -247,6 +250,7 @@ fn k10_k12_the_lockfile_is_the_originals() {
             );
         }
         for row in rows(vectors, "validate") {
+            passed += 1;
             let lock = match row.get("lock_override") {
                 Some(over @ Json::Object(_)) => Lockfile::from_json(over).unwrap(),
                 _ => lock.clone(),
@@ -264,9 +268,11 @@ fn k10_k12_the_lockfile_is_the_originals() {
             );
         }
         for row in rows(vectors, "load") {
+            // A file that is not there is told by whoever reads it.
             let Some(source) = row.get("text").and_then(Json::as_str) else {
                 continue;
             };
+            passed += 1;
             match (
                 Lockfile::parse(source.as_bytes()),
                 row.get("error").and_then(Json::as_str),
@@ -284,7 +290,6 @@ fn k10_k12_the_lockfile_is_the_originals() {
                 (found, expected) => panic!("{}: {found:?} / {expected:?}", text(row, "id")),
             }
         }
-        let passed = 6 + rows(vectors, "validate").len() + rows(vectors, "load").len();
         count(file, "lockfile vectors", passed);
     }
 }

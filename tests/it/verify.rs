@@ -14,6 +14,13 @@ fn sha256(text: &str) -> String {
     mcp_keel::fingerprint::Digest::of(text).hex()
 }
 
+/// For those who read along (`--no-capture`).
+#[cfg(unix)]
+#[allow(clippy::print_stderr)]
+fn told(passed: usize) {
+    eprintln!("jp_checksum.json: {passed} vectors passed");
+}
+
 #[cfg(unix)]
 #[test]
 fn j1_j4_j5_jps_vectors() {
@@ -68,6 +75,7 @@ fn j1_j4_j5_jps_vectors() {
         passed += 1;
     }
     assert_eq!(passed, 14);
+    told(passed);
     // J2: a file need not be executable.
     let jar = Verify::File {
         path: folder.path().join("server.jar"),
