@@ -44,6 +44,8 @@ pub mod policy;
 
 pub mod config;
 
+pub mod locate;
+
 pub mod report;
 
 pub mod demo;

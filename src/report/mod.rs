@@ -3,10 +3,19 @@
 //! Renderers never compute a verdict and never print: they return text. Everything that a server said passes through
 //! [`escape`] on its way into any of them.
 
+mod annotations;
 pub mod escape;
 mod fold;
+mod github;
+mod gitlab;
+mod headline;
+mod html;
 mod json;
+mod junit;
+mod markdown;
+mod plain;
 pub mod rules;
+mod sarif;
 mod terminal;
 
 use std::path::PathBuf;
@@ -15,7 +24,14 @@ use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck};
 use crate::surface::{Kind, Note, Surface};
 
+pub use annotations::{Annotation, AnnotationLevel, annotations};
+pub use github::github;
+pub use gitlab::gitlab;
+pub use html::html;
 pub use json::to_json;
+pub use junit::junit;
+pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
+pub use sarif::sarif;
 pub use terminal::{Style, terminal};
 
 /// The outcome of a run.
@@ -109,6 +125,8 @@ pub struct Located {
     pub judged: Judged,
     /// Its place in the committed baseline.
     pub location: Option<Place>,
+    /// Where the repository declares the component, if exactly one place does.
+    pub source: Option<Place>,
 }
 
 /// A line of a file.
@@ -118,6 +136,14 @@ pub struct Place {
     pub path: PathBuf,
     /// From 1.
     pub line: usize,
+}
+
+impl Place {
+    /// The path with `/` between folders, as every format and every platform reads it.
+    pub fn slashed(&self) -> String {
+        let path = self.path.to_string_lossy().replace('\\', "/");
+        path.strip_prefix("./").map(str::to_owned).unwrap_or(path)
+    }
 }
 
 /// A note and what happens because of it.
@@ -196,6 +222,11 @@ impl Report {
             findings,
             comparison,
         }
+    }
+
+    /// What the run comes to and what to do next, as plain text in a sentence or two.
+    pub fn headline(&self) -> String {
+        headline::plain(self)
     }
 
     /// Every change of the run.

@@ -1,0 +1,153 @@
+//! What a run comes to and what to do next, in the same words in every format.
+
+use super::{Comparison, Report, ServerReport, Status, escape};
+use crate::judgement::Level;
+use crate::policy::Action;
+
+/// How a format shows a name, a path or a command that comes from outside.
+pub(super) type Show = fn(&str) -> String;
+
+/// [`headline`] as plain text, the command after it.
+pub(super) fn plain(report: &Report) -> String {
+    one_line(report, escape::line)
+}
+
+/// [`headline`] with the command after it.
+pub(super) fn one_line(report: &Report, show: Show) -> String {
+    match headline(report, show) {
+        (sentence, None) => sentence,
+        (sentence, Some(command)) => format!("{sentence} {command}"),
+    }
+}
+
+/// What happened and what to do next, in one sentence or two, and the command for that.
+pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) {
+    let of = |wanted: &str| -> Vec<&ServerReport> {
+        report
+            .servers
+            .iter()
+            .filter(|server| server.status.word() == wanted)
+            .collect()
+    };
+    if let Comparison::Pin { written } = &report.comparison {
+        return (pin_headline(report, written, show), None);
+    }
+    let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
+    if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
+        return (clean_headline(report, show), None);
+    }
+    let mut sentences = Vec::new();
+    if !drifted.is_empty() {
+        let what = match (&drifted[..], &report.comparison) {
+            (_, Comparison::Diff) => "the two sources differ".to_owned(),
+            ([only], _) => format!("{} drifted", show(&only.name)),
+            (many, _) => format!("{} of {} servers drifted", many.len(), report.servers.len()),
+        };
+        sentences.push(format!("{what}: {}.", counts(report)));
+    }
+    if !new.is_empty() {
+        let names: Vec<String> = new.iter().map(|server| show(&server.name)).collect();
+        sentences.push(format!("not in the baseline: {}.", names.join(", ")));
+    }
+    if !undetermined.is_empty() {
+        let names: Vec<String> = undetermined
+            .iter()
+            .map(|server| show(&server.name))
+            .collect();
+        sentences.push(format!(
+            "could not be captured: {}. Nothing is claimed about it.",
+            names.join(", ")
+        ));
+    }
+    let (next, command) = next_step(report, drifted.len() + new.len(), show);
+    sentences.push(next);
+    sentences.retain(|sentence| !sentence.is_empty());
+    (sentences.join(" "), command)
+}
+
+fn clean_headline(report: &Report, show: Show) -> String {
+    let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let components = counted(components, "component");
+    match (&report.comparison, &report.servers[..]) {
+        (Comparison::Diff, _) => format!("no difference ({components} compared)."),
+        (_, [only]) => format!("{} matches the baseline ({components}).", show(&only.name)),
+        (_, many) => format!("{} servers match the baseline ({components}).", many.len()),
+    }
+}
+
+fn pin_headline(report: &Report, written: &[std::path::PathBuf], show: Show) -> String {
+    let names: Vec<String> = report
+        .servers
+        .iter()
+        .map(|server| show(&server.name))
+        .collect();
+    let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let files: Vec<String> = written
+        .iter()
+        .map(|path| show(&path.to_string_lossy()))
+        .collect();
+    let what = format!(
+        "{} ({})",
+        names.join(", "),
+        counted(components, "component")
+    );
+    let first_time = report
+        .servers
+        .iter()
+        .all(|server| matches!(server.status, Status::New));
+    let accepted = match counts(report) {
+        none if none.is_empty() || first_time => String::new(),
+        counts => format!(" This accepts: {counts}."),
+    };
+    match &files[..] {
+        [] => format!("{what}: the baseline says so already, nothing was written."),
+        files => format!("{what}.{accepted} Commit {}.", files.join(", ")),
+    }
+}
+
+fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<String>) {
+    if report.comparison == Comparison::Diff || to_accept == 0 {
+        return (String::new(), None);
+    }
+    let blocked = report
+        .changes()
+        .filter(|it| it.judged.action == Action::Block)
+        .count();
+    let would_block = report.changes().filter(|it| it.judged.would_block).count();
+    let command = match &report.servers[..] {
+        [only] => only.accept_with.clone(),
+        _ => "mcp-keel pin".to_owned(),
+    };
+    let sentence = if blocked > 0 {
+        "Fix the server, or accept the changes:".to_owned()
+    } else if would_block > 0 {
+        let changes = counted(would_block, "change");
+        format!("{changes} would have blocked under enforcement \"block\". To accept:")
+    } else {
+        "Nothing fails. To accept:".to_owned()
+    };
+    (sentence, Some(show(&command)))
+}
+
+/// `1 change`, `2 changes`
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `1 breaking, 2 additive`
+fn counts(report: &Report) -> String {
+    let count = |level| {
+        report
+            .changes()
+            .filter(|it| it.judged.change.level == level)
+            .count()
+    };
+    let said: Vec<String> = Level::ALL
+        .iter()
+        .rev()
+        .map(|level| (count(*level), level))
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, level)| format!("{count} {level}"))
+        .collect();
+    said.join(", ")
+}
