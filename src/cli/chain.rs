@@ -54,6 +54,8 @@ fn load(args: &ChainArgs, variant: Variant) -> Result<(Vec<Link>, Option<Lockfil
             };
             Ok((links, Some(lock)))
         }
+        // The lockfile is what states the digests, so links need not.
+        Found::Locked(lock, links) => Ok((disk::with_digests(links, variant), Some(lock))),
         Found::Chain(links) if others.is_empty() => Ok((links, None)),
         Found::Chain(_) => Err(Error::usage(
             format!(
@@ -98,6 +100,11 @@ fn look_as(args: &ChainArgs, mode: Mode, variant: Variant) -> Result<Outcome, Er
         links,
     };
     if !args.skip_integrity {
+        for id in lock.iter().flat_map(Lockfile::unpinned) {
+            outcome.warnings.push(format!(
+                "the lockfile has no integrity of '{id}': its bytes are not compared"
+            ));
+        }
         let verified = verify(&outcome.links, variant);
         let differences = lock
             .map(|lock| lock.differences(&outcome.links))
@@ -112,7 +119,7 @@ fn look_as(args: &ChainArgs, mode: Mode, variant: Variant) -> Result<Outcome, Er
         let validated = validate(&outcome.links, mode);
         outcome.valid = validated.ok();
         outcome.issues.extend(validated.issues);
-        outcome.warnings = validated.warnings;
+        outcome.warnings.extend(validated.warnings);
     }
     Ok(outcome)
 }

@@ -285,7 +285,7 @@ enum ChainCommand {
 struct FreezeArgs {
     #[command(flatten)]
     chain: ChainArgs,
-    /// The lockfile [default: TOOL@VERSION.lock.json beside the first file]
+    /// The lockfile; without it the tool, `@`, its version and .lock.json beside the first file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Put the hash of the chain into the lockfile's default name
@@ -308,7 +308,7 @@ struct ChainArgs {
     /// What the digest of a link covers of a file [default: whichever of the two the chain was made with]
     #[arg(long, value_name = "VARIANT", value_parser = plan::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
     variant: Option<crate::verify::chain::Variant>,
-    /// A chain that does not end in a primitive fails (freeze: as usual)
+    /// A chain that does not end in a primitive fails (freeze is always so, unless --lenient)
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
     /// A parent without a schema for its child is only a warning

@@ -3,7 +3,7 @@
 use super::check::exit;
 use super::compared::finding;
 use super::plan::{Target, resolve};
-use super::{Answer, Error, Exit, VerifyArgs, output};
+use super::{Answer, Color, Error, Exit, VerifyArgs, output};
 use crate::baseline::{BaselineError, store};
 use crate::canonical::{Json, to_pretty};
 use crate::policy::{Action, Policy, verdict};
@@ -133,7 +133,20 @@ fn terminal(outcomes: &[Outcome<'_>]) -> String {
             ));
         }
     }
-    lines.join("\n") + "\n"
+    wrapped(&lines)
+}
+
+/// Lines that fit a terminal, what belongs to a server below its name.
+fn wrapped(lines: &[String]) -> String {
+    let width = output::style(Color::Never).width;
+    let options = textwrap::Options::new(width)
+        .subsequent_indent("          ")
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    lines
+        .iter()
+        .map(|line| textwrap::fill(line, &options) + "\n")
+        .collect()
 }
 
 fn json(outcome: &Outcome<'_>) -> Json {

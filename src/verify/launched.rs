@@ -14,7 +14,7 @@ use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::checksum::{Algorithm, digest, locate};
-use super::launcher::recognise;
+use super::launcher::{recognise, without_credentials};
 use crate::canonical::Json;
 use crate::judgement::words;
 use crate::launch::LaunchSpec;
@@ -288,11 +288,8 @@ fn name(word: &str, inside: Option<&Path>) -> String {
             None => word.rsplit(['/', '\\']).next().unwrap_or(word).to_owned(),
         };
     }
-    if let Some((scheme, rest)) = word.split_once("://") {
-        // Whoever may fetch it is no part of what it is.
-        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let host = host.rsplit('@').next().unwrap_or(host);
-        return format!("{scheme}://{host}/{path}");
+    if word.contains("://") {
+        return without_credentials(word);
     }
     match inside {
         Some(_) => parts(Path::new(word)),

@@ -330,12 +330,24 @@ fn node(name: &'static str, words: &[&str], flags: Flags) -> Launcher {
     Launcher { name, targets }
 }
 
-fn npm_target(spec: &str, launcher: &str) -> Target {
-    let pin = npm_pin(spec, launcher);
-    Target {
-        spec: spec.to_owned(),
-        pin,
+/// An address without who may fetch it: messages and baselines are read by others.
+pub fn without_credentials(spec: &str) -> String {
+    let Some((before, rest)) = spec.split_once("://") else {
+        return spec.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    match authority.rsplit_once('@') {
+        // `ssh://git@host` names an account that is no secret.
+        Some((user, _)) if before.ends_with("ssh") && !user.contains(':') => spec.to_owned(),
+        Some((_, host)) => format!("{before}://{host}{path}"),
+        None => spec.to_owned(),
     }
+}
+
+fn npm_target(spec: &str, launcher: &str) -> Target {
+    let spec = without_credentials(spec);
+    let pin = npm_pin(&spec, launcher);
+    Target { spec, pin }
 }
 
 fn npm_pin(spec: &str, launcher: &str) -> Pin {
@@ -547,11 +559,9 @@ fn pipx(words: &[&str]) -> Launcher {
 
 /// A Python requirement. `at` says that `name@version` is understood.
 fn python_target(spec: &str, at: bool) -> Target {
-    let pin = python_pin(spec, at);
-    Target {
-        spec: spec.to_owned(),
-        pin,
-    }
+    let spec = without_credentials(spec);
+    let pin = python_pin(&spec, at);
+    Target { spec, pin }
 }
 
 fn python_pin(spec: &str, at: bool) -> Pin {
@@ -658,7 +668,7 @@ fn deno(words: &[&str]) -> Launcher {
     ];
     let parsed = parse(words, values);
     let targets = parsed.positional.into_iter().map(|spec| Target {
-        spec: spec.to_owned(),
+        spec: without_credentials(spec),
         pin: deno_pin(spec),
     });
     Launcher {

@@ -268,6 +268,27 @@ fn others() {
 }
 
 #[test]
+fn nobodys_credentials_are_repeated() {
+    for line in [
+        "uvx --from git+https://me:geheim@example.org/s.git s",
+        "npx git+https://geheim@example.org/s.git",
+        "npx https://geheim@example.org/s.tgz",
+        "deno run https://me:geheim@example.org/mod.ts",
+        "pipx run --spec git+ssh://me:geheim@example.org/s.git s",
+    ] {
+        let found = advice(line);
+        assert!(
+            !found.contains("geheim") && found.contains("example.org"),
+            "{found}"
+        );
+    }
+    assert!(
+        advice("uvx --from git+ssh://git@example.org/s.git s")
+            .contains("git+ssh://git@example.org/s.git@COMMIT")
+    );
+}
+
+#[test]
 fn the_reason_says_what_runs_instead() {
     let why = |line: &str| {
         let words = shlex::split(line).expect("a command line");

@@ -228,8 +228,11 @@ fn k10_k12_the_lockfile_is_the_originals() {
             Lockfile::of(&[], "", None).unwrap_err().to_string(),
             text(vectors, "freeze_empty_error")
         );
+        // The text, the value, the round trip, without a registry, the empty chain, the pinned versions.
+        let mut passed = 6;
         // The first version had no store.
         if let Some(hash) = vectors.get("chain_hash").and_then(Json::as_str) {
+            passed += 3;
             assert_eq!(chain_hash(&chain), hash);
             let hashed = text(vectors, "store_filename_with_chain_hash");
             assert_eq!(lock.file_name(None), text(vectors, "store_filename"));
@@ -247,6 +250,7 @@ fn k10_k12_the_lockfile_is_the_originals() {
             );
         }
         for row in rows(vectors, "validate") {
+            passed += 1;
             let lock = match row.get("lock_override") {
                 Some(over @ Json::Object(_)) => Lockfile::from_json(over).unwrap(),
                 _ => lock.clone(),
@@ -264,9 +268,11 @@ fn k10_k12_the_lockfile_is_the_originals() {
             );
         }
         for row in rows(vectors, "load") {
+            // A file that is not there is told by whoever reads it.
             let Some(source) = row.get("text").and_then(Json::as_str) else {
                 continue;
             };
+            passed += 1;
             match (
                 Lockfile::parse(source.as_bytes()),
                 row.get("error").and_then(Json::as_str),
@@ -284,7 +290,6 @@ fn k10_k12_the_lockfile_is_the_originals() {
                 (found, expected) => panic!("{}: {found:?} / {expected:?}", text(row, "id")),
             }
         }
-        let passed = 6 + rows(vectors, "validate").len() + rows(vectors, "load").len();
         count(file, "lockfile vectors", passed);
     }
 }
@@ -588,6 +593,106 @@ fn the_vectors_hold_through_the_program() {
         }
         count(file, "vectors through the program", passed);
     }
+}
+
+#[test]
+fn k13_each_half_can_be_left_out() {
+    let golden = golden("kiwi_head.json");
+    let keel = Keel::new();
+    let run = |id: &str, flags: &[&str]| {
+        let row = rows(&golden, "chains")
+            .iter()
+            .find(|row| text(row, "id") == id)
+            .unwrap();
+        keel.write("chain.json", &row.get("chain").unwrap().to_string());
+        keel.run(&[&["chain", "verify", "chain.json"][..], flags].concat())
+            .code
+    };
+    assert_eq!(run("tampered_runtime", &[]), 4);
+    assert_eq!(run("tampered_runtime", &["--skip-integrity"]), 0);
+    assert_eq!(run("schema_violation_language", &[]), 4);
+    assert_eq!(run("schema_violation_language", &["--skip-validation"]), 0);
+    assert_eq!(run("no_match", &["--lenient"]), 0);
+}
+
+#[test]
+fn the_checklist_names_tests_that_exist() {
+    let read = |path: &str| {
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+    };
+    let tests = read("tests/it/chains.rs")
+        + &read("tests/it/verify.rs")
+        + &read("src/verify/launcher_tests.rs");
+    let page = read("docs/conventions-chains.md");
+    let rows: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| K") || line.starts_with("| J"))
+        .collect();
+    assert_eq!(rows.len(), 26);
+    for row in rows {
+        assert!(row.contains("| yes"), "{row}");
+        let names: Vec<&str> = row.split('`').filter(|word| word.contains("::")).collect();
+        assert!(!names.is_empty(), "{row}");
+        for name in names.iter().filter(|name| !name.ends_with("::tests")) {
+            let name = name.rsplit("::").next().unwrap();
+            assert!(tests.contains(&format!("fn {name}(")), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_lockfile_and_its_links_may_stand_in_one_document() {
+    let golden = golden("kiwi_head.json");
+    let chain = rows(&golden, "chains")[0].get("chain").unwrap();
+    let lock = text(golden.get("lockfile").unwrap(), "saved_text").to_owned();
+    let keel = Keel::new();
+    let verify = |document: String| {
+        keel.write("both.json", &document);
+        let run = keel.run(&["chain", "verify", "both.json", "--format", "json"]);
+        (run.code, run.json())
+    };
+    assert_eq!(
+        verify(format!("{{\"lockfile\":{lock},\"chain\":{chain}}}")).0,
+        0
+    );
+    // Links that state no digest have the one that they have.
+    let bare = chain.to_string().replace("\"content_hash\"", "\"was\"");
+    assert_eq!(
+        verify(format!("{{\"lockfile\":{lock},\"manifests\":{bare}}}")).0,
+        0
+    );
+    let (code, json) = verify(format!(
+        "{{\"lockfile\":{lock},\"chain\":{}}}",
+        bare.replace("-u", "-v")
+    ));
+    assert_eq!(
+        (code, &json["failedAt"]),
+        (4, &serde_json::json!(1)),
+        "{json}"
+    );
+    // An entry without a digest pins nothing, and that is said.
+    let open = Lockfile::parse(lock.as_bytes()).unwrap().to_text();
+    let digest = rows(&golden, "chains")[0]
+        .get("chain")
+        .unwrap()
+        .as_array()
+        .unwrap()[2]
+        .get("content_hash")
+        .and_then(Json::as_str)
+        .unwrap()
+        .to_owned();
+    let (code, json) = verify(format!(
+        "{{\"lockfile\":{},\"chain\":{chain}}}",
+        open.replace(&digest, "")
+    ));
+    assert_eq!(code, 0);
+    assert!(
+        json["warnings"][0]
+            .as_str()
+            .unwrap()
+            .contains("no integrity of 'subprocess'"),
+        "{json}"
+    );
 }
 
 #[test]

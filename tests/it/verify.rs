@@ -14,6 +14,13 @@ fn sha256(text: &str) -> String {
     mcp_keel::fingerprint::Digest::of(text).hex()
 }
 
+/// For those who read along (`--no-capture`).
+#[cfg(unix)]
+#[allow(clippy::print_stderr)]
+fn told(passed: usize) {
+    eprintln!("jp_checksum.json: {passed} vectors passed");
+}
+
 #[cfg(unix)]
 #[test]
 fn j1_j4_j5_jps_vectors() {
@@ -68,6 +75,7 @@ fn j1_j4_j5_jps_vectors() {
         passed += 1;
     }
     assert_eq!(passed, 14);
+    told(passed);
     // J2: a file need not be executable.
     let jar = Verify::File {
         path: folder.path().join("server.jar"),
@@ -321,6 +329,44 @@ fn j7_j8_j10_launchers_are_told_how_to_pin() {
         &format!("{toml}[policy.rules]\n\"launcher-unpinned\" = \"block\"\n"),
     );
     keel.run(&["verify"]).exits(1).says("block: ");
+}
+
+#[cfg(unix)]
+#[test]
+fn j8_check_and_pin_tell_it_beside_the_drift() {
+    // A launcher of our own that fetches nothing, and is called as the real one.
+    let keel = marked("");
+    std::fs::rename(keel.folder().join("server.sh"), keel.folder().join("npx")).unwrap();
+    let digest = sha256(&keel.read("npx"));
+    keel.write(
+        "mcp-keel.toml",
+        &format!(
+            "[server.marked]\ncommand = [\"./npx\", \"-y\", \"@scope/server\"]\n\
+             verify = {{ type = \"command\", value = \"{digest}\" }}\n"
+        ),
+    );
+    keel.run(&["pin"])
+        .exits(0)
+        .says("(launcher-unpinned)")
+        .says("(launcher-checksum-only)");
+    let report = keel.run(&["check", "--format", "json"]).exits(0).json();
+    assert_eq!(report["verdict"], "pass");
+    let rules: Vec<&str> = report["servers"][0]["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(rules, ["launcher-unpinned", "launcher-checksum-only"]);
+    // Another version of the package is another link.
+    let toml = keel
+        .read("mcp-keel.toml")
+        .replace("@scope/server", "@scope/server@1.2.3");
+    keel.write("mcp-keel.toml", &toml);
+    keel.run(&["check"])
+        .exits(0)
+        .says("the entry-point went from `@scope/server` to `@scope/server@1.2.3`")
+        .says_nothing_of("launcher-unpinned");
 }
 
 #[cfg(unix)]

@@ -100,6 +100,8 @@ pub enum Found {
     Chain(Vec<Link>),
     /// A lockfile.
     Lock(Lockfile),
+    /// A lockfile together with the links that it is about.
+    Locked(Lockfile, Vec<Link>),
     /// The manifest of one tool.
     Manifest(Json),
 }
@@ -107,6 +109,9 @@ pub enum Found {
 /// Reads a file and says what it is.
 pub fn read(path: &Path) -> Result<Found, DiskError> {
     let document = read_document(path)?;
+    if let Some((lock, links)) = together(path, &document)? {
+        return Ok(Found::Locked(lock, links));
+    }
     let chain = match &document {
         Json::Array(_) => Some(&document),
         other => other.get("chain").filter(|it| it.as_array().is_some()),
@@ -135,6 +140,48 @@ pub fn read(path: &Path) -> Result<Found, DiskError> {
             ),
         )),
     }
+}
+
+/// A lockfile and its links in one document: `{"lockfile", "chain"}`, or a lockfile with a member `chain` or `manifests`,
+/// which the original's reader passes over.
+fn together(path: &Path, document: &Json) -> Result<Option<(Lockfile, Vec<Link>)>, DiskError> {
+    let lock = match document.get("lockfile") {
+        Some(lock) => lock,
+        None if document.get("resolved_chain").is_some() => document,
+        None => return Ok(None),
+    };
+    let Some(chain) = ["chain", "manifests"]
+        .into_iter()
+        .find_map(|name| document.get(name))
+    else {
+        return Ok(None);
+    };
+    let lock = Lockfile::from_json(lock).map_err(|problem| DiskError::Lockfile {
+        path: path.to_owned(),
+        problem,
+    })?;
+    match links(chain) {
+        Some(links) => Ok(Some((lock, links))),
+        None => Err(shape(
+            path,
+            "the links of a lockfile are an array of objects",
+        )),
+    }
+}
+
+/// Links with a digest each: one that states none has the one that it has.
+pub fn with_digests(links: Vec<Link>, variant: Variant) -> Vec<Link> {
+    let complete = |mut link: Link| {
+        if link.stored().is_none()
+            && let Ok(digest) = integrity(&link.0, variant)
+            && let Json::Object(object) = &mut link.0
+        {
+            object.retain(|name, _| *name != *"content_hash" && *name != *"integrity");
+            object.push("content_hash", Json::string(digest));
+        }
+        link
+    };
+    links.into_iter().map(complete).collect()
 }
 
 /// Reads JSON or YAML, by the file's ending.

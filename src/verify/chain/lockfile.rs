@@ -201,6 +201,16 @@ impl Lockfile {
         issues
     }
 
+    /// The links whose bytes it does not pin: the original compares digests only where both sides have one.
+    pub fn unpinned(&self) -> Vec<String> {
+        let open = |entry: &&Json| !entry.get("integrity").is_some_and(python::truthy);
+        self.chain
+            .iter()
+            .filter(open)
+            .map(|entry| python::text(entry.get("tool_id")))
+            .collect()
+    }
+
     /// The versions that it pins, by id, in the order of the chain.
     pub fn pinned_versions(&self) -> Vec<(String, String)> {
         let text = |entry: &Json, name: &str| python::text(entry.get(name));

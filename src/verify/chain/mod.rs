@@ -1,6 +1,6 @@
 //! Chains of tool manifests as kiwi-mcp defines them: a tool, the runtime that runs it, and so on down to a primitive.
 //!
-//! The pure core: [`integrity`] is the digest of one link, [`verify`] compares every link with its stored digest,
+//! The pure core: [`integrity()`] is the digest of one link, [`verify`] compares every link with its stored digest,
 //! [`validate`] lets each parent judge its child by JSON Schema, [`lockfile`] pins the result. The one edge that
 //! touches the disk is [`disk`]. Results and messages are those of the original; where it is laxer than its own
 //! description (freezing without verifying, a chain that ends nowhere), the strict mode follows the description.

@@ -173,12 +173,20 @@ fn against(child: &Json, schema: &Json) -> Opinion {
                 .to_owned(),
         );
     };
-    let mut refusals: Vec<(Vec<usize>, String)> = validator
+    let mut refusals: Vec<_> = validator
         .iter_errors(&instance)
         .take(MAX_ISSUES)
-        .map(|error| (rank(schema, &error), message(&error, child, schema)))
+        .map(|error| {
+            let in_schema = rank(schema, &error.schema_path().to_string());
+            let mut place = error.instance_path().to_string();
+            if let ValidationErrorKind::PropertyNames { error } = error.kind() {
+                pointer::push(&mut place, error.instance().as_str().unwrap_or_default());
+            }
+            let in_child = rank(child, &place);
+            ((in_schema, in_child), message(&error, child, schema))
+        })
         .collect();
-    // The original reports in the order in which the schema is written.
+    // The original reports in the order in which the schema is written, and below that the child.
     refusals.sort_by(|one, other| one.0.cmp(&other.0));
     Opinion {
         issues: refusals.into_iter().map(|(_, message)| message).collect(),
@@ -229,12 +237,12 @@ fn told(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// Where in the schema a refusal stands, as positions in the order written.
-fn rank(schema: &Json, error: &ValidationError<'_>) -> Vec<usize> {
+/// Where a pointer leads, as positions in the order written.
+fn rank(root: &Json, at: &str) -> Vec<usize> {
     let mut ranks = Vec::new();
-    let mut at = Some(schema);
-    for token in pointer::tokens(&error.schema_path().to_string()) {
-        let (rank, below) = match at {
+    let mut here = Some(root);
+    for token in pointer::tokens(at) {
+        let (rank, below) = match here {
             Some(Json::Object(object)) => {
                 let rank = object.iter().position(|(name, _)| *name == *token);
                 (rank.unwrap_or(usize::MAX), object.get(&token))
@@ -246,7 +254,7 @@ fn rank(schema: &Json, error: &ValidationError<'_>) -> Vec<usize> {
             _ => (usize::MAX, None),
         };
         ranks.push(rank);
-        at = below;
+        here = below;
     }
     ranks
 }
@@ -272,8 +280,14 @@ fn message(error: &ValidationError<'_>, child: &Json, schema: &Json) -> String {
         };
     }
     let found = at.cloned().unwrap_or_else(|| from_value(error.instance()));
-    let keyword = pointer::resolve(schema, &error.schema_path().to_string());
-    let text = sentence(error, &found, keyword);
+    let text = match error.kind() {
+        // What is wrong is said of the name, at the place of the object.
+        ValidationErrorKind::PropertyNames { error } => {
+            let name = from_value(error.instance());
+            sentence(error, &name, schema)
+        }
+        _ => sentence(error, &found, schema),
+    };
     if place.is_empty() {
         text
     } else {
@@ -281,8 +295,10 @@ fn message(error: &ValidationError<'_>, child: &Json, schema: &Json) -> String {
     }
 }
 
-fn sentence(error: &ValidationError<'_>, found: &Json, keyword: Option<&Json>) -> String {
+fn sentence(error: &ValidationError<'_>, found: &Json, schema: &Json) -> String {
     use ValidationErrorKind as Kind;
+    let at = error.schema_path().to_string();
+    let keyword = pointer::resolve(schema, &at);
     let wanted = || keyword.map(python::repr).unwrap_or_default();
     let plain = || python::text(keyword);
     let length = || match found {
@@ -291,6 +307,25 @@ fn sentence(error: &ValidationError<'_>, found: &Json, keyword: Option<&Json>) -
     };
     let found_text = || python::repr(found);
     match error.kind() {
+        Kind::Required { property } if !at.ends_with("/required") => {
+            // `dependencies` and `dependentRequired` name the member that asks for another.
+            let asks = |wanted: &Json| {
+                let names = wanted.as_array().unwrap_or_default();
+                names.iter().any(|name| name.as_str() == property.as_str())
+            };
+            let asking = keyword
+                .and_then(Json::as_object)
+                .into_iter()
+                .flat_map(|object| object.iter())
+                .find(|(name, wanted)| found.get(name.to_string_lossy()).is_some() && asks(wanted))
+                .map(|(name, _)| name.to_string_lossy().to_owned())
+                .unwrap_or_default();
+            format!(
+                "{} is a dependency of {}",
+                python::repr(&from_value(property)),
+                python::repr(&Json::string(asking))
+            )
+        }
         Kind::Required { property } => {
             let names: Vec<String> = match keyword.and_then(Json::as_array) {
                 Some(names) => names
@@ -345,17 +380,68 @@ fn sentence(error: &ValidationError<'_>, found: &Json, keyword: Option<&Json>) -
         }
         Kind::MultipleOf { .. } => format!("{} is not a multiple of {}", found_text(), wanted()),
         Kind::UniqueItems => format!("{} has non-unique elements", found_text()),
-        Kind::AdditionalProperties { unexpected } => {
-            let names: Vec<String> = unexpected.iter().map(|name| format!("'{name}'")).collect();
-            let verb = if names.len() == 1 { "was" } else { "were" };
-            format!(
-                "Additional properties are not allowed ({} {verb} unexpected)",
-                names.join(", ")
+        Kind::AdditionalProperties { unexpected } => unexpected_members(unexpected.clone()),
+        // The validator's word for `"additionalProperties": false` without any property.
+        Kind::FalseSchema if at.ends_with("/additionalProperties") => {
+            let names = found
+                .as_object()
+                .into_iter()
+                .flat_map(|object| object.by_name().into_keys());
+            unexpected_members(
+                names
+                    .map(|name| name.to_string_lossy().to_owned())
+                    .collect(),
             )
         }
+        Kind::Not { .. } => format!("{} should not be valid under {}", found_text(), wanted()),
+        Kind::OneOfMultipleValid { context } => {
+            let schemas = keyword.and_then(Json::as_array).unwrap_or_default();
+            let mut valid: Vec<String> = schemas
+                .iter()
+                .zip(context)
+                .filter(|(_, errors)| errors.is_empty())
+                .map(|(schema, _)| python::repr(schema))
+                .collect();
+            // The original names the others first.
+            if !valid.is_empty() {
+                valid.rotate_left(1);
+            }
+            format!(
+                "{} is valid under each of {}",
+                found_text(),
+                valid.join(", ")
+            )
+        }
+        Kind::Contains => format!(
+            "{} does not contain items matching the given schema",
+            found_text()
+        ),
+        Kind::MinItems { limit: 1 } | Kind::MinProperties { limit: 1 } => {
+            format!("{} should be non-empty", found_text())
+        }
+        Kind::MaxItems { limit: 0 } | Kind::MaxProperties { limit: 0 } => {
+            format!("{} is expected to be empty", found_text())
+        }
+        Kind::MinItems { .. } => format!("{} is too short", found_text()),
+        Kind::MaxItems { .. } => format!("{} is too long", found_text()),
+        Kind::MinProperties { .. } => format!("{} does not have enough properties", found_text()),
+        Kind::MaxProperties { .. } => format!("{} has too many properties", found_text()),
         Kind::FalseSchema => format!("False schema does not allow {}", found_text()),
         _ => error.to_string(),
     }
+}
+
+fn unexpected_members(mut names: Vec<String>) -> String {
+    names.sort();
+    let verb = if names.len() == 1 { "was" } else { "were" };
+    let names: Vec<String> = names
+        .iter()
+        .map(|name| python::repr(&Json::string(name.as_str())))
+        .collect();
+    format!(
+        "Additional properties are not allowed ({} {verb} unexpected)",
+        names.join(", ")
+    )
 }
 
 /// For the validator, which reads `serde_json` values. None for what no JSON text can carry.

@@ -71,8 +71,8 @@ fn quoted(text: &str) -> String {
             c if c.is_control() || crate::canonical::is_invisible(c) => {
                 let code = u32::from(c);
                 out.push_str(&match code {
-                    ..=0xff => format!("\\x{code:02x}"),
-                    ..=0xffff => format!("\\u{code:04x}"),
+                    0..=0xff => format!("\\x{code:02x}"),
+                    0x100..=0xffff => format!("\\u{code:04x}"),
                     _ => format!("\\U{code:08x}"),
                 });
             }

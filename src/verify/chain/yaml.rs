@@ -5,7 +5,8 @@
 //! Crates that read YAML straight into a value follow YAML 1.2 and lose how a number was written, which changes digests.
 //!
 //! Limits, each an error and never a guess: dates and times (Python cannot write them as JSON), keys that are not
-//! strings, tags beyond the core ones, several documents in one file, aliases that expand without bound.
+//! strings, tags beyond the core ones, several documents in one file, aliases that expand without bound. The other way
+//! round, the grammar is that of YAML 1.2, which lets a few texts through that PyYAML refuses (a tab before a value).
 
 use std::collections::BTreeMap;
 
@@ -145,7 +146,10 @@ impl<'a> Reader<'a> {
             let is_merge =
                 matches!(&event, Event::Scalar(text, ScalarStyle::Plain, ..) if text == "<<");
             let line = self.line;
-            let key = self.value(event, depth + 1)?;
+            let key = match is_merge {
+                true => Json::Null,
+                false => self.value(event, depth + 1)?,
+            };
             let below = self.next()?;
             let value = self.value(below, depth + 1)?;
             match key {
@@ -253,7 +257,7 @@ fn plain(text: &str) -> Result<Json, String> {
         "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
             return Ok(Json::Bool(false));
         }
-        "=" => return Err("the value `=` is not read; put it in quotes".to_owned()),
+        "=" | "<<" => return Err(format!("the value `{text}` is not read; put it in quotes")),
         _ => {}
     }
     if is_timestamp(text) {
