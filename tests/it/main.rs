@@ -5,6 +5,7 @@
 
 mod baseline;
 mod capture;
+mod chains;
 mod check;
 mod corpus;
 mod formats;
@@ -20,3 +21,4 @@ mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;
+mod verify;
