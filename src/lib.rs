@@ -32,6 +32,8 @@ pub mod source;
 
 pub mod scan;
 
+pub mod provider;
+
 pub mod schema;
 
 pub mod drift;

@@ -49,6 +49,7 @@ impl Compared<'_> {
         findings.extend(self.version_findings(&changes, &version, policy));
         let located = |judged: crate::policy::Judged| Located {
             location: self.place(&judged.change),
+            source: None,
             judged,
         };
         ServerReport {

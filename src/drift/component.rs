@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, located, prompt, tool};
+use super::{Change, located, prompt, provider, tool};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::Exposure;
 use crate::surface::{Component, Kind};
@@ -87,6 +87,10 @@ pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change
             Change::new("unclassified-change", "", message.to_owned())
                 .values(Some(&before), Some(&after)),
         );
+    }
+    // Beside what explains the difference, never instead of it.
+    if new.kind == Kind::Tool {
+        provider::compare(&before, &after, changes);
     }
     for change in &mut changes[first..] {
         change.component = Some(new.key.clone());

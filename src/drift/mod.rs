@@ -7,6 +7,7 @@ pub mod catalogue;
 mod component;
 mod located;
 mod prompt;
+mod provider;
 mod rename;
 mod server;
 mod tool;

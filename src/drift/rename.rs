@@ -32,7 +32,8 @@ impl Renamed<'_> {
         // The name itself has been told, and so has the version.
         let told = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
         for mut change in others {
-            if !told.contains(&change.pointer.as_str()) {
+            // What a provider says to the new name has not been told.
+            if !told.contains(&change.pointer.as_str()) || change.rule.starts_with("provider-") {
                 // Where the baseline knows it: that is where a reviewer looks.
                 change.component = Some(self.old.key.clone());
                 changes.push(change);

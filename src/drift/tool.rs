@@ -113,9 +113,12 @@ fn hint_message(hint: &str, is: bool) -> String {
 
 fn hint_exposure(hint: &str, is: bool) -> Exposure {
     match (hint, is) {
-        // Either way: one that wrote may be approved unseen from now on, one that was approved unseen may write.
-        ("readOnlyHint", _) | ("destructiveHint", true) => Exposure::High,
-        ("destructiveHint", false) | ("openWorldHint", true) => Exposure::Medium,
+        // One that was approved unseen may write or destroy now.
+        ("readOnlyHint", false) | ("destructiveHint", true) => Exposure::High,
+        // One that had to be approved may be approved unseen from now on, if its word is taken.
+        ("readOnlyHint", true) | ("destructiveHint", false) | ("openWorldHint", true) => {
+            Exposure::Medium
+        }
         _ => Exposure::Low,
     }
 }

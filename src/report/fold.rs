@@ -1,6 +1,9 @@
 //! Folding for people: the same change on many components is told once. Machine formats keep every change.
 
+use std::collections::BTreeMap;
+
 use super::Located;
+use crate::judgement::{Exposure, Level};
 
 /// From how many components on the same change is told once.
 const MANY: usize = 5;
@@ -11,15 +14,23 @@ pub(super) struct Told<'a> {
     pub(super) change: &'a Located,
     /// All components with this change, where there are many.
     pub(super) components: Vec<&'a str>,
+    /// Whether old and new are the same for all of them.
+    pub(super) same_values: bool,
 }
 
-/// The changes as they are told. Two are the same when rule, place, sentence, judgement and proof kind are.
+impl Told<'_> {
+    /// What the worst is told first by.
+    pub(super) fn severity(&self) -> (Level, Exposure) {
+        let change = &self.change.judged.change;
+        (change.level, change.exposure)
+    }
+}
+
+/// The changes as they are told. Two are the same when rule, place, sentence and judgement are.
 pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
-    let mut groups: std::collections::BTreeMap<_, Vec<&Located>> =
-        std::collections::BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<&Located>> = BTreeMap::new();
     for located in changes {
         let change = &located.judged.change;
-        // What names a component, or differs in its text, is told one by one.
         let key = (
             change.rule,
             change.pointer.as_str(),
@@ -32,24 +43,31 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
     }
     let mut told: Vec<Told<'_>> = Vec::new();
     for group in groups.into_values() {
+        let first = &group[0].judged.change;
+        let of_components = group.iter().all(|it| it.judged.change.component.is_some());
+        // What is a component's own text, or the component itself, is told one by one.
         let foldable = group.len() >= MANY
-            && group.iter().all(|it| {
-                it.judged.change.component.is_some() && it.judged.change.words.is_empty()
-            })
-            && !group[0].judged.change.pointer.is_empty();
+            && of_components
+            && first.words.is_empty()
+            && !first.pointer.is_empty();
         if foldable {
-            let components = group
-                .iter()
-                .filter_map(|it| it.judged.change.component.as_deref())
-                .collect();
+            let values = |it: &&Located| {
+                let change = &it.judged.change;
+                (change.old == first.old) && (change.new == first.new)
+            };
             told.push(Told {
                 change: group[0],
-                components,
+                same_values: group.iter().all(values),
+                components: group
+                    .iter()
+                    .filter_map(|it| it.judged.change.component.as_deref())
+                    .collect(),
             });
         } else {
             told.extend(group.into_iter().map(|change| Told {
                 change,
                 components: Vec::new(),
+                same_values: true,
             }));
         }
     }

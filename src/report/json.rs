@@ -1,6 +1,6 @@
 //! The machine format, `--format json`: versioned, its schema published in `docs/schema/report.schema.json`.
 
-use super::{Failure, Finding, Located, Report, ServerReport, Status};
+use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, escape};
 use crate::canonical::{Json, to_pretty};
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
@@ -19,7 +19,7 @@ pub fn to_json(report: &Report) -> String {
             Json::Array(report.findings.iter().map(finding).collect()),
         ),
     ]);
-    to_pretty(&document) + "\n"
+    escape::json(to_pretty(&document)) + "\n"
 }
 
 fn server(server: &ServerReport) -> Json {
@@ -87,10 +87,14 @@ fn error(failure: &Failure) -> Json {
 
 fn change(located: &Located) -> Json {
     let change = &located.judged.change;
-    let location = located.location.as_ref().map_or(Json::Null, |place| {
-        let path = place.path.to_string_lossy().replace('\\', "/");
-        Json::object([("path", Json::string(path)), ("line", number(place.line))])
-    });
+    let place = |place: &Option<Place>| {
+        place.as_ref().map_or(Json::Null, |place| {
+            Json::object([
+                ("path", Json::string(place.slashed())),
+                ("line", number(place.line)),
+            ])
+        })
+    };
     let mut members = vec![
         ("id", Json::string(located.judged.id.as_str())),
         ("rule", Json::string(change.rule)),
@@ -107,8 +111,8 @@ fn change(located: &Located) -> Json {
         ("message", Json::string(change.message.as_str())),
         ("action", Json::string(located.judged.action.word())),
         ("wouldBlock", Json::Bool(located.judged.would_block)),
-        ("location", location),
-        ("source", Json::Null),
+        ("location", place(&located.location)),
+        ("source", place(&located.source)),
     ];
     if !change.words.is_empty() {
         members.push(("words", Json::Array(change.words.iter().map(run).collect())));

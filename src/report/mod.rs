@@ -3,9 +3,11 @@
 //! Renderers never compute a verdict and never print: they return text. Everything that a server said passes through
 //! [`escape`] on its way into any of them.
 
+mod annotations;
 pub mod escape;
 mod fold;
 mod json;
+mod plain;
 pub mod rules;
 mod terminal;
 
@@ -15,6 +17,7 @@ use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck};
 use crate::surface::{Kind, Note, Surface};
 
+pub use annotations::{Annotation, AnnotationLevel, annotations};
 pub use json::to_json;
 pub use terminal::{Style, terminal};
 
@@ -109,6 +112,8 @@ pub struct Located {
     pub judged: Judged,
     /// Its place in the committed baseline.
     pub location: Option<Place>,
+    /// Where the repository declares the component, if exactly one place does.
+    pub source: Option<Place>,
 }
 
 /// A line of a file.
@@ -118,6 +123,14 @@ pub struct Place {
     pub path: PathBuf,
     /// From 1.
     pub line: usize,
+}
+
+impl Place {
+    /// The path with `/` between folders, as every format and every platform reads it.
+    pub fn slashed(&self) -> String {
+        let path = self.path.to_string_lossy().replace('\\', "/");
+        path.strip_prefix("./").map(str::to_owned).unwrap_or(path)
+    }
 }
 
 /// A note and what happens because of it.

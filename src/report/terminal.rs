@@ -1,7 +1,7 @@
 //! The report for people at a terminal: a headline that says what happened and what to do next, then the changes by
 //! component, the worst first. Readable without colour, at 80 columns, in a pipe.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use owo_colors::{OwoColorize as _, Style as Paint};
@@ -12,6 +12,7 @@ use crate::canonical::{Json, to_compact};
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
+use crate::surface::Kind;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
 const VALUE_CHARACTERS: usize = 300;
@@ -146,8 +147,9 @@ impl Page {
             self.paragraph(2, &sentence);
         }
         let told = fold(&server.changes);
-        let (many, single): (Vec<_>, Vec<_>) =
+        let (mut many, single): (Vec<_>, Vec<_>) =
             told.into_iter().partition(|it| !it.components.is_empty());
+        many.sort_by_key(|change| std::cmp::Reverse(change.severity()));
         for change in &many {
             self.out.push('\n');
             self.many(change);
@@ -161,10 +163,12 @@ impl Page {
         }
         let mut groups: Vec<_> = by_component.into_iter().collect();
         // The worst first; BTreeMap's order by key decides between equals.
-        groups.sort_by_key(|(_, changes)| std::cmp::Reverse(changes.iter().map(severity).max()));
+        groups.sort_by_key(|(_, changes)| {
+            std::cmp::Reverse(changes.iter().map(Told::severity).max())
+        });
         for (component, mut changes) in groups {
             self.out.push('\n');
-            changes.sort_by_key(|change| std::cmp::Reverse(severity(change)));
+            changes.sort_by_key(|change| std::cmp::Reverse(change.severity()));
             self.component(component, &changes);
         }
         self.findings("  ", &server.findings);
@@ -190,18 +194,29 @@ impl Page {
     }
 
     fn many(&mut self, told: &Told<'_>) {
-        let shown: Vec<String> = told
+        const NAMED: usize = 4;
+        let kinds: BTreeSet<Option<Kind>> = told
             .components
             .iter()
-            .take(4)
-            .map(|component| escape::short(component, 60))
+            .map(|key| Kind::of_key(key))
             .collect();
+        let noun = match kinds.into_iter().collect::<Vec<_>>()[..] {
+            [Some(kind)] => format!("{}s", kind.noun()),
+            _ => "components".to_owned(),
+        };
+        let shown = told
+            .components
+            .iter()
+            .take(NAMED)
+            .map(|component| escape::short(component, 60));
+        let shown: Vec<String> = shown.collect();
         let more = told.components.len() - shown.len();
         let title = format!(
-            "{} components: {} and {more} more",
+            "{} {noun}: {} and {more} more",
             told.components.len(),
             shown.join(", ")
         );
+        let title = self.paint(&title, Paint::new().bold());
         self.paragraph(2, &title);
         self.change(told);
     }
@@ -255,6 +270,11 @@ impl Page {
         if !change.words.is_empty() {
             let words = self.words(&change.words);
             self.paragraph(14, &words);
+        } else if !told.same_values {
+            self.paragraph(
+                14,
+                "(old and new differ from one to the next; the JSON report has them all)",
+            );
         } else if !change.pointer.is_empty() || change.component.is_none() {
             self.value("- ", change.old.as_ref(), Paint::new().red());
             self.value("+ ", change.new.as_ref(), Paint::new().green());
@@ -262,12 +282,17 @@ impl Page {
         match &change.proof {
             Some(Proof::Witness(instance)) => {
                 let label = match change.rule.starts_with("output-") {
-                    true => "may be returned now, and the old contract forbids it: ",
-                    false => "worked before, fails now: ",
+                    true => "may be returned now, and the old contract forbids it:",
+                    false => "worked before, fails now:",
                 };
+                let of = match told.components.first() {
+                    Some(first) => format!("with {}, ", escape::short(first, 60)),
+                    None => String::new(),
+                };
+                self.paragraph(14, &format!("{of}{label}"));
                 let call = escape::short(&to_compact(instance), VALUE_CHARACTERS);
                 let call = self.paint(&call, Paint::new().cyan());
-                self.hanging(14, label, &call);
+                self.paragraph(16, &call);
             }
             Some(Proof::Undecided(reason)) => {
                 let reason = escape::short(reason, 200);
@@ -354,11 +379,6 @@ fn context(text: &str, before: bool, after: bool) -> String {
         }
     }
     out
-}
-
-fn severity(told: &Told<'_>) -> (Level, Exposure) {
-    let change = &told.change.judged.change;
-    (change.level, change.exposure)
 }
 
 fn level_paint(level: Level) -> Paint {

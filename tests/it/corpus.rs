@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use mcp_keel::canonical::{parse, parse_document, parse_str, to_compact, to_pretty};
+use mcp_keel::canonical::{parse, parse_document, parse_str, pointer, to_compact, to_pretty};
 use mcp_keel::drift::{catalogue, compare};
+use mcp_keel::provider::{Provider, violations};
 use mcp_keel::source::{Dialect, Source};
-use mcp_keel::surface::Surface;
+use mcp_keel::surface::{Kind, Surface};
 
 fn corpus() -> Vec<(String, Surface)> {
     let Some(folder) = std::env::var_os("MCP_KEEL_CORPUS") else {
@@ -154,4 +155,51 @@ fn reading_and_writing_loses_nothing() {
             );
         }
     }
+}
+
+#[test]
+fn what_a_provider_refuses_is_there_and_is_told_when_it_is_new() {
+    let corpus = corpus();
+    let mut refused: BTreeMap<Provider, usize> = BTreeMap::new();
+    let mut keywords: BTreeMap<(Provider, String), usize> = BTreeMap::new();
+    let mut tools = 0;
+    let start = std::time::Instant::now();
+    for (name, surface) in &corpus {
+        for tool in surface.of_kind(Kind::Tool) {
+            tools += 1;
+            for provider in Provider::ALL {
+                let found = violations(*provider, &tool.definition);
+                for violation in &found {
+                    assert!(
+                        pointer::resolve(&tool.definition, &violation.pointer).is_some(),
+                        "{name}: {} {violation:?}",
+                        tool.key
+                    );
+                }
+                *refused.entry(*provider).or_default() += usize::from(!found.is_empty());
+                let told: BTreeSet<String> = found.into_iter().map(|it| it.keyword).collect();
+                for keyword in told {
+                    *keywords.entry((*provider, keyword)).or_default() += 1;
+                }
+            }
+        }
+    }
+    let took = start.elapsed();
+    let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+    for ((old_name, old), (new_name, new)) in pairs(&corpus) {
+        let mut ids = BTreeSet::new();
+        for change in compare(old, new) {
+            if change.rule.starts_with("provider-") {
+                assert!(ids.insert(change.id("s")), "{change:?}");
+                *rules.entry(change.rule).or_default() += 1;
+                println!(
+                    "{old_name} -> {new_name}: {:?} {} {}",
+                    change.component, change.pointer, change.message
+                );
+            }
+        }
+    }
+    println!(
+        "{tools} tools in {took:?}; refused {refused:?}; by keyword {keywords:?}; changes {rules:?}"
+    );
 }

@@ -47,13 +47,26 @@ impl Keel {
         self.run_with_input(args, "")
     }
 
+    /// Runs it with the folder of `program` first on the PATH.
+    #[cfg(unix)]
+    pub(crate) fn run_on_path(&self, args: &[&str], program: &Path) -> Run {
+        let mut path = program.parent().unwrap().as_os_str().to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        self.run_in(args, "", &path)
+    }
+
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Run {
+        self.run_in(args, input, &std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    fn run_in(&self, args: &[&str], input: &str, path: &std::ffi::OsStr) -> Run {
         use std::io::Write as _;
         let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
             .args(args)
             .current_dir(self.folder())
             .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", path)
             .env("HOME", self.folder())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -9,6 +9,7 @@ mod check;
 mod corpus;
 mod golden;
 mod keel;
+mod readme;
 mod reference;
 mod rules;
 mod schema_corpus;

@@ -175,6 +175,10 @@ fn judged(policy: &Policy) -> Vec<ServerReport> {
                     path: "mcp-baseline.json".into(),
                     line: 1,
                 }),
+                source: Some(Place {
+                    path: "src/tools.ts".into(),
+                    line: 12,
+                }),
             })
             .collect();
         let status = match changes.is_empty() {

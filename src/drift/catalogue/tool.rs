@@ -45,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
          needs a person's consent. The protocol's defaults are applied before comparing (read-only false, \
          destructive true, idempotent false, open world true; destructive and idempotent mean something only for a \
          tool that writes). A hint that became less safe is high exposure: a tool that was auto-approved as read-only \
-         now writes, or one that always wrote now claims not to.",
+         may write now. A hint that claims more safety than before is medium: clients may stop asking.",
         "Check what the tool does. If the hint is right now, tell the users who auto-approve it, and pin."),
     rule!(Change "tool-hint-stated", Cosmetic, None,
         "a behaviour hint is stated, or left out, without meaning anything else",
@@ -87,6 +87,22 @@ pub(super) const RULES: &[Rule] = &[
         "Callers that read `structuredContent` by this schema can rely on nothing any more, and whatever the server \
          returns now goes to the model unchecked.",
         "Restore the schema, or release it as a breaking change and pin."),
+    rule!(Change "provider-limit-exceeded", Risky, None,
+        "a model provider's strict mode no longer takes a tool",
+        "MCP allows all of JSON Schema; the providers take a part of it each (OpenAI with `strict`, Anthropic with \
+         `strict`, Gemini's function declarations). The server still accepts every old call, but a client that sends \
+         this tool to such a provider is refused, often with every other tool of the same request, or has to leave \
+         out what the schema demands. What the providers' SDKs rewrite without loss (closing an object, requiring a \
+         parameter and letting it be null, inlining a reference) does not count. Reported only for a tool that the \
+         provider took before. `docs/providers.md` has the table and its sources.",
+        "Say the same in the provider's part of JSON Schema: `anyOf` of objects for conditions, a sentence in the \
+         description and a check in the server for bounds. If no client of yours uses that mode, pin."),
+    rule!(Change "provider-limit-met", Additive, None,
+        "a model provider's strict mode takes a tool that it refused",
+        "The tool fits the provider's part of JSON Schema now, so that clients may switch its strict mode on and get \
+         arguments that always match the schema. The changed schema is reported beside this, with what it does to \
+         callers.",
+        "Nothing for callers. Pin."),
     rule!(Change "unclassified-change", Risky, Low,
         "a difference that no other rule explains",
         "mcp-keel reports every byte of difference in a component. This member is not in the specification that \

@@ -61,8 +61,8 @@ pub(super) const RULES: &[[RuleInfo; 2]] = &[
         "Callers were told that they may leave this parameter out, and many did: agents send what the schema asks for and little \
          more. Every such call is refused now. The witness is one of them, an object with the old required parameters and \
          nothing else, which the old schema accepts and the new one does not. Nothing in the tool's name or description has to \
-         change for this to happen, so a reviewer who reads prose only will not see it. In the field it is the third most \
-         common way in which a tool breaks its callers, and half of the time it arrives in a patch release.",
+         change for this to happen, so a reviewer who reads prose only will not see it. Over 290 pairs of \
+         consecutive releases of published servers it was seen 81 times.",
         "If the server can still choose a value, keep the parameter optional and publish that value as its default. If it \
          cannot, bump the major version, and let the error name the parameter and its allowed values, so that an agent can \
          repair the call by itself. Check whether a generator did it: a type without `Optional` or without `.optional()` is \

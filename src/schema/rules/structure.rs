@@ -100,8 +100,8 @@ pub(super) const RULES: &[[RuleInfo; 2]] = &[
         "Everything is accepted now, so no call is refused by the schema, and yet nothing works: a model that sees no parameters \
          sends none. It is nearly always an accident. A schema library and a framework of versions that do not fit produce a \
          bare `$schema` without any error, and the server starts happily.",
-        "Look at the versions of the schema library and of the framework before anything else; in the field it was zod. Boot \
-         the server and list its tools in a test.";
+        "Look at the versions of the schema library and of the framework before anything else. Boot the server and list its \
+         tools in a test.";
         output: Breaking Medium "the result schema lost everything it said",
         "The promise about results is gone: anything may come back, and the witness is a result that the old schema refuses. \
          It is nearly always an accident of the schema generator.",

@@ -9,8 +9,7 @@ pub(super) const RULES: &[[RuleInfo; 2]] = &[
         input: Breaking None "a parameter has another type",
         "Values of the old type are refused, and the witness has one. Agents read the type from the schema and adapt, as long as \
          they read it again; scripts, saved workflows and prompts with examples in them do not. Types that change back and \
-         forth from release to release have been seen in the field, usually because a generator infers them from a default \
-         value.",
+         forth from release to release have been seen in the field.",
         "Accept both types in the server and say so with a list of types. If only the generator changed its mind, pin its \
          version or state the type explicitly.";
         output: Breaking None "a member of results has another type",
@@ -52,8 +51,9 @@ pub(super) const RULES: &[[RuleInfo; 2]] = &[
         input: Breaking None "a parameter may no longer be null",
         "Callers who sent an explicit null are refused. There are more of them than one thinks: many clients, and models that \
          have been shown a nullable parameter, fill in every parameter and write null for \"nothing\". The witness is a call \
-         with the null. It is the most common breaking change in the field, nearly always made by a generator that was \
-         upgraded, and nearly always without intention. Leaving the parameter out still works if it is optional.",
+         with the null. Over 290 pairs of consecutive releases of published servers it was seen 427 times, more than any \
+         other narrowing, because generators flip it for whole servers at once. Leaving the parameter out still works if \
+         it is optional.",
         "Accept null in the server as if the parameter were missing, and keep saying so in the schema. If a framework upgrade \
          did this, look for its setting for optional types before you publish.";
         output: Additive None "a member of results is never null now",
@@ -69,7 +69,7 @@ pub(super) const RULES: &[[RuleInfo; 2]] = &[
         "Accept it. See that null and a missing parameter mean the same to the server, because clients will mix them.";
         output: Breaking None "a member of results may be null now",
         "Readers were promised a value and may find null. Validating clients refuse the result, and the witness is one; others \
-         fail at the first use of the value. It is the most common way in which a result breaks its readers.",
+         fail at the first use of the value.",
         "Leave the member out instead of returning null if it was optional, or return an empty value of the old type.";
     ),
     family!("union-branch-removed",

@@ -1,0 +1,177 @@
+//! Whether the model providers still take a tool.
+
+use super::Change;
+use crate::canonical::{Json, pointer};
+use crate::provider::{Provider, Violation, violations};
+
+/// The first thing in a tool that keeps some providers from taking it.
+struct Obstacle {
+    pointer: String,
+    /// Each provider with what it says.
+    told: Vec<(Provider, Violation)>,
+}
+
+/// One change for each place that keeps providers from taking a tool they took, or that no longer does.
+///
+/// Providers that stumble over the same place share a change: people read one sentence, and two changes with the same
+/// place and value would have the same id.
+pub(super) fn compare(old: &Json, new: &Json, changes: &mut Vec<Change>) {
+    let same = |member: &str| old.get(member) == new.get(member);
+    if same("name") && same("inputSchema") {
+        return;
+    }
+    let (mut exceeded, mut met) = (Vec::new(), Vec::new());
+    for provider in Provider::ALL {
+        let before = violations(*provider, old).into_iter().next();
+        let after = violations(*provider, new).into_iter().next();
+        match (before, after) {
+            (None, Some(violation)) => add(&mut exceeded, *provider, violation),
+            (Some(violation), None) => add(&mut met, *provider, violation),
+            _ => {}
+        }
+    }
+    let mut push = |rule, obstacle: Obstacle, message| {
+        let value = |definition| pointer::resolve(definition, &obstacle.pointer);
+        let change = Change::new(rule, obstacle.pointer.clone(), message);
+        changes.push(change.values(value(old), value(new)));
+    };
+    for obstacle in exceeded {
+        let message = format!("the tool is no longer taken by {}", obstacle.sentence());
+        push("provider-limit-exceeded", obstacle, message);
+    }
+    for obstacle in met {
+        let message = format!("the tool is taken now by {}", obstacle.providers());
+        push("provider-limit-met", obstacle, message);
+    }
+}
+
+fn add(obstacles: &mut Vec<Obstacle>, provider: Provider, violation: Violation) {
+    match obstacles
+        .iter_mut()
+        .find(|it| it.pointer == violation.pointer)
+    {
+        Some(obstacle) => obstacle.told.push((provider, violation)),
+        None => obstacles.push(Obstacle {
+            pointer: violation.pointer.clone(),
+            told: vec![(provider, violation)],
+        }),
+    }
+}
+
+impl Obstacle {
+    /// "openai-strict and gemini".
+    fn providers(&self) -> String {
+        list(self.told.iter().map(|(provider, _)| provider.word()))
+    }
+
+    /// "openai-strict and gemini: `not` is not supported", with the reasons apart where they differ.
+    fn sentence(&self) -> String {
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for (provider, violation) in &self.told {
+            let reason = format!("`{}` {}", violation.keyword, violation.reason);
+            match reasons.iter_mut().find(|(told, _)| *told == reason) {
+                Some((_, providers)) => providers.push(provider.word()),
+                None => reasons.push((reason, vec![provider.word()])),
+            }
+        }
+        let told = reasons
+            .iter()
+            .map(|(reason, providers)| format!("{}: {reason}", list(providers.iter().copied())));
+        told.collect::<Vec<_>>().join("; by ")
+    }
+}
+
+fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<&str> = words.collect();
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+
+    /// Rule, pointer and message of each change between two tools with one parameter of these schemas.
+    fn told(old: &str, new: &str) -> Vec<(&'static str, String, String)> {
+        let tool = |schema: &str| {
+            let text = format!(r#"{{"name":"t","inputSchema":{{"properties":{{"x":{schema}}}}}}}"#);
+            parse_str(&text).unwrap()
+        };
+        let mut changes = Vec::new();
+        compare(&tool(old), &tool(new), &mut changes);
+        let told = changes.into_iter();
+        told.map(|it| (it.rule, it.pointer, it.message)).collect()
+    }
+
+    const PLAIN: &str = r#"{"type":"string"}"#;
+
+    #[test]
+    fn providers_that_stumble_over_one_place_share_a_change() {
+        let at = "/inputSchema/properties/x/not".to_owned();
+        let message = "the tool is no longer taken by openai-strict, anthropic-strict and gemini: \
+                       `not` is not supported";
+        let refused = r#"{"type":"string","not":{"const":"a"}}"#;
+        assert_eq!(
+            told(PLAIN, refused),
+            [("provider-limit-exceeded", at.clone(), message.to_owned())]
+        );
+        let message = "the tool is taken now by openai-strict, anthropic-strict and gemini";
+        assert_eq!(
+            told(refused, PLAIN),
+            [("provider-limit-met", at, message.to_owned())]
+        );
+    }
+
+    #[test]
+    fn each_provider_says_its_own_reason() {
+        let message = "the tool is no longer taken by openai-strict and anthropic-strict: \
+                       `propertyNames` is not supported; by gemini: `propertyNames` is an object; \
+                       supported: only what holds for every name";
+        let new = r#"{"type":"object","propertyNames":{"pattern":"^a"}}"#;
+        assert_eq!(told(PLAIN, new)[0].2, message);
+    }
+
+    #[test]
+    fn places_that_differ_are_changes_that_differ() {
+        let new = r#"{"type":"string","format":"uri","maxLength":9}"#;
+        let at: Vec<String> = told(PLAIN, new).into_iter().map(|it| it.1).collect();
+        let x = "/inputSchema/properties/x";
+        assert_eq!(at, [format!("{x}/format"), format!("{x}/maxLength")]);
+    }
+
+    #[test]
+    fn a_tool_that_was_never_taken_yields_nothing() {
+        let old = r#"{"type":"string","not":{"const":"a"}}"#;
+        let new = r#"{"type":"object","patternProperties":{"^a":{}}}"#;
+        assert!(told(old, new).is_empty());
+        assert!(told(old, old).is_empty() && told(PLAIN, PLAIN).is_empty());
+    }
+
+    #[test]
+    fn a_name_that_a_provider_refuses_is_told_beside_the_renaming() {
+        let surface = |name: &str| {
+            let tool = format!(
+                r#"{{"name":"{name}","description":"Reads a file.","inputSchema":{{"properties":{{"x":{PLAIN}}}}}}}"#
+            );
+            let lists = crate::surface::Lists {
+                tools: vec![parse_str(&tool).unwrap()],
+                ..Default::default()
+            };
+            let empty = Json::object([]);
+            crate::surface::Surface::new(
+                &empty,
+                lists,
+                Default::default(),
+                crate::surface::Scope::FULL,
+            )
+        };
+        let changes = super::super::compare(&surface("read_file"), &surface("read.file"));
+        let rules: Vec<&str> = changes.iter().map(|it| it.rule).collect();
+        assert_eq!(rules, ["tool-renamed", "provider-limit-exceeded"]);
+        assert_ne!(changes[0].id("s"), changes[1].id("s"));
+    }
+}

@@ -1,0 +1,164 @@
+//! Changes as annotations: each on its line of the committed baseline, and each changed component once more on the
+//! line of the source that declares it, where that line is known.
+//!
+//! The list is complete, the most severe first. Whoever sends it knows the limits of the place that it sends it to.
+
+use std::collections::BTreeMap;
+
+use super::{Located, Place, Report, plain};
+use crate::judgement::{Exposure, Level};
+use crate::policy::Action;
+
+/// What GitHub takes of a title.
+const TITLE_CHARACTERS: usize = 255;
+
+/// What GitHub takes of a message, and of details: 64 KB, less room for the sentence that counts what was cut.
+const TEXT_BYTES: usize = 64_000 - 100;
+
+/// How much of a value is shown in the details.
+const VALUE_CHARACTERS: usize = 8_000;
+
+/// How bad. Ordered: the worst is the greatest. The words are those of GitHub's check runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AnnotationLevel {
+    /// For information.
+    Notice,
+    /// The policy warns.
+    Warning,
+    /// The policy blocks.
+    Failure,
+}
+
+crate::judgement::words!(AnnotationLevel { Notice = "notice", Warning = "warning", Failure = "failure" });
+
+impl From<Action> for AnnotationLevel {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Block => Self::Failure,
+            Action::Warn => Self::Warning,
+            Action::Audit | Action::Accepted => Self::Notice,
+        }
+    }
+}
+
+/// Something to show beside a line. Plain text, safe to send as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// The file, with `/` between folders, relative to where the program ran.
+    pub path: String,
+    /// From 1.
+    pub start_line: usize,
+    /// The last line, included.
+    pub end_line: usize,
+    /// How bad.
+    pub level: AnnotationLevel,
+    /// At most 255 characters, one line.
+    pub title: String,
+    /// At most 64 KB.
+    pub message: String,
+    /// Old and new in full, at most 64 KB.
+    pub raw_details: Option<String>,
+}
+
+/// Every change that has a place, the most severe first; changes that are equally severe in the order of the report.
+pub fn annotations(report: &Report) -> Vec<Annotation> {
+    let mut severe: Vec<(Severity, Annotation)> = Vec::new();
+    for server in &report.servers {
+        for located in &server.changes {
+            if let Some(place) = &located.location {
+                severe.push((severity(located), of_change(located, place)));
+            }
+        }
+        severe.extend(of_sources(&server.changes));
+    }
+    // Stable: equals keep the order of the report.
+    severe.sort_by(|one, other| other.0.cmp(&one.0));
+    severe
+        .into_iter()
+        .map(|(_, annotation)| annotation)
+        .collect()
+}
+
+type Severity = (AnnotationLevel, Level, Exposure);
+
+/// What fails comes first, whatever its level.
+pub(super) fn severity(located: &Located) -> Severity {
+    let judged = &located.judged;
+    (
+        judged.action.into(),
+        judged.change.level,
+        judged.change.exposure,
+    )
+}
+
+fn of_change(located: &Located, place: &Place) -> Annotation {
+    let values = plain::values(located, VALUE_CHARACTERS);
+    Annotation {
+        path: place.slashed(),
+        start_line: place.line,
+        end_line: place.line,
+        level: located.judged.action.into(),
+        title: title(&plain::title(located)),
+        message: bounded(plain::lines(located).join("\n")),
+        raw_details: (!values.is_empty()).then(|| bounded(values)),
+    }
+}
+
+/// One annotation for each declaration, with all that changed about it: several on one line would hide each other.
+fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
+    let mut declared: BTreeMap<(String, usize, &str), Vec<&Located>> = BTreeMap::new();
+    for located in changes {
+        if let Some(place) = &located.source {
+            let key = (place.slashed(), place.line, plain::component(located));
+            declared.entry(key).or_default().push(located);
+        }
+    }
+    let one = |((path, line, component), mut changes): ((String, usize, &str), Vec<&Located>)| {
+        changes.sort_by_key(|it| std::cmp::Reverse(severity(it)));
+        let worst = severity(changes[0]);
+        let said: Vec<String> = changes
+            .iter()
+            .map(|it| {
+                let change = &it.judged.change;
+                let sentence = plain::sentence(it);
+                format!("{} {}: {sentence}", change.level, change.rule)
+            })
+            .collect();
+        let count = match changes.len() {
+            1 => "1 change".to_owned(),
+            many => format!("{many} changes"),
+        };
+        let about = super::escape::line(component);
+        let annotation = Annotation {
+            path,
+            start_line: line,
+            end_line: line,
+            level: worst.0,
+            title: title(&format!("{about}: {count} against the baseline")),
+            message: bounded(said.join("\n")),
+            raw_details: None,
+        };
+        (worst, annotation)
+    };
+    declared.into_iter().map(one).collect()
+}
+
+fn title(text: &str) -> String {
+    if text.chars().count() <= TITLE_CHARACTERS {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(TITLE_CHARACTERS - 1).collect();
+    kept + "…"
+}
+
+/// Cut at a character, with a count of what was left out.
+fn bounded(text: String) -> String {
+    if text.len() <= TEXT_BYTES {
+        return text;
+    }
+    let end = (0..=TEXT_BYTES)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0);
+    format!("{}… ({} more bytes)", &text[..end], text.len() - end)
+}
