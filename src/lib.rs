@@ -44,6 +44,8 @@ pub mod config;
 
 pub mod report;
 
+pub mod github;
+
 pub mod demo;
 
 pub mod cli;
