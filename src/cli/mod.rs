@@ -226,8 +226,22 @@ enum Edition {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
+    /// For people
     Terminal,
+    /// Everything, versioned
     Json,
+    /// For a comment or a job summary
+    Markdown,
+    /// One page that needs nothing else
+    Html,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML, for test results
+    Junit,
+    /// Workflow commands, for annotations
+    Github,
+    /// GitLab Code Quality
+    Gitlab,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

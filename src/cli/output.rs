@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use super::{Color, Error, Format, ReportArgs};
-use crate::report::{Report, Style, terminal, to_json};
+use crate::report::{self, Report, Style};
 
 /// Writes to stdout. A reader that went away (`| head`) has seen enough: that is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -50,8 +50,15 @@ pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
 
 fn render(report: &Report, format: Format, style: Style) -> String {
     match format {
-        Format::Terminal => terminal(report, style),
-        Format::Json => to_json(report),
+        Format::Terminal => report::terminal(report, style),
+        Format::Json => report::to_json(report),
+        // A file and a pipe have no limit; whoever posts it to GitHub has one.
+        Format::Markdown => report::markdown(report, usize::MAX),
+        Format::Html => report::html(report),
+        Format::Sarif => report::sarif(report),
+        Format::Junit => report::junit(report),
+        Format::Github => report::github(report),
+        Format::Gitlab => report::gitlab(report),
     }
 }
 

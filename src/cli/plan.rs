@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::ValueEnum as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Error, Format, PolicyArgs, ServerArgs};
@@ -361,8 +362,17 @@ pub(super) fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
     let Some((format, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
         return Err("expected FORMAT=FILE, such as json=report.json".to_owned());
     };
-    let format = <Format as clap::ValueEnum>::from_str(format, false)
-        .map_err(|_| format!("there is no format `{format}`; known: terminal, json"))?;
+    let format = <Format as clap::ValueEnum>::from_str(format, false).map_err(|_| {
+        let known: Vec<String> = <Format as clap::ValueEnum>::value_variants()
+            .iter()
+            .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
+            .collect();
+        let help = match suggestion(format, known.iter().map(String::as_str)) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("known: {}", known.join(", ")),
+        };
+        format!("there is no format `{format}`; {help}")
+    })?;
     Ok((format, PathBuf::from(path)))
 }
 

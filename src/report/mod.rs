@@ -6,9 +6,16 @@
 mod annotations;
 pub mod escape;
 mod fold;
+mod github;
+mod gitlab;
+mod headline;
+mod html;
 mod json;
+mod junit;
+mod markdown;
 mod plain;
 pub mod rules;
+mod sarif;
 mod terminal;
 
 use std::path::PathBuf;
@@ -18,7 +25,13 @@ use crate::policy::{Action, Judged, Verdict, VersionCheck};
 use crate::surface::{Kind, Note, Surface};
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
+pub use github::github;
+pub use gitlab::gitlab;
+pub use html::html;
 pub use json::to_json;
+pub use junit::junit;
+pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
+pub use sarif::sarif;
 pub use terminal::{Style, terminal};
 
 /// The outcome of a run.
@@ -209,6 +222,11 @@ impl Report {
             findings,
             comparison,
         }
+    }
+
+    /// What the run comes to and what to do next, as plain text in a sentence or two.
+    pub fn headline(&self) -> String {
+        headline::plain(self)
     }
 
     /// Every change of the run.

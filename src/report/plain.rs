@@ -3,7 +3,7 @@
 //! Everything here is escaped by [`escape::line`] or [`escape::block`] already; what the sink itself treats in a special
 //! way is left to its renderer.
 
-use super::{Located, escape};
+use super::{Finding, Located, escape};
 use crate::canonical::{to_compact, to_pretty};
 use crate::drift::catalogue;
 use crate::drift::words::Run;
@@ -123,4 +123,15 @@ pub(super) fn words(runs: &[Run]) -> String {
         })
         .collect();
     escape::short_block(&text, TEXT_CHARACTERS)
+}
+
+/// A finding in one line.
+pub(super) fn finding(finding: &Finding) -> String {
+    let note = &finding.note;
+    let about = note
+        .component
+        .as_deref()
+        .map(|key| format!("{key}: "))
+        .unwrap_or_default();
+    escape::short(&format!("{about}{}", note.message), 1_000)
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use owo_colors::{OwoColorize as _, Style as Paint};
 
 use super::fold::{Told, fold};
-use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape};
+use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline};
 use crate::canonical::{Json, to_compact};
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
@@ -104,7 +104,7 @@ impl Page {
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
             Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
         };
-        let sentence = headline(report);
+        let sentence = headline::plain(report);
         self.hanging(0, &format!("{label}  "), &sentence);
     }
 
@@ -395,142 +395,4 @@ fn exposure_paint(exposure: Exposure) -> Paint {
         Exposure::High => Paint::new().magenta().bold(),
         _ => Paint::new().magenta(),
     }
-}
-
-/// What happened and what to do next, in one sentence or two.
-fn headline(report: &Report) -> String {
-    let of = |wanted: &str| -> Vec<&ServerReport> {
-        report
-            .servers
-            .iter()
-            .filter(|server| server.status.word() == wanted)
-            .collect()
-    };
-    if let Comparison::Pin { written } = &report.comparison {
-        return pin_headline(report, written);
-    }
-    let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
-    if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
-        return clean_headline(report);
-    }
-    let mut sentences = Vec::new();
-    if !drifted.is_empty() {
-        let what = match (&drifted[..], &report.comparison) {
-            (_, Comparison::Diff) => "the two sources differ".to_owned(),
-            ([only], _) => format!("{} drifted", escape::short(&only.name, 80)),
-            (many, _) => format!("{} of {} servers drifted", many.len(), report.servers.len()),
-        };
-        sentences.push(format!("{what}: {}.", counts(report)));
-    }
-    if !new.is_empty() {
-        let names: Vec<String> = new
-            .iter()
-            .map(|server| escape::short(&server.name, 80))
-            .collect();
-        sentences.push(format!("not in the baseline: {}.", names.join(", ")));
-    }
-    if !undetermined.is_empty() {
-        let names: Vec<String> = undetermined
-            .iter()
-            .map(|server| escape::short(&server.name, 80))
-            .collect();
-        sentences.push(format!(
-            "could not be captured: {}. Nothing is claimed about it.",
-            names.join(", ")
-        ));
-    }
-    sentences.push(next_step(report, drifted.len() + new.len()));
-    sentences.retain(|sentence| !sentence.is_empty());
-    sentences.join(" ")
-}
-
-fn clean_headline(report: &Report) -> String {
-    let components: usize = report.servers.iter().map(|server| server.components).sum();
-    match (&report.comparison, &report.servers[..]) {
-        (Comparison::Diff, _) => format!("no difference ({components} components compared)."),
-        (_, [only]) => {
-            format!(
-                "{} matches the baseline ({components} components).",
-                escape::short(&only.name, 80)
-            )
-        }
-        (_, many) => format!(
-            "{} servers match the baseline ({components} components).",
-            many.len()
-        ),
-    }
-}
-
-fn pin_headline(report: &Report, written: &[std::path::PathBuf]) -> String {
-    let names: Vec<String> = report
-        .servers
-        .iter()
-        .map(|server| escape::short(&server.name, 80))
-        .collect();
-    let components: usize = report.servers.iter().map(|server| server.components).sum();
-    let files: Vec<String> = written
-        .iter()
-        .map(|path| escape::line(&path.to_string_lossy()))
-        .collect();
-    let what = format!("{} ({components} components)", names.join(", "));
-    let first_time = report
-        .servers
-        .iter()
-        .all(|server| matches!(server.status, Status::New));
-    let accepted = match counts(report) {
-        none if none.is_empty() || first_time => String::new(),
-        counts => format!(" This accepts: {counts}."),
-    };
-    match &files[..] {
-        [] => format!("{what}: the baseline says so already, nothing was written."),
-        files => format!("{what}.{accepted} Commit {}.", files.join(", ")),
-    }
-}
-
-fn next_step(report: &Report, to_accept: usize) -> String {
-    if report.comparison == Comparison::Diff || to_accept == 0 {
-        return String::new();
-    }
-    let blocked = report
-        .changes()
-        .filter(|it| it.judged.action == Action::Block)
-        .count();
-    let would_block = report.changes().filter(|it| it.judged.would_block).count();
-    let command = match &report.servers[..] {
-        [only] => only.accept_with.clone(),
-        _ => "mcp-keel pin".to_owned(),
-    };
-    let command = escape::line(&command);
-    if blocked > 0 {
-        format!("Fix the server, or accept the changes: {command}")
-    } else if would_block > 0 {
-        let noun = if would_block == 1 {
-            "change"
-        } else {
-            "changes"
-        };
-        format!(
-            "{would_block} {noun} would have blocked under enforcement \"block\". To accept: {command}"
-        )
-    } else {
-        format!("Nothing fails. To accept: {command}")
-    }
-}
-
-/// `1 breaking, 2 additive`
-fn counts(report: &Report) -> String {
-    let count = |level| {
-        report
-            .changes()
-            .filter(|it| it.judged.change.level == level)
-            .count()
-    };
-    let said: Vec<String> = Level::ALL
-        .iter()
-        .rev()
-        .map(|level| (count(*level), level))
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, level)| format!("{count} {level}"))
-        .collect();
-    said.join(", ")
 }

@@ -1,0 +1,129 @@
+//! Workflow commands: annotations for whoever has nothing but a log, `--format github`.
+//!
+//! GitHub shows 10 annotations of each level a step and 50 a job, and drops the rest without a word. So no more than
+//! that are written, the most severe first, and the last of the notices counts what is missing.
+
+use std::fmt::Write as _;
+
+use super::annotations::{AnnotationLevel, annotations};
+use super::{Report, Status, escape, plain};
+
+/// What GitHub shows of each level in one step.
+const A_LEVEL: usize = 10;
+
+/// What GitHub shows in one job. Three levels of ten stay below it; it is here so that a fourth would not.
+const A_JOB: usize = 50;
+
+/// The report as workflow commands, a line each.
+pub fn github(report: &Report) -> String {
+    let all = commands(report);
+    let mut shown: Vec<&Command> = Vec::new();
+    for level in [
+        AnnotationLevel::Failure,
+        AnnotationLevel::Warning,
+        AnnotationLevel::Notice,
+    ] {
+        // One notice is kept for the count of what is missing.
+        let most = match level {
+            AnnotationLevel::Notice => A_LEVEL - 1,
+            _ => A_LEVEL,
+        };
+        shown.extend(all.iter().filter(|it| it.level == level).take(most));
+    }
+    shown.truncate(A_JOB - 1);
+    let mut out = String::new();
+    for command in &shown {
+        out += &command.line();
+    }
+    if shown.len() < all.len() {
+        let missing = |level| {
+            let count = |of: &mut dyn Iterator<Item = AnnotationLevel>| {
+                of.filter(|it| *it == level).count()
+            };
+            count(&mut all.iter().map(|it| it.level)) - count(&mut shown.iter().map(|it| it.level))
+        };
+        let message = format!(
+            "{} more than a log can annotate: {} errors, {} warnings, {} notices. The job summary and `mcp-keel check` \
+             have all of them.",
+            all.len() - shown.len(),
+            missing(AnnotationLevel::Failure),
+            missing(AnnotationLevel::Warning),
+            missing(AnnotationLevel::Notice),
+        );
+        let command = Command {
+            level: AnnotationLevel::Notice,
+            place: None,
+            title: "mcp-keel: not all is shown".to_owned(),
+            message,
+        };
+        out += &command.line();
+    }
+    out
+}
+
+struct Command {
+    level: AnnotationLevel,
+    place: Option<(String, usize)>,
+    title: String,
+    message: String,
+}
+
+impl Command {
+    fn line(&self) -> String {
+        let word = match self.level {
+            AnnotationLevel::Failure => "error",
+            AnnotationLevel::Warning => "warning",
+            AnnotationLevel::Notice => "notice",
+        };
+        let mut out = format!("::{word} ");
+        if let Some((path, line)) = &self.place {
+            let _ = write!(out, "file={},line={line},", escape::command_property(path));
+        }
+        let _ = writeln!(
+            out,
+            "title={}::{}",
+            escape::command_property(&self.title),
+            escape::command_data(&self.message)
+        );
+        out
+    }
+}
+
+/// Everything that is to be said: what could not be captured, changes with a place, changes without, findings.
+fn commands(report: &Report) -> Vec<Command> {
+    let mut all = Vec::new();
+    for server in &report.servers {
+        if let Status::Undetermined(failure) = &server.status {
+            all.push(Command {
+                level: AnnotationLevel::Failure,
+                place: None,
+                title: format!("{} could not be captured", server.name),
+                message: format!("{}\n{}", failure.message, failure.help),
+            });
+        }
+    }
+    all.extend(annotations(report).into_iter().map(|it| Command {
+        level: it.level,
+        place: Some((it.path, it.start_line)),
+        title: it.title,
+        message: it.message,
+    }));
+    for located in report.changes().filter(|it| it.location.is_none()) {
+        all.push(Command {
+            level: located.judged.action.into(),
+            place: None,
+            title: plain::title(located),
+            message: plain::lines(located).join("\n"),
+        });
+    }
+    let of_servers = report.servers.iter().flat_map(|server| &server.findings);
+    for finding in of_servers.chain(&report.findings) {
+        all.push(Command {
+            level: finding.action.into(),
+            place: None,
+            title: finding.note.rule.to_owned(),
+            message: plain::finding(finding),
+        });
+    }
+    all
+}

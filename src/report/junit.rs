@@ -1,0 +1,241 @@
+//! JUnit XML, for every CI that shows test results: a suite for each server, a case for each component that changed,
+//! and one case for all that did not.
+//!
+//! A case fails when a change of its component blocks. A server that could not be captured is an error, not a failure:
+//! nothing is claimed about it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::{Failure, Finding, Located, Report, ServerReport, Status, escape, plain};
+use crate::policy::Action;
+
+/// The report as JUnit XML, with a final newline.
+pub fn junit(report: &Report) -> String {
+    let mut suites: Vec<Suite> = report.servers.iter().map(Suite::of).collect();
+    if !report.findings.is_empty() {
+        let mut suite = Suite::new("run".to_owned());
+        suite.findings(&report.findings);
+        suites.push(suite);
+    }
+    let sum = |count: fn(&Suite) -> usize| suites.iter().map(count).sum::<usize>();
+    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+    let _ = writeln!(
+        out,
+        "<testsuites name=\"mcp-keel\" tests=\"{}\" failures=\"{}\" errors=\"{}\">",
+        sum(|suite| suite.cases.len()),
+        sum(Suite::failures),
+        sum(Suite::errors),
+    );
+    for suite in &suites {
+        suite.write(&mut out);
+    }
+    out + "</testsuites>\n"
+}
+
+struct Suite {
+    name: String,
+    cases: Vec<Case>,
+}
+
+struct Case {
+    name: String,
+    outcome: Outcome,
+    /// What is said without failing.
+    output: Vec<String>,
+}
+
+enum Outcome {
+    Passed,
+    Failed {
+        kind: String,
+        message: String,
+        text: String,
+    },
+    Error {
+        message: String,
+        text: String,
+    },
+}
+
+impl Suite {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            cases: Vec::new(),
+        }
+    }
+
+    fn of(server: &ServerReport) -> Self {
+        let mut suite = Self::new(server.name.clone());
+        if let Status::Undetermined(failure) = &server.status {
+            suite.cases.push(undetermined(failure));
+            return suite;
+        }
+        let mut by_component: BTreeMap<&str, Vec<&Located>> = BTreeMap::new();
+        for located in &server.changes {
+            by_component
+                .entry(plain::component(located))
+                .or_default()
+                .push(located);
+        }
+        let known = by_component
+            .values()
+            .filter(|changes| {
+                let change = &changes[0].judged.change;
+                change.component.is_some() && !change.rule.ends_with("-removed")
+            })
+            .count();
+        let unchanged = server.components.saturating_sub(known);
+        suite.cases.push(Case {
+            name: format!("unchanged components: {unchanged}"),
+            outcome: Outcome::Passed,
+            output: Vec::new(),
+        });
+        for (component, changes) in by_component {
+            suite.cases.push(changed(component, &changes));
+        }
+        suite.findings(&server.findings);
+        suite
+    }
+
+    fn findings(&mut self, findings: &[Finding]) {
+        for finding in findings {
+            let text = plain::finding(finding);
+            let name = match &finding.note.component {
+                Some(key) => format!("{} {key}", finding.note.rule),
+                None => finding.note.rule.to_owned(),
+            };
+            let (outcome, output) = match finding.action {
+                Action::Block => (
+                    Outcome::Failed {
+                        kind: finding.note.rule.to_owned(),
+                        message: text.clone(),
+                        text,
+                    },
+                    Vec::new(),
+                ),
+                _ => (Outcome::Passed, vec![text]),
+            };
+            self.cases.push(Case {
+                name,
+                outcome,
+                output,
+            });
+        }
+    }
+
+    fn failures(&self) -> usize {
+        let failed = |case: &&Case| matches!(case.outcome, Outcome::Failed { .. });
+        self.cases.iter().filter(failed).count()
+    }
+
+    fn errors(&self) -> usize {
+        let failed = |case: &&Case| matches!(case.outcome, Outcome::Error { .. });
+        self.cases.iter().filter(failed).count()
+    }
+
+    fn write(&self, out: &mut String) {
+        let name = attribute(&self.name);
+        let _ = writeln!(
+            out,
+            "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"0\">",
+            self.cases.len(),
+            self.failures(),
+            self.errors(),
+        );
+        for case in &self.cases {
+            case.write(out, &name);
+        }
+        *out += "  </testsuite>\n";
+    }
+}
+
+impl Case {
+    fn write(&self, out: &mut String, suite: &str) {
+        let name = attribute(&self.name);
+        let _ = writeln!(out, "    <testcase classname=\"{suite}\" name=\"{name}\">");
+        match &self.outcome {
+            Outcome::Passed => {}
+            Outcome::Failed {
+                kind,
+                message,
+                text,
+            } => {
+                let (message, text) = (attribute(message), escape::xml(text));
+                let _ = writeln!(
+                    out,
+                    "      <failure type=\"{kind}\" message=\"{message}\">{text}</failure>"
+                );
+            }
+            Outcome::Error { message, text } => {
+                let (message, text) = (attribute(message), escape::xml(text));
+                let _ = writeln!(
+                    out,
+                    "      <error type=\"undetermined\" message=\"{message}\">{text}</error>"
+                );
+            }
+        }
+        if !self.output.is_empty() {
+            let output = escape::xml(&self.output.join("\n\n"));
+            let _ = writeln!(out, "      <system-out>{output}</system-out>");
+        }
+        *out += "    </testcase>\n";
+    }
+}
+
+/// A line break in an attribute would be read back as a space.
+fn attribute(text: &str) -> String {
+    escape::xml(&escape::short(text, 400))
+}
+
+fn undetermined(failure: &Failure) -> Case {
+    Case {
+        name: "capture".to_owned(),
+        outcome: Outcome::Error {
+            message: failure.message.clone(),
+            text: format!(
+                "{}\n{}\n\n{}",
+                failure.message, failure.help, failure.stderr
+            ),
+        },
+        output: Vec::new(),
+    }
+}
+
+fn changed(component: &str, changes: &[&Located]) -> Case {
+    let text = |located: &&&Located| {
+        let mut text = format!(
+            "{}\n{}",
+            plain::title(located),
+            plain::lines(located).join("\n")
+        );
+        if let Some(place) = &located.location {
+            let _ = write!(text, "\nPinned at {}:{}", place.slashed(), place.line);
+        }
+        if let Some(place) = &located.source {
+            let _ = write!(text, "\nDeclared at {}:{}", place.slashed(), place.line);
+        }
+        text
+    };
+    let (mut failing, passing): (Vec<&&Located>, Vec<&&Located>) = changes
+        .iter()
+        .partition(|it| it.judged.action == Action::Block);
+    failing.sort_by_key(|it| std::cmp::Reverse(super::annotations::severity(it)));
+    let outcome = match failing.first() {
+        None => Outcome::Passed,
+        Some(worst) => Outcome::Failed {
+            kind: worst.judged.change.rule.to_owned(),
+            message: match failing.len() {
+                1 => plain::sentence(worst),
+                many => format!("{} (and {} more)", plain::sentence(worst), many - 1),
+            },
+            text: failing.iter().map(text).collect::<Vec<_>>().join("\n\n"),
+        },
+    };
+    Case {
+        name: component.to_owned(),
+        outcome,
+        output: passing.iter().map(text).collect(),
+    }
+}

@@ -1,0 +1,361 @@
+//! SARIF 2.1.0, for code scanning and for every viewer of it.
+//!
+//! A change is a result: its place is the line of the committed baseline, and the line that declares the component is
+//! a related place. The fingerprint is the change's id, so that a viewer recognises it across commits. A server that
+//! could not be captured is a notification, and the run says that it was not successful: an empty list of results must
+//! not read as "no drift".
+
+use std::collections::BTreeMap;
+
+use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, escape, plain, rules};
+use crate::baseline::DEFAULT_PATH;
+use crate::canonical::{Json, to_pretty};
+use crate::drift::Subject;
+use crate::drift::catalogue::{Rule, find};
+use crate::fingerprint::Digest;
+use crate::judgement::{Exposure, Level};
+use crate::policy::Action;
+
+/// The name under which the id of a change stands. A new meaning would be a new name.
+const FINGERPRINT: &str = "mcpKeelChange/v1";
+
+/// The report as SARIF, with a final newline.
+pub fn sarif(report: &Report) -> String {
+    let rules = used_rules(report);
+    let mut results = Vec::new();
+    for server in &report.servers {
+        let changes = server.changes.iter();
+        results.extend(changes.map(|located| change(located, &server.name, &rules)));
+        let found = server.findings.iter();
+        results.extend(found.map(|it| finding(it, Some(&server.name), &rules)));
+    }
+    results.extend(report.findings.iter().map(|it| finding(it, None, &rules)));
+    let run = Json::object([
+        ("tool", Json::object([("driver", driver(&rules))])),
+        (
+            "automationDetails",
+            Json::object([("id", Json::string("mcp-keel/"))]),
+        ),
+        ("invocations", Json::Array(vec![invocation(report)])),
+        ("columnKind", Json::string("unicodeCodePoints")),
+        ("results", Json::Array(results)),
+        (
+            "properties",
+            Json::object([("verdict", Json::string(report.verdict.word()))]),
+        ),
+    ]);
+    let document = Json::object([
+        (
+            "$schema",
+            Json::string(
+                "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
+            ),
+        ),
+        ("version", Json::string("2.1.0")),
+        ("runs", Json::Array(vec![run])),
+    ]);
+    escape::json(to_pretty(&document)) + "\n"
+}
+
+/// The rules that this run speaks of, by id, each with its index.
+type Rules = BTreeMap<&'static str, usize>;
+
+fn used_rules(report: &Report) -> Rules {
+    let changes = report.changes().map(|it| it.judged.change.rule);
+    let found = report.servers.iter().flat_map(|server| &server.findings);
+    let found = found.chain(&report.findings).map(|it| it.note.rule);
+    let mut rules: Rules = changes.chain(found).map(|rule| (rule, 0)).collect();
+    for (index, slot) in rules.values_mut().enumerate() {
+        *slot = index;
+    }
+    rules
+}
+
+fn driver(rules: &Rules) -> Json {
+    Json::object([
+        ("name", Json::string("mcp-keel")),
+        ("version", Json::string(env!("CARGO_PKG_VERSION"))),
+        ("semanticVersion", Json::string(env!("CARGO_PKG_VERSION"))),
+        ("informationUri", Json::string(env!("CARGO_PKG_REPOSITORY"))),
+        (
+            "rules",
+            Json::Array(rules.keys().map(|id| descriptor(id)).collect()),
+        ),
+    ])
+}
+
+fn descriptor(id: &str) -> Json {
+    let Some(rule) = find(id) else {
+        return Json::object([("id", Json::string(id))]);
+    };
+    let level = match rule.subject {
+        Subject::Finding => "note",
+        Subject::Change => usual_level(rule),
+    };
+    let text = format!("{}\n\nWhat to do: {}", rule.rationale, rule.advice);
+    let markdown = format!(
+        "{}\n\n**What to do.** {}\n\n[{}]({})",
+        rule.rationale,
+        rule.advice,
+        rule.id,
+        rules::address(rule)
+    );
+    let mut properties = vec![
+        ("level", Json::string(rule.level.word())),
+        ("exposure", Json::string(rule.exposure.word())),
+        (
+            "tags",
+            Json::Array(vec![Json::string("mcp"), Json::string("contract")]),
+        ),
+        // What code scanning sorts and filters by.
+        (
+            "problem.severity",
+            Json::string(match level {
+                "error" => "error",
+                "warning" => "warning",
+                _ => "recommendation",
+            }),
+        ),
+    ];
+    if rule.subject == Subject::Finding {
+        properties.retain(|(name, _)| !matches!(*name, "level" | "exposure"));
+    }
+    Json::object([
+        ("id", Json::string(rule.id)),
+        ("name", Json::string(pascal(rule.id))),
+        ("shortDescription", text_of(&sentence(rule.summary))),
+        ("fullDescription", text_of(rule.rationale)),
+        (
+            "help",
+            Json::object([
+                ("text", Json::string(escape::sarif(&text))),
+                ("markdown", Json::string(markdown)),
+            ]),
+        ),
+        ("helpUri", Json::string(rules::address(rule))),
+        (
+            "defaultConfiguration",
+            Json::object([("level", Json::string(level))]),
+        ),
+        ("properties", Json::object(properties)),
+    ])
+}
+
+fn usual_level(rule: &Rule) -> &'static str {
+    match (rule.level, rule.exposure) {
+        (Level::Breaking, _) | (_, Exposure::High) => "error",
+        (Level::Risky, _) | (_, Exposure::Medium) => "warning",
+        _ => "note",
+    }
+}
+
+/// `tool-removed` is `ToolRemoved`: names of rules are written so.
+fn pascal(id: &str) -> String {
+    id.split('-').map(upper).collect()
+}
+
+fn sentence(summary: &str) -> String {
+    upper(summary) + "."
+}
+
+fn upper(word: &str) -> String {
+    let mut characters = word.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
+}
+
+/// A message. Text of a server is in it only in its escaped form.
+fn text_of(text: &str) -> Json {
+    Json::object([("text", Json::string(escape::sarif(text)))])
+}
+
+fn level_of(action: Action) -> Json {
+    Json::string(match action {
+        Action::Block => "error",
+        Action::Warn => "warning",
+        Action::Audit | Action::Accepted => "note",
+    })
+}
+
+fn rule_members(id: &'static str, rules: &Rules) -> Vec<(&'static str, Json)> {
+    let index = rules.get(id).copied().unwrap_or_default();
+    vec![("ruleId", Json::string(id)), ("ruleIndex", number(index))]
+}
+
+fn change(located: &Located, server: &str, rules: &Rules) -> Json {
+    let judged = &located.judged;
+    let change = &judged.change;
+    let mut members = rule_members(change.rule, rules);
+    let component = escape::line(plain::component(located));
+    let message = format!(
+        "{component}: {}.",
+        plain::sentence(located).trim_end_matches('.')
+    );
+    members.extend([
+        ("kind", Json::string("fail")),
+        ("level", level_of(judged.action)),
+        ("message", text_of(&message)),
+    ]);
+    if judged.action == Action::Accepted {
+        // Whoever accepted it wrote that down in a file that is reviewed: SARIF calls that external.
+        let suppression = Json::object([
+            ("kind", Json::string("external")),
+            ("status", Json::string("accepted")),
+        ]);
+        members.push(("suppressions", Json::Array(vec![suppression])));
+    }
+    let named = named(&component, change.component.is_some());
+    members.push((
+        "locations",
+        Json::Array(vec![location(located.location.as_ref(), Some(named))]),
+    ));
+    if let Some(source) = &located.source {
+        let mut related = physical(source);
+        related.insert(0, ("id", number(1)));
+        related.push((
+            "message",
+            text_of(&format!("{component} is declared here.")),
+        ));
+        members.push(("relatedLocations", Json::Array(vec![Json::object(related)])));
+    }
+    members.push((
+        "partialFingerprints",
+        Json::object([(FINGERPRINT, Json::string(judged.id.as_str()))]),
+    ));
+    let details: Vec<Json> = plain::lines(located)
+        .into_iter()
+        .map(Json::string)
+        .collect();
+    members.push((
+        "properties",
+        Json::object([
+            ("server", Json::string(escape::line(server))),
+            ("component", Json::string(component.as_str())),
+            ("pointer", Json::string(escape::line(&change.pointer))),
+            ("level", Json::string(change.level.word())),
+            ("exposure", Json::string(change.exposure.word())),
+            ("action", Json::string(judged.action.word())),
+            ("details", Json::Array(details)),
+        ]),
+    ));
+    Json::object(members)
+}
+
+fn finding(finding: &Finding, server: Option<&str>, rules: &Rules) -> Json {
+    let mut members = rule_members(finding.note.rule, rules);
+    let identity = [
+        server.unwrap_or_default(),
+        finding.note.rule,
+        finding.note.component.as_deref().unwrap_or_default(),
+        &finding.note.message,
+    ];
+    members.extend([
+        ("kind", Json::string("fail")),
+        ("level", level_of(finding.action)),
+        (
+            "message",
+            text_of(&format!(
+                "{}.",
+                plain::finding(finding).trim_end_matches('.')
+            )),
+        ),
+        ("locations", Json::Array(vec![location(None, None)])),
+        (
+            "partialFingerprints",
+            Json::object([(FINGERPRINT, Json::string(identity_of(&identity)))]),
+        ),
+    ]);
+    Json::object(members)
+}
+
+/// The identity of something that has no id of its own.
+pub(super) fn identity_of(parts: &[&str]) -> String {
+    let parts = parts.iter().map(|part| Json::string(*part)).collect();
+    let mut hex = Digest::of(crate::canonical::to_canonical(&Json::Array(parts))).hex();
+    hex.truncate(12);
+    hex
+}
+
+/// Code scanning refuses a result without a place. What has none is shown on the first line of the baseline.
+fn location(place: Option<&Place>, named: Option<Json>) -> Json {
+    let fallback = Place {
+        path: DEFAULT_PATH.into(),
+        line: 1,
+    };
+    let mut members = physical(place.unwrap_or(&fallback));
+    if let Some(named) = named {
+        members.push(("logicalLocations", Json::Array(vec![named])));
+    }
+    Json::object(members)
+}
+
+fn named(component: &str, is_component: bool) -> Json {
+    let kind = if is_component { "member" } else { "module" };
+    Json::object([
+        ("fullyQualifiedName", Json::string(component)),
+        ("kind", Json::string(kind)),
+    ])
+}
+
+fn physical(place: &Place) -> Vec<(&'static str, Json)> {
+    let artifact = Json::object([("uri", Json::string(uri(&place.slashed())))]);
+    let region = Json::object([("startLine", number(place.line))]);
+    vec![(
+        "physicalLocation",
+        Json::object([("artifactLocation", artifact), ("region", region)]),
+    )]
+}
+
+/// A path as a URI reference: everything that is not plainly part of a path is written as its bytes. A first segment
+/// with a colon would read as a scheme.
+fn uri(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            other => out.push_str(&format!("%{other:02X}")),
+        }
+    }
+    // An absolute path is a file.
+    if out.starts_with('/') {
+        format!("file://{out}")
+    } else {
+        out
+    }
+}
+
+fn invocation(report: &Report) -> Json {
+    let failures: Vec<Json> = report
+        .servers
+        .iter()
+        .filter_map(|server| match &server.status {
+            Status::Undetermined(failure) => Some(notification(server, failure)),
+            _ => None,
+        })
+        .collect();
+    let mut members = vec![("executionSuccessful", Json::Bool(failures.is_empty()))];
+    if !failures.is_empty() {
+        members.push(("toolExecutionNotifications", Json::Array(failures)));
+    }
+    Json::object(members)
+}
+
+fn notification(server: &ServerReport, failure: &Failure) -> Json {
+    let text = format!(
+        "{} could not be captured, and nothing is claimed about it: {}\n{}",
+        escape::line(&server.name),
+        failure.message,
+        failure.help
+    );
+    Json::object([
+        ("level", Json::string("error")),
+        ("message", text_of(&text)),
+    ])
+}
+
+fn number(count: usize) -> Json {
+    Json::integer(i64::try_from(count).unwrap_or(i64::MAX))
+}
