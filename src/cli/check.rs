@@ -17,17 +17,26 @@ use crate::surface::Note;
 pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
     let plan = plan(&args.server, Some(&args.policy))?;
     let manifests = manifests(&plan)?;
-    let progress = Progress::start(args.report.quiet);
+    let report = examine(&plan, &manifests, args.report.quiet).await?;
+    output::deliver(&report, &args.report)?;
+    Ok(exit(report.verdict))
+}
+
+/// Every server, captured and compared with its baseline.
+pub(super) async fn examine(
+    plan: &Plan,
+    manifests: &BTreeMap<PathBuf, Manifest>,
+    quiet: bool,
+) -> Result<Report, Error> {
+    let progress = Progress::start(quiet);
     let mut servers = Vec::new();
     for target in &plan.targets {
         let manifest = &manifests[&plan.baseline_of(target)];
         servers.push(check(target, manifest, &plan.policy, &progress).await?);
     }
     drop(progress);
-    let findings = findings(&plan, &manifests, &servers);
-    let report = Report::new(Comparison::Check, servers, findings);
-    output::deliver(&report, &args.report)?;
-    Ok(exit(report.verdict))
+    let findings = findings(plan, manifests, &servers);
+    Ok(Report::new(Comparison::Check, servers, findings))
 }
 
 pub(super) fn exit(verdict: Verdict) -> Exit {
@@ -39,7 +48,7 @@ pub(super) fn exit(verdict: Verdict) -> Exit {
 }
 
 /// Every baseline is read, and must hold, before any server is started.
-fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Error> {
+pub(super) fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Error> {
     let mut manifests = BTreeMap::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);

@@ -12,13 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::api::{ATTEMPTS, encoded, pause};
 use super::{Api, ApiError};
 use crate::policy::Verdict;
-use crate::report::{Annotation, AnnotationLevel};
+use crate::report::{Annotation, AnnotationLevel, CHECK_RUN_LIMIT};
 
 /// How many annotations GitHub takes in one request.
 pub const BATCH: usize = 50;
-
-/// What GitHub takes of a summary, counted here in bytes, which are never fewer than characters.
-pub const SUMMARY_LIMIT: usize = 65_535;
 
 /// Which run.
 #[derive(Clone, Debug)]
@@ -276,7 +273,7 @@ fn with_stale(summary: &str, stale: usize) -> String {
         if stale == 1 { "" } else { "s" },
         if stale == 1 { "applies" } else { "apply" },
     );
-    match summary.len() + note.len() <= SUMMARY_LIMIT {
+    match summary.len() + note.len() <= CHECK_RUN_LIMIT {
         true => summary.to_owned() + &note,
         false => summary.to_owned(),
     }

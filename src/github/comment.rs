@@ -9,13 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::api::{ATTEMPTS, pause};
 use super::{Api, ApiError};
 
-/// What GitHub takes of a comment, counted here in bytes, which are never fewer than characters.
-pub const LIMIT: usize = 65_536;
-
 /// What is to stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comment {
-    /// Markdown, within the limit less the marker.
+    /// Markdown, within [`crate::report::COMMENT_LIMIT`] less the marker.
     Say(String),
     /// Nothing; if there is a comment, it becomes this one line.
     Fold(String),

@@ -3,10 +3,10 @@
 use std::io::Write as _;
 use std::path::Path;
 
-/// What GitHub takes of a step's summary, in bytes. A longer one is dropped whole.
-pub const SUMMARY_LIMIT: usize = 1024 * 1024;
+use crate::report::SUMMARY_LIMIT;
 
-/// How much of the summary's file is still free: an earlier command of the same step may have written to it.
+/// How much of the summary's file is still free: an earlier command of the same step may have written to
+/// it. GitHub drops a longer one whole.
 pub fn summary_room(path: &Path) -> usize {
     let used = std::fs::metadata(path).map_or(0, |it| it.len());
     SUMMARY_LIMIT.saturating_sub(usize::try_from(used).unwrap_or(usize::MAX))
