@@ -7,6 +7,8 @@ mod baseline;
 mod capture;
 mod check;
 mod corpus;
+mod github;
+mod github_double;
 mod golden;
 mod keel;
 mod readme;
