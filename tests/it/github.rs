@@ -622,7 +622,7 @@ fn nothing_that_a_server_says_acts_in_any_place() {
                 continue;
             }
             let bare = without_code(line);
-            for active in ["@everyone", "<script", "<img", "![", "](http", "https://evil", "::error::"] {
+            for active in ["@everyone", "<script", "<img", "![", "evil.example", "::error::", "##["] {
                 assert!(!bare.contains(active), "`{active}` in {line}");
             }
         }
