@@ -38,7 +38,7 @@ ENTRYPOINT ["/mcp-keel"]
 
 FROM ${NODE} AS action
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates git python3 \
+    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ca-certificates git python3 \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=uv /uv /uvx /usr/local/bin/
 COPY --from=binary /mcp-keel /usr/local/bin/mcp-keel

@@ -127,7 +127,13 @@ impl Inputs {
             wrong("base-fail-on", base_fail_on, &words.join(", "))
         })?;
         let check_name = input("check-name").unwrap_or(CHECK_NAME).to_owned();
-        let named = ["working-directory", "config", "baseline", "servers", "command"];
+        let named = [
+            "working-directory",
+            "config",
+            "baseline",
+            "servers",
+            "command",
+        ];
         let mut identity = vec![check_name.clone()];
         identity.extend(named.map(|name| input(name).unwrap_or_default().to_owned()));
         Ok(Self {
@@ -184,7 +190,11 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             .map(str::to_owned)
             .collect()
     };
-    words.extend(listed("pass-env").iter().map(|it| format!("--pass-env={it}")));
+    words.extend(
+        listed("pass-env")
+            .iter()
+            .map(|it| format!("--pass-env={it}")),
+    );
     let servers = listed("servers");
     if let Some(option) = servers.iter().find(|it| it.starts_with('-')) {
         return Err(wrong("servers", option, "names of servers"));
@@ -339,7 +349,10 @@ fn rebase(report: &mut Report, prefix: &str) {
 fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
     let args = &inputs.check.report;
     for (format, path) in &args.report {
-        output::write_file(path, &output::render(&result.live, *format, Default::default()))?;
+        output::write_file(
+            path,
+            &output::render(&result.live, *format, Default::default()),
+        )?;
     }
     let named = args.report.iter().find(|it| it.0 == Format::Json);
     let json = named.map_or_else(|| PathBuf::from(REPORT), |it| it.1.clone());
@@ -374,7 +387,8 @@ impl<'a> Post<'a> {
     fn new(context: &'a Context, inputs: &'a Inputs, plan: &Plan) -> Self {
         let api = context.token.as_ref().and_then(|token| {
             let made = Api::new(context, token);
-            made.map_err(|error| warn(context, "talk to GitHub", &error)).ok()
+            made.map_err(|error| warn(context, "talk to GitHub", &error))
+                .ok()
         });
         let mut parts: Vec<&str> = inputs.identity.iter().map(String::as_str).collect();
         parts.extend(plan.targets.iter().map(|target| target.name.as_str()));
@@ -447,7 +461,12 @@ impl<'a> Post<'a> {
         if !completed && self.inputs.annotations {
             output::print(&report::github(&page.combined()))?;
         }
-        if let Some(path) = self.context.summary.as_ref().filter(|_| self.inputs.summary) {
+        if let Some(path) = self
+            .context
+            .summary
+            .as_ref()
+            .filter(|_| self.inputs.summary)
+        {
             // A page that does not fit is cut by its renderer; one that cannot be cut so far is left out.
             let room = files::summary_room(path);
             let text = page.markdown(room);
@@ -461,7 +480,11 @@ impl<'a> Post<'a> {
         }
         if let Some(path) = &self.context.outputs {
             // Later steps start in the workspace, wherever this one worked.
-            let json = self.inputs.folder.iter().fold(json.to_owned(), |it, at| at.join(it));
+            let json = self
+                .inputs
+                .folder
+                .iter()
+                .fold(json.to_owned(), |it, at| at.join(it));
             let text = files::outputs(&page.outputs(&json));
             if let Err(problem) = files::append(path, &text) {
                 warn(self.context, "write the outputs", &problem);
@@ -598,7 +621,10 @@ impl Page<'_> {
     }
 
     fn has_something_to_say(&self) -> bool {
-        let reports = [Some(&self.result.live), self.result.approval.as_ref().map(|it| &it.report)];
+        let reports = [
+            Some(&self.result.live),
+            self.result.approval.as_ref().map(|it| &it.report),
+        ];
         reports.into_iter().flatten().any(|report| {
             let of_servers = report.servers.iter().flat_map(|it| &it.findings);
             let mut findings = report.findings.iter().chain(of_servers);
@@ -614,7 +640,11 @@ impl Page<'_> {
             let servers = live.servers.iter();
             servers.map(|it| it.count(level)).sum::<usize>().to_string()
         };
-        let approved = self.result.approval.iter().flat_map(|it| &it.report.servers);
+        let approved = self
+            .result
+            .approval
+            .iter()
+            .flat_map(|it| &it.report.servers);
         let bump = live
             .servers
             .iter()
@@ -669,7 +699,10 @@ mod tests {
     #[test]
     fn a_command_is_split_as_a_shell_would_and_given_to_none() {
         let args = check_args(&env(&[
-            ("INPUT_COMMAND", r#"node "my server.js" --flag='$(id)' ; rm"#),
+            (
+                "INPUT_COMMAND",
+                r#"node "my server.js" --flag='$(id)' ; rm"#,
+            ),
             ("INPUT_SERVERS", "weather"),
             ("INPUT_PASS-ENV", "LANG, API_KEY"),
             ("INPUT_ENV", "A=1\n\nB=two words\n"),
@@ -681,7 +714,10 @@ mod tests {
         assert_eq!(args.server.servers, ["weather"]);
         assert_eq!(args.server.pass_env, ["LANG", "API_KEY"]);
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(args.server.env, [variable("A", "1"), variable("B", "two words")]);
+        assert_eq!(
+            args.server.env,
+            [variable("A", "1"), variable("B", "two words")]
+        );
         assert_eq!(args.policy.fail_on, Some(FailOn::Breaking));
     }
 

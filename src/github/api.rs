@@ -198,12 +198,12 @@ impl Api {
             };
             let full = list.len() >= PAGE;
             for entry in list {
-                entries.push(serde_json::from_value(entry).map_err(|error| {
-                    ApiError::Answer {
+                entries.push(
+                    serde_json::from_value(entry).map_err(|error| ApiError::Answer {
                         what: what(),
                         problem: error.to_string(),
-                    }
-                })?);
+                    })?,
+                );
             }
             if !full {
                 break;
@@ -372,7 +372,10 @@ mod tests {
 
     #[test]
     fn a_rate_limit_is_told_from_a_refusal() {
-        let plain = answer(403, r#"{"message": "Resource not accessible by integration"}"#);
+        let plain = answer(
+            403,
+            r#"{"message": "Resource not accessible by integration"}"#,
+        );
         assert_eq!(limited(&plain), None);
         let secondary = answer(403, "You have exceeded a secondary rate limit.");
         assert_eq!(limited(&secondary), Some(Duration::from_secs(60)));

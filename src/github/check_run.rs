@@ -152,9 +152,7 @@ impl CheckRun {
                     });
                 }
                 // It may be there in spite of that; an answer that cannot be read is no better than none.
-                Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. })
-                    if attempt < ATTEMPTS =>
-                {
+                Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. }) if attempt < ATTEMPTS => {
                     pause(attempt).await;
                     attempt += 1;
                 }
@@ -239,7 +237,12 @@ fn missing<'a>(wanted: &'a [Annotation], present: &[Shown]) -> (Vec<&'a Annotati
     let mut there: BTreeMap<(&str, u64, String, String), usize> = BTreeMap::new();
     for it in present {
         let text = |text: &Option<String>| flat(text.as_deref().unwrap_or_default());
-        let key = (it.path.as_str(), it.start_line, text(&it.title), text(&it.message));
+        let key = (
+            it.path.as_str(),
+            it.start_line,
+            text(&it.title),
+            text(&it.message),
+        );
         *there.entry(key).or_default() += 1;
     }
     let missing = wanted

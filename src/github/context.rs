@@ -96,7 +96,9 @@ impl ReadOnly {
     /// In a sentence.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Fork => "GitHub gives runs of pull requests from forks a token that can only read",
+            Self::Fork => {
+                "GitHub gives runs of pull requests from forks a token that can only read"
+            }
             Self::Dependabot => "GitHub gives Dependabot's runs a token that can only read",
         }
     }
@@ -128,11 +130,12 @@ impl ContextError {
 
 impl Context {
     /// From the environment, and the text of the file that `GITHUB_EVENT_PATH` names.
-    pub fn read(
-        env: &BTreeMap<String, String>,
-        event: Option<&str>,
-    ) -> Result<Self, ContextError> {
-        let get = |name: &str| env.get(name).map(String::as_str).filter(|it| !it.is_empty());
+    pub fn read(env: &BTreeMap<String, String>, event: Option<&str>) -> Result<Self, ContextError> {
+        let get = |name: &str| {
+            env.get(name)
+                .map(String::as_str)
+                .filter(|it| !it.is_empty())
+        };
         let full_name = get("GITHUB_REPOSITORY").ok_or(ContextError::Variable {
             name: "GITHUB_REPOSITORY",
             problem: "is not set".to_owned(),
@@ -157,7 +160,9 @@ impl Context {
             // The runs of pull_request_target belong to the base, and have its token.
             Event::PullRequest(_) if name == "pull_request_target" => None,
             Event::PullRequest(pull) if pull.from_fork => Some(ReadOnly::Fork),
-            Event::PullRequest(_) | Event::Push if get("GITHUB_ACTOR") == Some("dependabot[bot]") => {
+            Event::PullRequest(_) | Event::Push
+                if get("GITHUB_ACTOR") == Some("dependabot[bot]") =>
+            {
                 Some(ReadOnly::Dependabot)
             }
             _ => None,
@@ -268,7 +273,10 @@ fn pull_request(pull: &Value, full_name: &str) -> Result<PullRequest, ContextErr
         return Err(missing("head.sha"));
     }
     let base_commit = pull["base"]["sha"].as_str().filter(|it| is_commit(it));
-    let labels = pull["labels"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let labels = pull["labels"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
     Ok(PullRequest {
         number: pull["number"].as_u64().ok_or_else(|| missing("number"))?,
         base_commit: base_commit.ok_or_else(|| missing("base.sha"))?.to_owned(),
@@ -397,7 +405,9 @@ mod tests {
     #[test]
     fn what_does_not_hold_together_is_an_error() {
         let error = |env: BTreeMap<String, String>, event: Option<&str>| {
-            Context::read(&env, event).expect_err("an error").to_string()
+            Context::read(&env, event)
+                .expect_err("an error")
+                .to_string()
         };
         assert!(error(env("pull_request", &[]), Some("{}")).contains("head.sha"));
         assert!(error(env("push", &[]), Some("{")).contains("not JSON"));

@@ -131,7 +131,10 @@ impl Pull {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.keel.folder())
             // A repository around the temporary folder is nobody's business.
-            .env("GIT_CEILING_DIRECTORIES", self.keel.folder().parent().unwrap())
+            .env(
+                "GIT_CEILING_DIRECTORIES",
+                self.keel.folder().parent().unwrap(),
+            )
             .envs(&self.env)
             .stdin(Stdio::null())
             .output()
@@ -169,14 +172,25 @@ impl Pull {
     fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
         let state = self.double.state();
         assert_eq!(state.violations, Vec::<String>::new());
-        let ours: Vec<&Value> = state.runs.iter().filter(|it| it["name"] == "mcp-keel").collect();
+        let ours: Vec<&Value> = state
+            .runs
+            .iter()
+            .filter(|it| it["name"] == "mcp-keel")
+            .collect();
         let ours: Vec<&&Value> = ours
             .iter()
-            .filter(|it| it["external_id"].as_str().is_some_and(|it| it.starts_with("mcp-keel:")))
+            .filter(|it| {
+                it["external_id"]
+                    .as_str()
+                    .is_some_and(|it| it.starts_with("mcp-keel:"))
+            })
             .collect();
         assert_eq!(ours.len(), 1, "{:#?}", state.requests);
         let run = (*ours[0]).clone();
-        assert_eq!((&run["status"], &run["conclusion"]), (&json!("completed"), &json!(conclusion)));
+        assert_eq!(
+            (&run["status"], &run["conclusion"]),
+            (&json!("completed"), &json!(conclusion))
+        );
         assert_eq!(run["head_sha"], HEAD);
         let id = run["id"].as_u64().unwrap();
         (run, state.annotations[&id].clone())
@@ -185,14 +199,21 @@ impl Pull {
     /// The comments that are ours.
     fn comments(&self) -> Vec<String> {
         let state = self.double.state();
-        let bodies = state.comments.iter().map(|it| it["body"].as_str().unwrap().to_owned());
-        bodies.filter(|it| it.starts_with("<!-- mcp-keel:")).collect()
+        let bodies = state
+            .comments
+            .iter()
+            .map(|it| it["body"].as_str().unwrap().to_owned());
+        bodies
+            .filter(|it| it.starts_with("<!-- mcp-keel:"))
+            .collect()
     }
 
     fn count(&self, method: &str, path: &str) -> usize {
         let state = self.double.state();
         let requests = state.requests.iter();
-        requests.filter(|it| it.0 == method && it.1.contains(path)).count()
+        requests
+            .filter(|it| it.0 == method && it.1.contains(path))
+            .count()
     }
 }
 
@@ -220,8 +241,17 @@ fn a_drifted_pull_request_has_one_of_each_however_often_it_is_run() {
             assert!((1..=text.lines().count()).contains(&line), "{annotation}");
         }
         assert_eq!(annotations[0]["annotation_level"], "failure");
-        assert!(run["output"]["title"].as_str().unwrap().starts_with("drift: 2 breaking"), "{run}");
-        assert_eq!(run["details_url"], "https://github.com/octo/weather/actions/runs/42");
+        assert!(
+            run["output"]["title"]
+                .as_str()
+                .unwrap()
+                .starts_with("drift: 2 breaking"),
+            "{run}"
+        );
+        assert_eq!(
+            run["details_url"],
+            "https://github.com/octo/weather/actions/runs/42"
+        );
         let [comment] = &pull.comments()[..] else {
             panic!("{:#?}", pull.comments());
         };
@@ -235,7 +265,11 @@ fn a_drifted_pull_request_has_one_of_each_however_often_it_is_run() {
             ("report", "mcp-keel-report.json"),
             ("required-bump", "major"),
         ] {
-            assert_eq!(outputs.get(name).map(String::as_str), Some(value), "{outputs:?}");
+            assert_eq!(
+                outputs.get(name).map(String::as_str),
+                Some(value),
+                "{outputs:?}"
+            );
         }
         assert_eq!(outputs.len(), 8);
     }
@@ -248,7 +282,9 @@ fn a_drifted_pull_request_has_one_of_each_however_often_it_is_run() {
 #[test]
 fn many_annotations_arrive_in_batches_of_fifty() {
     let many = |said: &str| -> Vec<Value> {
-        (0..137).map(|index| tool(&format!("tool_{index:03}"), said)).collect()
+        (0..137)
+            .map(|index| tool(&format!("tool_{index:03}"), said))
+            .collect()
     };
     let pull = Pull::new(&many("One thing."));
     pull.serve(&many("Another thing."));
@@ -265,7 +301,9 @@ fn many_annotations_arrive_in_batches_of_fifty() {
 #[test]
 fn a_lost_answer_to_a_batch_does_not_repeat_it() {
     let many = |said: &str| -> Vec<Value> {
-        (0..137).map(|index| tool(&format!("tool_{index:03}"), said)).collect()
+        (0..137)
+            .map(|index| tool(&format!("tool_{index:03}"), said))
+            .collect()
     };
     for carried_out in [true, false] {
         let pull = Pull::new(&many("One thing."));
@@ -306,9 +344,17 @@ fn writes_answered_with_502_leave_exactly_one() {
 #[test]
 fn a_rate_limit_is_waited_for() {
     let limits = [
-        (403, "You have exceeded a secondary rate limit.", "retry-after: 1\r\n"),
+        (
+            403,
+            "You have exceeded a secondary rate limit.",
+            "retry-after: 1\r\n",
+        ),
         (429, "Too many requests", "retry-after: 1\r\n"),
-        (403, "API rate limit exceeded", "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1\r\n"),
+        (
+            403,
+            "API rate limit exceeded",
+            "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1\r\n",
+        ),
     ];
     for (status, message, headers) in limits {
         let pull = Pull::new(&usual());
@@ -331,7 +377,10 @@ fn a_token_that_can_only_read_costs_reach_and_not_the_verdict() {
     for (tools, code, verdict) in [(drifted(), 1, "block"), (usual(), 0, "pass")] {
         let mut pull = Pull::new(&usual());
         pull.serve(&tools);
-        let event = pull.keel.read("runner/event.json").replace("octo/weather", "someone/weather");
+        let event = pull
+            .keel
+            .read("runner/event.json")
+            .replace("octo/weather", "someone/weather");
         pull.keel.write("runner/event.json", &event);
         pull.set("GITHUB_ACTOR", "someone");
         for method in ["POST", "PATCH"] {
@@ -345,7 +394,10 @@ fn a_token_that_can_only_read_costs_reach_and_not_the_verdict() {
         assert_eq!(pull.outputs()["verdict"], verdict);
         assert!(!pull.summary().is_empty());
         let warnings: Vec<&str> = run.stderr.lines().collect();
-        assert!(warnings[0].contains("could not create the check run"), "{warnings:?}");
+        assert!(
+            warnings[0].contains("could not create the check run"),
+            "{warnings:?}"
+        );
         assert!(warnings[0].contains("from forks"), "{warnings:?}");
         let drift = code == 1;
         assert_eq!(warnings.len(), if drift { 2 } else { 1 }, "{warnings:?}");
@@ -447,7 +499,13 @@ fn a_comment_is_folded_when_the_drift_is_gone_and_never_made_for_nothing() {
     assert!(folded[0].contains("no drift any more"), "{folded:?}");
     // Its annotations cannot be taken back; the summary says that they are of the past.
     let (run, _) = pull.one_run("success");
-    assert!(run["output"]["summary"].as_str().unwrap().contains("no longer apply"), "{run}");
+    assert!(
+        run["output"]["summary"]
+            .as_str()
+            .unwrap()
+            .contains("no longer apply"),
+        "{run}"
+    );
 }
 
 #[test]
@@ -484,17 +542,33 @@ fn what_merging_approves_is_a_question_of_its_own() {
     let said = annotations[0]["message"].as_str().unwrap();
     assert!(said.starts_with("against the base branch: "), "{said}");
     let baseline = pull.keel.read("mcp-baseline.json").lines().count() as u64;
-    assert!(annotations.iter().all(|it| it["start_line"].as_u64().unwrap() <= baseline));
+    assert!(
+        annotations
+            .iter()
+            .all(|it| it["start_line"].as_u64().unwrap() <= baseline)
+    );
     let comment = &pull.comments()[0];
     assert!(comment.contains("needs a maintainer"), "{comment}");
     assert!(comment.contains("`mcp-keel: accept-breaking`"), "{comment}");
     let outputs = pull.outputs();
-    assert_eq!((outputs["drift"].as_str(), outputs["required-bump"].as_str()), ("false", "major"));
+    assert_eq!(
+        (outputs["drift"].as_str(), outputs["required-bump"].as_str()),
+        ("false", "major")
+    );
     // The label of now counts, not that of the event.
-    pull.double.state().labels.push("mcp-keel: accept-breaking".to_owned());
+    pull.double
+        .state()
+        .labels
+        .push("mcp-keel: accept-breaking".to_owned());
     pull.run().exits(0);
     let (run, _) = pull.one_run("success");
-    assert!(run["output"]["title"].as_str().unwrap().contains("accepted by label"), "{run}");
+    assert!(
+        run["output"]["title"]
+            .as_str()
+            .unwrap()
+            .contains("accepted by label"),
+        "{run}"
+    );
     // It accepts changes; the version is still to be raised.
     pull.keel.write(
         "mcp-keel.toml",
@@ -510,7 +584,14 @@ fn the_base_is_read_from_git_where_the_clone_has_it() {
     let mut pull = Pull::new(&usual());
     let git = |args: &[&str]| {
         let output = Command::new("git")
-            .args(["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"])
+            .args([
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "-c",
+                "init.defaultBranch=main",
+            ])
             .args(args)
             .current_dir(pull.keel.folder())
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -531,7 +612,9 @@ fn the_base_is_read_from_git_where_the_clone_has_it() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     pull.keel.run(&words).exits(0);
     pull.set("INPUT_TOKEN", "");
-    pull.run().exits(1).says("against the base branch: the tool is gone");
+    pull.run()
+        .exits(1)
+        .says("against the base branch: the tool is gone");
     assert!(pull.double.state().requests.is_empty());
     // A label of the event is all there is without a token.
     let event = pull.keel.read("runner/event.json");
@@ -545,7 +628,8 @@ fn the_base_is_read_from_git_where_the_clone_has_it() {
 fn places_count_from_the_root_of_the_repository() {
     let mut pull = Pull::new(&usual());
     let baseline = pull.keel.read("mcp-baseline.json");
-    pull.keel.write("servers/weather/mcp-baseline.json", &baseline);
+    pull.keel
+        .write("servers/weather/mcp-baseline.json", &baseline);
     let files = BTreeMap::from([("servers/weather/mcp-baseline.json".to_owned(), baseline)]);
     pull.double.state().files = files;
     pull.serve(&drifted());
@@ -561,10 +645,17 @@ fn places_count_from_the_root_of_the_repository() {
 #[test]
 fn a_server_that_cannot_be_captured_is_action_required() {
     let pull = Pull::new(&usual());
-    pull.keel.write("scenario.json", r#"{"start": [{"exit": 7}]}"#);
+    pull.keel
+        .write("scenario.json", r#"{"start": [{"exit": 7}]}"#);
     pull.run().exits(3);
     let (run, _) = pull.one_run("action_required");
-    assert!(run["output"]["title"].as_str().unwrap().contains("could not be captured"), "{run}");
+    assert!(
+        run["output"]["title"]
+            .as_str()
+            .unwrap()
+            .contains("could not be captured"),
+        "{run}"
+    );
 }
 
 #[test]
@@ -606,11 +697,22 @@ fn nothing_that_a_server_says_acts_in_any_place() {
     pull.set("INPUT_CHECK-NAME", "another");
     let fallback = pull.run().exits(1);
     let state = pull.double.state();
-    let mut sinks = vec![pull.summary(), state.comments[0]["body"].as_str().unwrap().to_owned()];
-    sinks.extend(state.runs.iter().map(|it| it["output"]["summary"].as_str().unwrap().to_owned()));
+    let mut sinks = vec![
+        pull.summary(),
+        state.comments[0]["body"].as_str().unwrap().to_owned(),
+    ];
+    sinks.extend(
+        state
+            .runs
+            .iter()
+            .map(|it| it["output"]["summary"].as_str().unwrap().to_owned()),
+    );
     for sink in &sinks {
         assert!(!sink.contains(['\u{1b}', '\u{202e}']), "{sink}");
-        assert!(sink.contains("pwned"), "the reviewer sees what was there: {sink}");
+        assert!(
+            sink.contains("pwned"),
+            "the reviewer sees what was there: {sink}"
+        );
         // Outside of code nothing of it is left.
         let mut fenced = false;
         for line in sink.lines() {
@@ -622,7 +724,15 @@ fn nothing_that_a_server_says_acts_in_any_place() {
                 continue;
             }
             let bare = without_code(line);
-            for active in ["@everyone", "<script", "<img", "![", "evil.example", "::error::", "##["] {
+            for active in [
+                "@everyone",
+                "<script",
+                "<img",
+                "![",
+                "evil.example",
+                "::error::",
+                "##[",
+            ] {
                 assert!(!bare.contains(active), "`{active}` in {line}");
             }
         }
@@ -638,8 +748,18 @@ fn nothing_that_a_server_says_acts_in_any_place() {
                     stopped = line.strip_prefix("::stop-commands::").map(str::to_owned);
                 }
                 None => {
-                    let ours = ["::add-mask::", "::error file=", "::warning file=", "::notice file=", "::error title=", "::notice title="];
-                    assert!(line.is_empty() || ours.iter().any(|it| line.starts_with(it)), "{line}");
+                    let ours = [
+                        "::add-mask::",
+                        "::error file=",
+                        "::warning file=",
+                        "::notice file=",
+                        "::error title=",
+                        "::notice title=",
+                    ];
+                    assert!(
+                        line.is_empty() || ours.iter().any(|it| line.starts_with(it)),
+                        "{line}"
+                    );
                     assert!(!line.contains("##["), "{line}");
                 }
             }
@@ -654,7 +774,10 @@ fn without_code(line: &str) -> String {
     while let Some(start) = rest.find(['`', '<']) {
         out += &rest[..start];
         rest = &rest[start..];
-        if let Some(inside) = rest.strip_prefix("<code>").or_else(|| rest.strip_prefix("<pre>")) {
+        if let Some(inside) = rest
+            .strip_prefix("<code>")
+            .or_else(|| rest.strip_prefix("<pre>"))
+        {
             rest = inside.split_once("</").map_or("", |it| it.1);
             continue;
         }
@@ -665,7 +788,9 @@ fn without_code(line: &str) -> String {
             continue;
         }
         let after = &rest[fence.len()..];
-        rest = after.find(&fence).map_or("", |end| &after[end + fence.len()..]);
+        rest = after
+            .find(&fence)
+            .map_or("", |end| &after[end + fence.len()..]);
     }
     out + rest
 }

@@ -284,7 +284,11 @@ fn violations(slice: &Value, operation: &Value, request: &Request) -> Vec<String
             (parameter["in"] == "query").then(|| parameter["name"].as_str())?
         })
         .collect();
-    for name in request.query.keys().filter(|it| !known.contains(&it.as_str())) {
+    for name in request
+        .query
+        .keys()
+        .filter(|it| !known.contains(&it.as_str()))
+    {
         found.push(format!("no query parameter `{name}`"));
     }
     let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
@@ -317,11 +321,15 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
     let slice: Value = serde_json::from_str(SLICE).expect("the slice is JSON");
     let what = format!("{} {}", request.method, request.path);
     let Some(path) = request.path.strip_prefix(&state.prefix) else {
-        state.violations.push(format!("{what}: not under {}", state.prefix));
+        state
+            .violations
+            .push(format!("{what}: not under {}", state.prefix));
         return Answer::new(404, json!({"message": "Not Found"}));
     };
     let Some((operation, values)) = operation(&slice, request, path) else {
-        state.violations.push(format!("{what}: not in the description"));
+        state
+            .violations
+            .push(format!("{what}: not in the description"));
         return Answer::new(404, json!({"message": "Not Found"}));
     };
     let wrong = violations(&slice, &operation, request);
@@ -374,7 +382,10 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
             Answer::new(200, Value::Array(page(&all, request)))
         }
         "issues/create-comment" => {
-            if body["body"].as_str().is_none_or(|it| it.chars().count() > 65_536) {
+            if body["body"]
+                .as_str()
+                .is_none_or(|it| it.chars().count() > 65_536)
+            {
                 state.violations.push(format!("{what}: too long"));
                 return Answer::new(422, json!({"message": "Validation Failed"}));
             }
@@ -409,12 +420,17 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
                     .chunks(60)
                     .map(|chunk| String::from_utf8_lossy(chunk).into_owned())
                     .collect();
-                Answer::new(200, json!({"type": "file", "encoding": "base64", "content": lines.join("\n")}))
+                Answer::new(
+                    200,
+                    json!({"type": "file", "encoding": "base64", "content": lines.join("\n")}),
+                )
             }
             None => Answer::new(404, json!({"message": "Not Found"})),
         },
         other => {
-            state.violations.push(format!("{what}: {other} is not played"));
+            state
+                .violations
+                .push(format!("{what}: {other} is not played"));
             Answer::new(404, json!({"message": "Not Found"}))
         }
     }
