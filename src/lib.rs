@@ -42,6 +42,8 @@ pub mod policy;
 
 pub mod config;
 
+pub mod locate;
+
 pub mod report;
 
 pub mod github;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use base64::Engine as _;
 
-use super::compared::Compared;
+use super::compared::{self, Compared};
 use super::plan::{Plan, today};
 use crate::baseline::Manifest;
 use crate::github::Api;
@@ -76,6 +76,7 @@ pub(super) async fn approval(
             }
         }
     }
+    compared::locate(&mut servers);
     Approval {
         report: Report::new(Comparison::Diff, servers, Vec::new()),
         notes,

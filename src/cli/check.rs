@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::compared::{Compared, finding};
+use super::compared::{self, Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
 use super::{CheckArgs, Error, Exit, output};
@@ -35,6 +35,7 @@ pub(super) async fn examine(
         servers.push(check(target, manifest, &plan.policy, &progress).await?);
     }
     drop(progress);
+    compared::locate(&mut servers);
     let findings = findings(plan, manifests, &servers);
     Ok(Report::new(Comparison::Check, servers, findings))
 }

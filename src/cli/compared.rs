@@ -1,6 +1,7 @@
 //! Two surfaces of one server, compared and judged: what `check`, `pin`, `diff` and `demo` have in common.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::baseline::Manifest;
 use crate::drift::{self, Change};
@@ -164,6 +165,30 @@ impl Compared<'_> {
             path: manifest.path().to_owned(),
             line: manifest.line(self.name, change.component.as_deref(), &change.pointer),
         })
+    }
+}
+
+/// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place.
+pub(super) fn locate(servers: &mut [ServerReport]) {
+    let tool = |located: &Located| {
+        let change = &located.judged.change;
+        let (name, _) = change
+            .component
+            .as_deref()?
+            .strip_prefix("tool:")?
+            .rsplit_once('@')?;
+        (change.rule != "tool-removed").then(|| name.to_owned())
+    };
+    let changes = servers.iter().flat_map(|server| &server.changes);
+    let names: BTreeSet<String> = changes.filter_map(tool).collect();
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    let found = crate::locate::locate(Path::new("."), &names);
+    for located in servers.iter_mut().flat_map(|server| &mut server.changes) {
+        let declaration = tool(located).and_then(|name| found.get(&name));
+        located.source = declaration.map(|declaration| Place {
+            path: declaration.path.clone(),
+            line: declaration.line,
+        });
     }
 }
 

@@ -153,7 +153,9 @@ pub fn markdown(text: &str) -> String {
         }
         for piece in part.split_inclusive(' ') {
             let word = piece.trim_end_matches(' ');
-            if word.is_empty() || is_inert(word) {
+            // What closes a clause after code (`a`, `b`) is no markup there.
+            let closes = out.ends_with('`') && word.chars().all(|it| ",.;:!?)".contains(it));
+            if word.is_empty() || closes || is_inert(word) {
                 out += piece;
             } else {
                 separate(&mut out);

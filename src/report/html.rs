@@ -89,10 +89,10 @@ fn change(out: &mut String, located: &Located) {
         judged.id
     );
     let _ = writeln!(out, "<p>{}</p>", escape::html(&plain::sentence(located)));
-    for (word, place) in [("Pinned", &located.location), ("Declared", &located.source)] {
+    for (word, place) in [("Baseline", &located.location), ("Source", &located.source)] {
         if let Some(place) = place {
             let path = escape::html(&place.slashed());
-            let _ = writeln!(out, "<p>{word} at <code>{path}:{}</code></p>", place.line);
+            let _ = writeln!(out, "<p>{word}: <code>{path}:{}</code></p>", place.line);
         }
     }
     if !change.words.is_empty() {

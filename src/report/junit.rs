@@ -211,10 +211,10 @@ fn changed(component: &str, changes: &[&Located]) -> Case {
             plain::lines(located).join("\n")
         );
         if let Some(place) = &located.location {
-            let _ = write!(text, "\nPinned at {}:{}", place.slashed(), place.line);
+            let _ = write!(text, "\nBaseline: {}:{}", place.slashed(), place.line);
         }
         if let Some(place) = &located.source {
-            let _ = write!(text, "\nDeclared at {}:{}", place.slashed(), place.line);
+            let _ = write!(text, "\nSource: {}:{}", place.slashed(), place.line);
         }
         text
     };

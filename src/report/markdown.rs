@@ -417,12 +417,9 @@ fn detail(told: &Told<'_>) -> String {
     };
     let mut sentence = escape::markdown(&escape::short(&change.message, 1_000));
     if !change.pointer.is_empty() {
-        sentence += &format!(
-            " At {}.",
-            escape::code(&escape::short(&change.pointer, 300))
-        );
+        sentence += &format!(" ({})", escape::code(&escape::short(&change.pointer, 300)));
     }
-    paragraph(&sentence);
+    paragraph(&upper(&sentence));
     if !told.components.is_empty() {
         let names: Vec<String> = told
             .components
@@ -455,14 +452,8 @@ fn detail(told: &Told<'_>) -> String {
     }
     if told.components.is_empty() && judged.action >= Action::Warn {
         paragraph(&format!(
-            "To accept this change alone, add to `mcp-keel.toml`, with a reason and an owner:\n\n{}",
-            escape::fenced(
-                "toml",
-                &format!(
-                    "[[accept]]\nchange = \"{}\"\nreason = \"\"\nowner = \"\"",
-                    judged.id
-                )
-            )
+            "To accept this change alone: `[[accept]]` with `change = \"{}\"`, a reason and an owner in `mcp-keel.toml`.",
+            judged.id
         ));
     }
     out + "\n</details>\n"
@@ -476,16 +467,11 @@ fn places(located: &Located) -> Option<String> {
             place.line
         ))
     };
-    match (&located.location, &located.source) {
-        (Some(pinned), Some(source)) => Some(format!(
-            "Pinned at {}, declared at {}.",
-            show(pinned),
-            show(source)
-        )),
-        (Some(pinned), None) => Some(format!("Pinned at {}.", show(pinned))),
-        (None, Some(source)) => Some(format!("Declared at {}.", show(source))),
-        (None, None) => None,
-    }
+    let said = [("Baseline", &located.location), ("Source", &located.source)]
+        .into_iter()
+        .filter_map(|(word, place)| Some(format!("{word}: {}", show(place.as_ref()?))))
+        .collect::<Vec<_>>();
+    (!said.is_empty()).then(|| said.join(". ") + ".")
 }
 
 /// Old and new, side by side where there are both.
@@ -514,19 +500,19 @@ fn proof(located: &Located) -> Option<String> {
         Proof::Witness(instance) => {
             let label = upper(plain::witness_label(located));
             let tool = change.component.as_deref().and_then(tool_name);
-            let shown = match tool.filter(|_| !change.rule.starts_with("output-")) {
-                Some(tool) => to_pretty(&Json::object([
-                    ("method", Json::string("tools/call")),
-                    (
-                        "params",
-                        Json::object([
-                            ("name", Json::string(tool)),
-                            ("arguments", instance.clone()),
-                        ]),
-                    ),
-                ])),
-                None => to_pretty(instance),
+            let call = |params: Json| {
+                Json::object([("method", Json::string("tools/call")), ("params", params)])
             };
+            let shown = match tool {
+                // The witness of an input schema is the arguments alone.
+                Some(tool) if change.rule.starts_with("input-") => call(Json::object([
+                    ("name", Json::string(tool)),
+                    ("arguments", instance.clone()),
+                ])),
+                Some(_) if instance.get("arguments").is_some() => call(instance.clone()),
+                _ => instance.clone(),
+            };
+            let shown = to_pretty(&shown);
             let shown = escape::fenced("json", &escape::short_block(&shown, VALUE_CHARACTERS));
             Some(format!("{label}:\n\n{shown}"))
         }

@@ -1,0 +1,117 @@
+//! Where in the repository a tool is declared.
+//!
+//! The promise: never a wrong line. Files are read as tokens, so that a name in a comment, a text or a test is not a
+//! declaration; a tool is found only where a known form of registration names it; and a place is told only if it is the
+//! only one. Two places, or none, or a search that had to stop early: not found. Nothing of the repository is run.
+
+mod files;
+mod forms;
+mod tokens;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+pub use files::Limits;
+
+/// A line of a file that declares a tool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Declaration {
+    /// Relative to the folder that was searched.
+    pub path: PathBuf,
+    /// From 1.
+    pub line: usize,
+}
+
+/// The languages whose registrations are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// TypeScript and JavaScript.
+    Script,
+    /// Python.
+    Python,
+    /// Rust.
+    Rust,
+    /// Go.
+    Go,
+    /// Java.
+    Java,
+    /// Kotlin.
+    Kotlin,
+    /// C#.
+    CSharp,
+}
+
+impl Language {
+    /// By the ending of a file's name.
+    fn of(path: &Path) -> Option<Self> {
+        Some(match path.extension()?.to_str()? {
+            "ts" | "tsx" | "mts" | "cts" | "js" | "jsx" | "mjs" | "cjs" => Self::Script,
+            "py" => Self::Python,
+            "rs" => Self::Rust,
+            "go" => Self::Go,
+            "java" => Self::Java,
+            "kt" | "kts" => Self::Kotlin,
+            "cs" => Self::CSharp,
+            _ => return None,
+        })
+    }
+}
+
+/// The one declaration of each of these tools, where there is exactly one.
+pub fn locate(folder: &Path, tools: &BTreeSet<&str>) -> BTreeMap<String, Declaration> {
+    locate_within(folder, tools, &Limits::default())
+}
+
+/// [`locate`] with other limits.
+pub fn locate_within(
+    folder: &Path,
+    tools: &BTreeSet<&str>,
+    limits: &Limits,
+) -> BTreeMap<String, Declaration> {
+    let mut found: BTreeMap<&str, BTreeSet<Declaration>> = BTreeMap::new();
+    if tools.is_empty() {
+        return BTreeMap::new();
+    }
+    let mut sources = files::Sources::new(folder, limits);
+    for (path, language) in sources.by_ref() {
+        let Some(text) = files::read(&folder.join(&path), limits) else {
+            continue;
+        };
+        for (tool, line) in declarations(&text, language, tools) {
+            let path = path.clone();
+            found
+                .entry(tool)
+                .or_default()
+                .insert(Declaration { path, line });
+        }
+    }
+    if sources.is_cut() {
+        // What was not read may hold a second place.
+        return BTreeMap::new();
+    }
+    found
+        .into_iter()
+        .filter(|(_, places)| places.len() == 1)
+        .filter_map(|(tool, places)| Some((tool.to_owned(), places.into_iter().next()?)))
+        .collect()
+}
+
+/// Every line of a source that declares one of these tools.
+pub fn declarations<'a>(
+    text: &str,
+    language: Language,
+    tools: &BTreeSet<&'a str>,
+) -> Vec<(&'a str, usize)> {
+    // Reading tokens costs more than looking for a name. C# spells names in its own way.
+    let is_named = |tool: &&str| text.contains(*tool);
+    if language != Language::CSharp && !tools.iter().any(is_named) {
+        return Vec::new();
+    }
+    let source = tokens::Source::new(text, language);
+    let mut found = Vec::new();
+    for named in forms::names(&source, language) {
+        let tools = tools.iter().filter(|tool| named.is(tool));
+        found.extend(tools.map(|tool| (*tool, named.line)));
+    }
+    found
+}

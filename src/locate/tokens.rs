@@ -1,0 +1,515 @@
+//! A source as tokens: words, texts and marks, each with its line. Comments are gone.
+//!
+//! Not a parser of any language, and wrong in corners of each of them; what it must never do is take a comment or a text
+//! for code. Where a text does not end, it is taken to end with its line, so that a mistake stays on that line.
+
+use super::Language;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Word(String),
+    /// A text, as far as it is literal; one that is put together at run time is none.
+    Text(Option<String>),
+    Mark(char),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) line: usize,
+}
+
+/// The tokens of a file, and its constants.
+pub(super) struct Source {
+    pub(super) tokens: Vec<Token>,
+    constants: Vec<Constant>,
+}
+
+/// A word that stands for a literal text, and where it does.
+struct Constant {
+    name: String,
+    text: String,
+    from: usize,
+    to: usize,
+}
+
+impl Source {
+    pub(super) fn new(text: &str, language: Language) -> Self {
+        let mut reader = Reader {
+            rest: text,
+            line: 1,
+            language,
+            tokens: Vec::new(),
+        };
+        reader.read();
+        let mut source = Self {
+            tokens: reader.tokens,
+            constants: Vec::new(),
+        };
+        source.constants = source.constants(language);
+        source
+    }
+
+    /// `const NAME = "text"` and its like, each with the block in which it holds.
+    fn constants(&self, language: Language) -> Vec<Constant> {
+        let mut constants = Vec::new();
+        let mut blocks: Vec<usize> = Vec::new();
+        for at in 0..self.tokens.len() {
+            match self.tokens[at].kind {
+                Kind::Mark('(' | '[' | '{') => blocks.push(at),
+                Kind::Mark(')' | ']' | '}') => {
+                    blocks.pop();
+                }
+                Kind::Mark('=') if at > 0 => {
+                    // A text that goes on (`"a" + b`) is no constant.
+                    let goes_on = ['+', '.', '%', '?', '|']
+                        .iter()
+                        .any(|mark| self.is_mark(at + 2, *mark));
+                    let Some(text) = self.text(at + 1).filter(|_| !goes_on) else {
+                        continue;
+                    };
+                    let Some(name) = self.constant_before(at, language, blocks.is_empty()) else {
+                        continue;
+                    };
+                    constants.push(Constant {
+                        name: name.to_owned(),
+                        text: text.to_owned(),
+                        from: at,
+                        to: blocks
+                            .last()
+                            .map_or(self.tokens.len(), |open| self.after(*open)),
+                    });
+                }
+                _ => {}
+            }
+        }
+        constants
+    }
+
+    /// The name that an `=` fixes for good, by the habits of the language.
+    fn constant_before(&self, at: usize, language: Language, outermost: bool) -> Option<&str> {
+        let is_keyword = |at: usize, keyword: &str| self.is_word(at, keyword);
+        let back = |steps: usize| at.checked_sub(steps);
+        match language {
+            Language::Script | Language::Go | Language::Kotlin => {
+                let keyword = if language == Language::Kotlin {
+                    "val"
+                } else {
+                    "const"
+                };
+                // `const NAME = `, or with a type: `const NAME: string = `, `const NAME string = `.
+                [(2, 1), (4, 3), (3, 2)]
+                    .into_iter()
+                    .find_map(|(before, name)| {
+                        let before = back(before).filter(|it| is_keyword(*it, keyword))?;
+                        debug_assert!(before < at);
+                        self.word(back(name)?)
+                    })
+            }
+            Language::Python => {
+                let name = back(1)?;
+                let first = name
+                    .checked_sub(1)
+                    .is_none_or(|it| self.line(it) < self.line(name));
+                self.word(name).filter(|_| outermost && first)
+            }
+            Language::Rust => {
+                // `const NAME: &str = `, `const NAME: &'static str = `.
+                [(5, 4), (7, 6), (6, 5)]
+                    .into_iter()
+                    .find_map(|(before, name)| {
+                        back(before)
+                            .filter(|it| is_keyword(*it, "const") || is_keyword(*it, "static"))?;
+                        self.word(back(name)?)
+                    })
+            }
+            Language::Java | Language::CSharp => {
+                let keyword = if language == Language::Java {
+                    "final"
+                } else {
+                    "const"
+                };
+                back(3).filter(|it| is_keyword(*it, keyword))?;
+                self.word(back(1)?)
+            }
+        }
+    }
+
+    /// What a word stands for here: the constant in whose block this place is, if there is exactly one.
+    fn constant(&self, word: &str, at: usize) -> Option<&str> {
+        let mut holding = self
+            .constants
+            .iter()
+            .filter(|it| it.name == word && it.from < at && at < it.to);
+        let only = holding.next()?;
+        holding.next().is_none().then_some(only.text.as_str())
+    }
+
+    pub(super) fn word(&self, at: usize) -> Option<&str> {
+        match &self.tokens.get(at)?.kind {
+            Kind::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_word(&self, at: usize, wanted: &str) -> bool {
+        self.word(at) == Some(wanted)
+    }
+
+    pub(super) fn text(&self, at: usize) -> Option<&str> {
+        match &self.tokens.get(at)?.kind {
+            Kind::Text(text) => text.as_deref(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_mark(&self, at: usize, wanted: char) -> bool {
+        matches!(self.tokens.get(at), Some(Token { kind: Kind::Mark(mark), .. }) if *mark == wanted)
+    }
+
+    pub(super) fn line(&self, at: usize) -> usize {
+        self.tokens.get(at).map_or(0, |token| token.line)
+    }
+
+    /// A text that stands as a whole argument or value: a literal, or a constant of this file.
+    pub(super) fn value(&self, at: usize) -> Option<&str> {
+        let ends = |at: usize| {
+            [',', ')', '}', ']', ';', '.']
+                .iter()
+                .any(|mark| self.is_mark(at, *mark))
+                || self
+                    .tokens
+                    .get(at)
+                    .is_none_or(|token| token.line > self.line(at - 1))
+        };
+        if !ends(at + 1) {
+            return None;
+        }
+        match &self.tokens.get(at)?.kind {
+            Kind::Text(text) => text.as_deref(),
+            Kind::Word(word) if !self.is_mark(at + 1, '.') => self.constant(word, at),
+            _ => None,
+        }
+    }
+
+    /// The places inside a pair of brackets, but inside no further pair. `at` is the opening one.
+    pub(super) fn inside(&self, at: usize) -> Vec<usize> {
+        let mut depth = 0usize;
+        let mut places = Vec::new();
+        for here in at..self.tokens.len() {
+            match self.tokens[here].kind {
+                Kind::Mark('(' | '[' | '{') => {
+                    if depth == 1 {
+                        places.push(here);
+                    }
+                    depth += 1;
+                }
+                Kind::Mark(')' | ']' | '}') => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return places;
+                    }
+                }
+                _ if depth == 1 => places.push(here),
+                _ => {}
+            }
+        }
+        // Brackets that never close are not understood.
+        Vec::new()
+    }
+
+    /// The place after the bracket that closes the one at `at`.
+    pub(super) fn after(&self, at: usize) -> usize {
+        let mut depth = 0usize;
+        for here in at..self.tokens.len() {
+            match self.tokens[here].kind {
+                Kind::Mark('(' | '[' | '{') => depth += 1,
+                Kind::Mark(')' | ']' | '}') => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return here + 1;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.tokens.len()
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    line: usize,
+    language: Language,
+    tokens: Vec<Token>,
+}
+
+impl<'a> Reader<'a> {
+    fn read(&mut self) {
+        while let Some(first) = self.rest.chars().next() {
+            if first.is_whitespace() {
+                self.skip(first.len_utf8());
+            } else if !(self.comment() || self.string() || self.regex()) {
+                if first.is_alphanumeric() || first == '_' || first == '$' {
+                    let is_part = |it: char| it.is_alphanumeric() || it == '_' || it == '$';
+                    let end = self.rest.find(|it| !is_part(it)).unwrap_or(self.rest.len());
+                    let word = self.rest[..end].to_owned();
+                    self.push(Kind::Word(word), end);
+                } else {
+                    self.push(Kind::Mark(first), first.len_utf8());
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, kind: Kind, length: usize) {
+        self.tokens.push(Token {
+            kind,
+            line: self.line,
+        });
+        self.skip(length);
+    }
+
+    fn skip(&mut self, length: usize) {
+        let (gone, rest) = self.rest.split_at(length);
+        self.line += gone.matches('\n').count();
+        self.rest = rest;
+    }
+
+    fn comment(&mut self) -> bool {
+        let until_line_end = |rest: &str| rest.find('\n').unwrap_or(rest.len());
+        if self.language == Language::Python {
+            let found = self.rest.starts_with('#');
+            if found {
+                self.skip(until_line_end(self.rest));
+            }
+            return found;
+        }
+        // Directives and shebangs are not code either.
+        let directive = match self.language {
+            Language::CSharp => {
+                self.rest.starts_with('#')
+                    && self
+                        .tokens
+                        .last()
+                        .is_none_or(|token| token.line < self.line)
+            }
+            Language::Script => self.rest.starts_with("#!") && self.tokens.is_empty(),
+            _ => false,
+        };
+        if self.rest.starts_with("//") || directive {
+            self.skip(until_line_end(self.rest));
+            return true;
+        }
+        if !self.rest.starts_with("/*") {
+            return false;
+        }
+        let nests = matches!(self.language, Language::Rust | Language::Kotlin);
+        let (mut depth, mut at) = (1usize, 2usize);
+        while depth > 0 && at < self.rest.len() {
+            let rest = &self.rest.as_bytes()[at..];
+            if rest.starts_with(b"*/") {
+                depth -= 1;
+                at += 2;
+            } else if nests && rest.starts_with(b"/*") {
+                depth += 1;
+                at += 2;
+            } else {
+                at += 1;
+            }
+        }
+        while !self.rest.is_char_boundary(at) {
+            at += 1;
+        }
+        self.skip(at);
+        true
+    }
+
+    /// A text, with what stands before its quote.
+    fn string(&mut self) -> bool {
+        let prefix = self.prefix();
+        let (before, rest) = self.rest.split_at(prefix);
+        let Some(quote @ ('"' | '\'' | '`')) = rest.chars().next() else {
+            return false;
+        };
+        let hashes = before.matches('#').count();
+        let is_raw = match self.language {
+            Language::Python => before.contains(['r', 'R']),
+            Language::Rust => before.contains('r'),
+            Language::CSharp => before.contains('@'),
+            Language::Go => quote == '`',
+            _ => false,
+        };
+        match (self.language, quote) {
+            // A lifetime, a label or a character; none of them names a tool.
+            (Language::Rust, '\'') => return self.rust_quote(),
+            (Language::Rust | Language::Python | Language::Java | Language::CSharp, '`') => {
+                return false;
+            }
+            // A word in backticks is a name in Kotlin.
+            (Language::Kotlin, '`') => return false,
+            _ => {}
+        }
+        let triple = rest.starts_with(&String::from(quote).repeat(3))
+            && quote != '`'
+            && matches!(
+                self.language,
+                Language::Python | Language::Java | Language::Kotlin | Language::CSharp
+            );
+        let closing = match (self.language, triple) {
+            (Language::Rust, _) if is_raw => format!("{quote}{}", "#".repeat(hashes)),
+            (_, true) => String::from(quote).repeat(3),
+            _ => String::from(quote),
+        };
+        let many_lines = triple || is_raw || quote == '`' || self.language == Language::Rust;
+        let opening = if triple { 3 } else { 1 };
+        let is_template = (self.language == Language::Script && quote == '`')
+            || (self.language == Language::Python && before.contains(['f', 'F']))
+            || (self.language == Language::CSharp && before.contains('$'));
+        let (length, literal) = ending(&rest[opening..], &closing, is_raw, many_lines, is_template);
+        let text = &rest[opening..opening + literal];
+        let put_together = match self.language {
+            Language::Script => is_template && text.contains("${"),
+            Language::Kotlin => text.contains('$'),
+            _ => is_template && text.contains('{'),
+        };
+        // An escape in a name is nobody's habit; not to understand it is honest.
+        let is_plain = !put_together && (is_raw || !text.contains('\\'));
+        let text = is_plain.then(|| text.to_owned());
+        self.push(Kind::Text(text), prefix + opening + length);
+        true
+    }
+
+    /// The length of the letters and marks that may stand before a quote and belong to it.
+    fn prefix(&self) -> usize {
+        let bytes = self.rest.as_bytes();
+        let allowed: &[u8] = match self.language {
+            Language::Python => b"rRbBfFuU",
+            Language::Rust => b"rbc#",
+            Language::CSharp => b"@$",
+            _ => b"",
+        };
+        let length = bytes
+            .iter()
+            .take(4)
+            .take_while(|it| allowed.contains(it))
+            .count();
+        match bytes.get(length) {
+            Some(b'"' | b'\'') => length,
+            _ => 0,
+        }
+    }
+
+    /// `'a'` is a character, `'a` a lifetime.
+    fn rust_quote(&mut self) -> bool {
+        let prefix = self.prefix();
+        let rest = &self.rest[prefix + 1..];
+        let mut characters = rest.char_indices();
+        let first = characters.next();
+        let end = match first {
+            Some((_, '\\')) => rest[2..].find('\'').map(|at| at + 3),
+            Some(_) => characters
+                .next()
+                .filter(|(_, second)| *second == '\'')
+                .map(|(at, _)| at + 1),
+            None => None,
+        };
+        match end {
+            Some(end) => self.push(Kind::Text(None), prefix + 1 + end),
+            None => self.push(Kind::Mark('\''), prefix + 1),
+        }
+        true
+    }
+
+    /// A regular expression in JavaScript: a slash where a value is expected.
+    fn regex(&mut self) -> bool {
+        if self.language != Language::Script || !self.rest.starts_with('/') {
+            return false;
+        }
+        let value_expected = match self.tokens.last().map(|token| &token.kind) {
+            None => true,
+            Some(Kind::Mark(mark)) => !matches!(mark, ')' | ']' | '}'),
+            Some(Kind::Word(word)) => {
+                matches!(word.as_str(), "return" | "typeof" | "case" | "in" | "of")
+            }
+            Some(Kind::Text(_)) => false,
+        };
+        // `</div>` and `/>` of JSX are no expressions.
+        let after_angle = matches!(
+            self.tokens.last(),
+            Some(Token {
+                kind: Kind::Mark('<'),
+                ..
+            })
+        );
+        if !value_expected || after_angle || self.rest.starts_with("/>") {
+            return false;
+        }
+        let mut in_class = false;
+        let mut escaped = false;
+        for (at, it) in self.rest.char_indices().skip(1) {
+            match it {
+                '\n' => return false,
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '[' => in_class = true,
+                ']' => in_class = false,
+                '/' if !in_class => {
+                    self.push(Kind::Text(None), at + 1);
+                    return true;
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
+
+/// The length of a text with its closing quote, and without it.
+fn ending(
+    rest: &str,
+    closing: &str,
+    is_raw: bool,
+    many_lines: bool,
+    is_template: bool,
+) -> (usize, usize) {
+    let mut at = 0;
+    while at < rest.len() {
+        let here = &rest[at..];
+        if here.starts_with(closing) {
+            return (at + closing.len(), at);
+        }
+        let Some(first) = here.chars().next() else {
+            break;
+        };
+        if first == '\n' && !many_lines {
+            return (at, at);
+        }
+        if first == '\\' && !is_raw {
+            at += 1 + here[1..].chars().next().map_or(0, char::len_utf8);
+        } else if is_template && here.starts_with("${") {
+            at += hole(here);
+        } else {
+            at += first.len_utf8();
+        }
+    }
+    (rest.len(), rest.len())
+}
+
+/// The length of `${...}`, braces inside it included.
+fn hole(rest: &str) -> usize {
+    let mut depth = 0usize;
+    for (at, it) in rest.char_indices() {
+        match it {
+            '{' => depth += 1,
+            '}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    rest.len()
+}
