@@ -16,7 +16,7 @@ use super::{CheckArgs, Cli, Command, Error, Exit, Format, output};
 use crate::baseline::Manifest;
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
-use crate::github::{Api, Context, Event, files, identity};
+use crate::github::{Api, ApiError, Context, Event, files, identity};
 use crate::judgement::Level;
 use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
@@ -387,7 +387,7 @@ impl<'a> Post<'a> {
     fn new(context: &'a Context, inputs: &'a Inputs, plan: &Plan) -> Self {
         let api = context.token.as_ref().and_then(|token| {
             let made = Api::new(context, token);
-            made.map_err(|error| warn(context, "talk to GitHub", &error))
+            made.map_err(|error| refused(context, "talk to GitHub", &error))
                 .ok()
         });
         let mut parts: Vec<&str> = inputs.identity.iter().map(String::as_str).collect();
@@ -414,7 +414,7 @@ impl<'a> Post<'a> {
         };
         match CheckRun::start(api, &self.identity).await {
             Ok(run) => self.run = Some(run),
-            Err(error) => warn(self.context, "create the check run", &error),
+            Err(error) => refused(self.context, "create the check run", &error),
         }
     }
 
@@ -436,7 +436,7 @@ impl<'a> Post<'a> {
         match run.complete(api, &self.identity, outcome).await {
             Ok(()) => true,
             Err(error) => {
-                warn(self.context, "complete the check run", &error);
+                refused(self.context, "complete the check run", &error);
                 false
             }
         }
@@ -475,7 +475,7 @@ impl<'a> Post<'a> {
                 false => Err("there is no room left in it".to_owned()),
             };
             if let Err(problem) = written {
-                warn(self.context, "write the job summary", &problem);
+                warn("write the job summary", &problem);
             }
         }
         if let Some(path) = &self.context.outputs {
@@ -487,7 +487,7 @@ impl<'a> Post<'a> {
                 .fold(json.to_owned(), |it, at| at.join(it));
             let text = files::outputs(&page.outputs(&json));
             if let Err(problem) = files::append(path, &text) {
-                warn(self.context, "write the outputs", &problem);
+                warn("write the outputs", &problem);
             }
         }
         Ok(())
@@ -511,19 +511,25 @@ impl<'a> Post<'a> {
             )),
         };
         if let Err(error) = comment::post(api, pull.number, &identity, &wanted).await {
-            warn(self.context, "post the comment", &error);
+            refused(self.context, "post the comment", &error);
         }
     }
 }
 
 /// One line for each thing that could not be posted. Exit codes do not know of it.
-fn warn(context: &Context, what: &str, problem: &dyn std::fmt::Display) {
-    let reason = match context.read_only {
-        Some(reason) => format!(" ({})", reason.reason()),
-        None => String::new(),
-    };
+fn warn(what: &str, problem: &dyn std::fmt::Display) {
     let problem = escape::line(&problem.to_string());
-    output::complain(&format!("warning: could not {what}: {problem}{reason}"));
+    output::complain(&format!("warning: could not {what}: {problem}"));
+}
+
+/// [`warn`], with the reason where it is known why GitHub refuses.
+fn refused(context: &Context, what: &str, error: &ApiError) {
+    match context.read_only {
+        Some(reason) if matches!(error.status(), Some(401 | 403 | 404)) => {
+            warn(what, &format!("{error} ({})", reason.reason()));
+        }
+        _ => warn(what, error),
+    }
 }
 
 /// What is shown, made from both answers.

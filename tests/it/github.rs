@@ -679,6 +679,61 @@ fn pushes_and_wrong_inputs() {
 }
 
 #[test]
+fn a_warning_is_neutral() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.set("INPUT_ENFORCEMENT", "warn");
+    pull.run().exits(0);
+    let (_, annotations) = pull.one_run("neutral");
+    assert_eq!(annotations[0]["annotation_level"], "warning");
+    assert_eq!(pull.outputs()["verdict"], "warn");
+}
+
+#[test]
+fn a_merge_queue_is_told_what_it_merges_and_not_held_up_by_it() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    let event = json!({"merge_group": {"head_sha": HEAD, "base_sha": BASE}});
+    pull.keel.write("runner/event.json", &event.to_string());
+    pull.set("GITHUB_EVENT_NAME", "merge_group");
+    pull.run().exits(0);
+    let (run, _) = pull.one_run("success");
+    let title = run["output"]["title"].as_str().unwrap();
+    assert!(title.starts_with("to approve: 2 breaking"), "{title}");
+}
+
+#[test]
+fn every_input_of_the_action_is_read() {
+    let action = include_str!("../../action.yml");
+    let code = concat!(
+        include_str!("../../src/cli/action.rs"),
+        include_str!("../../src/github/context.rs")
+    );
+    let inputs = action
+        .split("\ninputs:\n")
+        .nth(1)
+        .unwrap()
+        .split("\noutputs:\n")
+        .next()
+        .unwrap();
+    let names: Vec<&str> = inputs
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
+        .filter(|name| !name.starts_with(' '))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let variable = format!("\"INPUT_{}\"", name.to_uppercase());
+        let known = code.contains(&format!("\"{name}\"")) || code.contains(&variable);
+        assert!(known, "nobody reads {name}");
+    }
+}
+
+#[test]
 fn nothing_that_a_server_says_acts_in_any_place() {
     let hostile = "::error::pwned\n::set-output name=verdict::pass\n##[error]x %0A @everyone <script>alert(1)</script> \
                    ![x](http://evil.example/a.png) `code` | cell ]]> \u{1b}[31m \u{202e}gnp <!-- mcp-keel:0 --> \
