@@ -1,9 +1,10 @@
 //! Two surfaces of one server, compared and judged: what `check`, `pin`, `diff` and `demo` have in common.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::baseline::Manifest;
+use crate::canonical::Json;
 use crate::drift::{self, Change};
 use crate::judgement::Level;
 use crate::policy::{Action, Date, Moved, Policy, VersionCheck, check_version};
@@ -168,28 +169,48 @@ impl Compared<'_> {
     }
 }
 
-/// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place.
+/// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place, and a
+/// renamed one is declared by its new name.
 pub(super) fn locate(servers: &mut [ServerReport]) {
-    let tool = |located: &Located| {
-        let change = &located.judged.change;
-        let (name, _) = change
-            .component
-            .as_deref()?
-            .strip_prefix("tool:")?
-            .rsplit_once('@')?;
-        (change.rule != "tool-removed").then(|| name.to_owned())
-    };
-    let changes = servers.iter().flat_map(|server| &server.changes);
-    let names: BTreeSet<String> = changes.filter_map(tool).collect();
-    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    let found = crate::locate::locate(Path::new("."), &names);
-    for located in servers.iter_mut().flat_map(|server| &mut server.changes) {
-        let declaration = tool(located).and_then(|name| found.get(&name));
-        located.source = declaration.map(|declaration| Place {
-            path: declaration.path.clone(),
-            line: declaration.line,
-        });
+    let names: Vec<Vec<Option<String>>> = servers.iter().map(declared_names).collect();
+    let wanted: BTreeSet<&str> = names
+        .iter()
+        .flatten()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let found = crate::locate::locate(Path::new("."), &wanted);
+    for (server, names) in servers.iter_mut().zip(&names) {
+        for (located, name) in server.changes.iter_mut().zip(names) {
+            let declaration = name.as_ref().and_then(|name| found.get(name));
+            located.source = declaration.map(|declaration| Place {
+                path: declaration.path.clone(),
+                line: declaration.line,
+            });
+        }
     }
+}
+
+/// For each change, the name under which its tool is declared now.
+fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
+    let changes = || server.changes.iter().map(|located| &located.judged.change);
+    let renamed: BTreeMap<&str, Option<&str>> = changes()
+        .filter(|change| change.rule == "tool-renamed")
+        .filter_map(|change| {
+            let new = change.new.as_ref().and_then(Json::as_str);
+            Some((change.component.as_deref()?, new))
+        })
+        .collect();
+    let name = |change: &Change| {
+        let key = change.component.as_deref()?;
+        let (name, _) = key.strip_prefix("tool:")?.rsplit_once('@')?;
+        match renamed.get(key) {
+            _ if change.rule == "tool-removed" => None,
+            Some(new) => new.map(str::to_owned),
+            None => Some(name.to_owned()),
+        }
+    };
+    changes().map(name).collect()
 }
 
 /// Whether a change counts against the version: its own change does not.

@@ -417,10 +417,10 @@ impl Forms<'_> {
             while !source.is_mark(open, '[') {
                 open = open.checked_sub(1)?;
             }
-            if source.is_mark(at + 1, '(') {
-                if let Some(value) = self.member_at(at + 1, "Name", '=') {
-                    return self.named(value);
-                }
+            if source.is_mark(at + 1, '(')
+                && let Some(value) = self.member_at(at + 1, "Name", '=')
+            {
+                return self.named(value);
             }
             let method = self.method(source.after(open), '[')?;
             return Some(Named {

@@ -101,8 +101,7 @@ impl Source {
                 [(2, 1), (4, 3), (3, 2)]
                     .into_iter()
                     .find_map(|(before, name)| {
-                        let before = back(before).filter(|it| is_keyword(*it, keyword))?;
-                        debug_assert!(before < at);
+                        back(before).filter(|it| is_keyword(*it, keyword))?;
                         self.word(back(name)?)
                     })
             }

@@ -72,7 +72,7 @@ pub fn annotations(report: &Report) -> Vec<Annotation> {
         severe.extend(of_sources(&server.changes));
     }
     // Stable: equals keep the order of the report.
-    severe.sort_by(|one, other| other.0.cmp(&one.0));
+    severe.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
     severe
         .into_iter()
         .map(|(_, annotation)| annotation)

@@ -439,10 +439,10 @@ fn detail(told: &Told<'_>) -> String {
     if !change.words.is_empty() {
         paragraph(&escape::fenced("text", &plain::words(&change.words)));
     }
-    if told.same_values {
-        if let Some(values) = values(change.old.as_ref(), change.new.as_ref()) {
-            paragraph(&values);
-        }
+    if told.same_values
+        && let Some(values) = values(change.old.as_ref(), change.new.as_ref())
+    {
+        paragraph(&values);
     }
     if let Some(proof) = proof(located) {
         paragraph(&proof);

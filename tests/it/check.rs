@@ -313,5 +313,5 @@ fn hostile_text_reaches_no_terminal() {
         !run.stdout
             .contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{200b}'])
     );
-    run.says("\\u{1b}[2Jb\\u{202e}\\n::error::x");
+    run.says("\\u{1b}[2Jb\\u{202e}\\n:\\u{3a}error::x");
 }

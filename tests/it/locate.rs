@@ -172,3 +172,30 @@ fn check_reports_the_line_that_declares_a_changed_tool() {
         "src/a.ts"
     );
 }
+
+#[test]
+fn a_renamed_tool_is_declared_by_its_new_name_and_a_removed_one_nowhere() {
+    let tool = |name: &str| {
+        let schema = r#"{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}}}"#;
+        format!(
+            r#"{{"name":"{name}","description":"Forecast for a city, day by day.","inputSchema":{schema}}}"#
+        )
+    };
+    let gone = r#"{"name":"gone","description":"Something else.","inputSchema":{"type":"object"}}"#;
+    let keel = folder(&[(
+        "a.py",
+        "@mcp.tool()\ndef forecast_of(): ...\n@mcp.tool()\ndef get_forecast(): ...\n@mcp.tool()\ndef gone(): ...\n",
+    )]);
+    let [program, scenario] = serving(&format!("[{},{gone}]", tool("get_forecast")));
+    keel.run(&["pin", "--", &program, &scenario]).exits(0);
+    let [program, scenario] = serving(&format!("[{}]", tool("forecast_of")));
+    let args = ["check", "--format", "json", "--", &program, &scenario];
+    let report = keel.run(&args).exits(1).json();
+    let source = |rule: &str| {
+        let changes = report["servers"][0]["changes"].as_array().unwrap();
+        let change = changes.iter().find(|it| it["rule"] == rule).unwrap();
+        change["source"].clone()
+    };
+    assert_eq!(source("tool-renamed")["line"], 2);
+    assert_eq!(source("tool-removed"), serde_json::Value::Null);
+}
