@@ -36,6 +36,9 @@
 //! `$pid` the server's process id, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of
 //! them, sorted; values are escaped for a JSON string.
 
+// A program for tests: its words go where a person or a script reads them.
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 use std::process::{Command, ExitCode, Stdio, exit};

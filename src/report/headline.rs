@@ -7,13 +7,21 @@ use crate::policy::Action;
 /// How a format shows a name, a path or a command that comes from outside.
 pub(super) type Show = fn(&str) -> String;
 
-/// [`headline`] as plain text.
+/// [`headline`] as plain text, the command after it.
 pub(super) fn plain(report: &Report) -> String {
-    headline(report, |text| escape::short(text, 2_000))
+    one_line(report, escape::line)
 }
 
-/// What happened and what to do next, in one sentence or two.
-pub(super) fn headline(report: &Report, show: Show) -> String {
+/// [`headline`] with the command after it.
+pub(super) fn one_line(report: &Report, show: Show) -> String {
+    match headline(report, show) {
+        (sentence, None) => sentence,
+        (sentence, Some(command)) => format!("{sentence} {command}"),
+    }
+}
+
+/// What happened and what to do next, in one sentence or two, and the command for that.
+pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) {
     let of = |wanted: &str| -> Vec<&ServerReport> {
         report
             .servers
@@ -22,11 +30,11 @@ pub(super) fn headline(report: &Report, show: Show) -> String {
             .collect()
     };
     if let Comparison::Pin { written } = &report.comparison {
-        return pin_headline(report, written, show);
+        return (pin_headline(report, written, show), None);
     }
     let (drifted, new, undetermined) = (of("drifted"), of("new"), of("undetermined"));
     if drifted.is_empty() && new.is_empty() && undetermined.is_empty() {
-        return clean_headline(report, show);
+        return (clean_headline(report, show), None);
     }
     let mut sentences = Vec::new();
     if !drifted.is_empty() {
@@ -51,25 +59,19 @@ pub(super) fn headline(report: &Report, show: Show) -> String {
             names.join(", ")
         ));
     }
-    sentences.push(next_step(report, drifted.len() + new.len(), show));
+    let (next, command) = next_step(report, drifted.len() + new.len(), show);
+    sentences.push(next);
     sentences.retain(|sentence| !sentence.is_empty());
-    sentences.join(" ")
+    (sentences.join(" "), command)
 }
 
 fn clean_headline(report: &Report, show: Show) -> String {
     let components: usize = report.servers.iter().map(|server| server.components).sum();
+    let components = counted(components, "component");
     match (&report.comparison, &report.servers[..]) {
-        (Comparison::Diff, _) => format!("no difference ({components} components compared)."),
-        (_, [only]) => {
-            format!(
-                "{} matches the baseline ({components} components).",
-                show(&only.name)
-            )
-        }
-        (_, many) => format!(
-            "{} servers match the baseline ({components} components).",
-            many.len()
-        ),
+        (Comparison::Diff, _) => format!("no difference ({components} compared)."),
+        (_, [only]) => format!("{} matches the baseline ({components}).", show(&only.name)),
+        (_, many) => format!("{} servers match the baseline ({components}).", many.len()),
     }
 }
 
@@ -84,7 +86,11 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf], show: Show) -> 
         .iter()
         .map(|path| show(&path.to_string_lossy()))
         .collect();
-    let what = format!("{} ({components} components)", names.join(", "));
+    let what = format!(
+        "{} ({})",
+        names.join(", "),
+        counted(components, "component")
+    );
     let first_time = report
         .servers
         .iter()
@@ -99,9 +105,9 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf], show: Show) -> 
     }
 }
 
-fn next_step(report: &Report, to_accept: usize, show: Show) -> String {
+fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<String>) {
     if report.comparison == Comparison::Diff || to_accept == 0 {
-        return String::new();
+        return (String::new(), None);
     }
     let blocked = report
         .changes()
@@ -112,25 +118,24 @@ fn next_step(report: &Report, to_accept: usize, show: Show) -> String {
         [only] => only.accept_with.clone(),
         _ => "mcp-keel pin".to_owned(),
     };
-    let command = show(&command);
-    if blocked > 0 {
-        format!("Fix the server, or accept the changes: {command}")
+    let sentence = if blocked > 0 {
+        "Fix the server, or accept the changes:".to_owned()
     } else if would_block > 0 {
-        let noun = if would_block == 1 {
-            "change"
-        } else {
-            "changes"
-        };
-        format!(
-            "{would_block} {noun} would have blocked under enforcement \"block\". To accept: {command}"
-        )
+        let changes = counted(would_block, "change");
+        format!("{changes} would have blocked under enforcement \"block\". To accept:")
     } else {
-        format!("Nothing fails. To accept: {command}")
-    }
+        "Nothing fails. To accept:".to_owned()
+    };
+    (sentence, Some(show(&command)))
+}
+
+/// `1 change`, `2 changes`
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `1 breaking, 2 additive`
-pub(super) fn counts(report: &Report) -> String {
+fn counts(report: &Report) -> String {
     let count = |level| {
         report
             .changes()

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use super::annotations::{AnnotationLevel, severity};
 use super::fold::{Told, fold};
-use super::headline::headline;
+use super::headline::{counted, one_line};
 use super::{Comparison, Failure, Finding, Located, Report, ServerReport, Status, escape, plain};
 use crate::canonical::{Json, to_pretty};
 use crate::drift::catalogue;
@@ -255,11 +255,10 @@ impl Page {
 }
 
 fn left_out(out: &mut String, count: usize, noun: &str, verb: &str) {
-    let (are, plural) = if count == 1 { ("is", "") } else { ("are", "s") };
+    let (what, are) = (counted(count, noun), if count == 1 { "is" } else { "are" });
     let _ = write!(
         out,
-        "\n**{count} {noun}{plural} {are} not {verb} here, for lack of room**, the least severe. `mcp-keel check` shows \
-         everything.\n"
+        "\n**{what} {are} not {verb} here, for lack of room**, the least severe. `mcp-keel check` shows everything.\n"
     );
 }
 
@@ -271,7 +270,7 @@ fn title(report: &Report) -> String {
         (_, Verdict::Block) => "blocked",
         (_, Verdict::Undetermined) => "undetermined",
     };
-    let sentence = headline(report, |text| escape::code(&escape::short(text, 1_000)));
+    let sentence = one_line(report, |text| escape::code(&escape::short(text, 1_000)));
     format!("## mcp-keel: {word}\n\n{}\n", upper(&sentence))
 }
 

@@ -104,8 +104,21 @@ impl Page {
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
             Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
         };
-        let sentence = headline::plain(report);
-        self.hanging(0, &format!("{label}  "), &sentence);
+        let (sentence, command) = headline::headline(report, escape::line);
+        let mark = format!("{label}  ");
+        match command {
+            None => self.hanging(0, &mark, &sentence),
+            Some(command) => {
+                let line = format!("{mark}{sentence} {command}");
+                if textwrap::core::display_width(&line) <= self.style.width {
+                    let _ = writeln!(self.out, "{line}");
+                } else {
+                    self.hanging(0, &mark, &sentence);
+                    // On a line of its own and never wrapped: it is there to be pasted.
+                    let _ = writeln!(self.out, "  {command}");
+                }
+            }
+        }
     }
 
     fn server(&mut self, server: &ServerReport, comparison: &Comparison) {
@@ -194,7 +207,6 @@ impl Page {
     }
 
     fn many(&mut self, told: &Told<'_>) {
-        const NAMED: usize = 4;
         let kinds: BTreeSet<Option<Kind>> = told
             .components
             .iter()
@@ -204,20 +216,17 @@ impl Page {
             [Some(kind)] => format!("{}s", kind.noun()),
             _ => "components".to_owned(),
         };
-        let shown = told
+        let title = self.paint(
+            &format!("{} {noun}", told.components.len()),
+            Paint::new().bold(),
+        );
+        // All of them: a reviewer who looks for one must find it.
+        let names: Vec<String> = told
             .components
             .iter()
-            .take(NAMED)
-            .map(|component| escape::short(component, 60));
-        let shown: Vec<String> = shown.collect();
-        let more = told.components.len() - shown.len();
-        let title = format!(
-            "{} {noun}: {} and {more} more",
-            told.components.len(),
-            shown.join(", ")
-        );
-        let title = self.paint(&title, Paint::new().bold());
-        self.paragraph(2, &title);
+            .map(|component| escape::short(component, 120))
+            .collect();
+        self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
     }
 

@@ -138,7 +138,7 @@ impl Plan {
         // Keywords under which a schema is asked rather than required: closing there would change the question.
         let mut frozen = Vec::new();
         each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
-            levels.push(at.to_owned());
+            levels.push((at.to_owned(), node));
             for keyword in ["not", "if", "contains", "propertyNames"] {
                 if node.get(keyword).is_some() {
                     frozen.push(pointer::join(at, keyword));
@@ -154,8 +154,8 @@ impl Plan {
         };
         let mut plan = Self::default();
         let mut inner = BTreeSet::new();
-        for at in levels.iter().filter(|at| !is_frozen(at)) {
-            let Some(Json::Object(level)) = document.at(at) else {
+        for (at, level) in levels.iter().filter(|(at, _)| !is_frozen(at)) {
+            let Json::Object(level) = level else {
                 continue;
             };
             let declares = match level.get("properties") {
@@ -182,16 +182,16 @@ impl Plan {
 }
 
 /// What a frozen place refers to is asked there too.
-fn freeze_references(document: &Document, levels: &[String], frozen: &mut Vec<String>) {
+fn freeze_references(document: &Document, levels: &[(String, &Json)], frozen: &mut Vec<String>) {
     let mut next = 0;
     while next < frozen.len() {
         let prefix = frozen[next].clone();
         next += 1;
-        for at in levels {
+        for (at, node) in levels {
             let inside = at
                 .strip_prefix(prefix.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            let Some(node) = document.at(at).and_then(Json::as_object).filter(|_| inside) else {
+            let Some(node) = node.as_object().filter(|_| inside) else {
                 continue;
             };
             if let Some((_, target)) = document

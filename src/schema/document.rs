@@ -161,6 +161,19 @@ impl Draft {
     }
 }
 
+/// What a keyword's value holds, if it holds schemas at all.
+pub(crate) fn holds(keyword: &str, value: &Json) -> Option<Holds> {
+    APPLICATORS
+        .iter()
+        .filter(|(name, _)| *name == keyword)
+        .map(|(_, holds)| *holds)
+        .find(|holds| match holds {
+            Holds::One => matches!(value, Json::Object(_) | Json::Bool(_)),
+            Holds::List => matches!(value, Json::Array(_)),
+            Holds::Map => matches!(value, Json::Object(_)),
+        })
+}
+
 /// Where schemas stand inside a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
@@ -200,12 +213,41 @@ pub(crate) const APPLICATORS: &[(&str, Holds)] = &[
 ];
 
 /// Calls `visit` with `node` and every schema below it.
-pub(crate) fn each_schema(node: &Json, visit: &mut impl FnMut(&Json)) {
-    each_schema_at(node, &mut String::new(), &mut |node, _| visit(node));
+pub(crate) fn each_schema<'a>(node: &'a Json, visit: &mut impl FnMut(&'a Json)) {
+    if !matches!(node, Json::Object(_) | Json::Bool(_)) {
+        return;
+    }
+    visit(node);
+    let Some(object) = node.as_object() else {
+        return;
+    };
+    for (keyword, value) in object.iter() {
+        let Some(keyword) = keyword.as_str() else {
+            continue;
+        };
+        match (holds(keyword, value), value) {
+            (Some(Holds::One), schema) => each_schema(schema, visit),
+            (Some(Holds::List), Json::Array(list)) => {
+                for schema in list {
+                    each_schema(schema, visit);
+                }
+            }
+            (Some(Holds::Map), Json::Object(map)) => {
+                for (_, schema) in map.iter() {
+                    each_schema(schema, visit);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The same, with each schema's pointer.
-pub(crate) fn each_schema_at(node: &Json, at: &mut String, visit: &mut impl FnMut(&Json, &str)) {
+pub(crate) fn each_schema_at<'a>(
+    node: &'a Json,
+    at: &mut String,
+    visit: &mut impl FnMut(&'a Json, &str),
+) {
     if !matches!(node, Json::Object(_) | Json::Bool(_)) {
         return;
     }
@@ -213,20 +255,26 @@ pub(crate) fn each_schema_at(node: &Json, at: &mut String, visit: &mut impl FnMu
     let Some(object) = node.as_object() else {
         return;
     };
-    for (keyword, holds) in APPLICATORS {
-        match (object.get(keyword), holds) {
-            (Some(value @ (Json::Object(_) | Json::Bool(_))), Holds::One) => {
-                pointer::descend(at, keyword, |at| each_schema_at(value, at, visit));
+    for (keyword, value) in object.iter() {
+        let Some(keyword) = keyword.as_str() else {
+            continue;
+        };
+        match (holds(keyword, value), value) {
+            (Some(Holds::One), schema) => {
+                pointer::descend(at, keyword, |at| each_schema_at(schema, at, visit));
             }
-            (Some(Json::Array(items)), Holds::List) => pointer::descend(at, keyword, |at| {
-                for (index, item) in items.iter().enumerate() {
-                    pointer::descend(at, &index.to_string(), |at| each_schema_at(item, at, visit));
+            (Some(Holds::List), Json::Array(list)) => pointer::descend(at, keyword, |at| {
+                for (index, schema) in list.iter().enumerate() {
+                    pointer::descend(at, &index.to_string(), |at| {
+                        each_schema_at(schema, at, visit);
+                    });
                 }
             }),
-            (Some(Json::Object(map)), Holds::Map) => pointer::descend(at, keyword, |at| {
-                for (name, value) in map.by_name() {
-                    let name = name.to_string_lossy();
-                    pointer::descend(at, name, |at| each_schema_at(value, at, visit));
+            (Some(Holds::Map), Json::Object(map)) => pointer::descend(at, keyword, |at| {
+                for (name, schema) in map.iter() {
+                    pointer::descend(at, name.to_string_lossy(), |at| {
+                        each_schema_at(schema, at, visit);
+                    });
                 }
             }),
             _ => {}

@@ -6,9 +6,9 @@
 //! schema. `breaking` is said with a witness in hand, or not at all.
 
 use super::closed::{closed, published};
-use super::document::{Document, Problem};
+use super::document::{Document, Problem, each_schema};
 use super::prove::view::View;
-use super::prove::{Algebra, Answer, Patterns, Prover, Question, Structural};
+use super::prove::{Algebra, Answer, Budget, Patterns, Prover, Question, Structural};
 use super::rules;
 use super::validator::{Validators, guard};
 use super::walk::{Effect, Finding, Walker};
@@ -26,7 +26,20 @@ struct Case {
     closed: Document,
     receiver: Document,
     patterns: Patterns,
+    /// Values that the receiver singles out.
+    constants: Vec<Json>,
+    /// For proofs.
+    steps: Budget,
+    /// For witnesses: the larger the schemas, the fewer instances are tried.
+    tries: Budget,
+    /// What one try costs.
+    try_cost: usize,
 }
+
+/// Steps of proof for one pair.
+const STEPS: usize = 120_000;
+/// Work on witnesses for one pair, in schemas that a try goes through.
+const TRIES: usize = 400_000;
 
 /// What is known about the whole pair.
 enum Whole {
@@ -49,12 +62,21 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
         Side::Output => (new, old),
     };
     let published = published(sender);
+    let receiver = self::published(receiver);
+    let mut nodes = 0;
+    for root in [&published.root, &receiver.root] {
+        each_schema(root, &mut |_| nodes += 1);
+    }
     let case = Case {
         side,
         closed: closed(&published),
+        constants: constants(&receiver),
         published,
-        receiver: self::published(receiver),
+        receiver,
         patterns: Patterns::default(),
+        steps: Budget::new(STEPS),
+        tries: Budget::new(TRIES),
+        try_cost: 20 + nodes / 8,
     };
     let whole = case.whole();
     if gave_up || (findings.is_empty() && !spelling) {
@@ -93,6 +115,7 @@ impl Case {
             sender,
             receiver: &self.receiver,
             patterns: &self.patterns,
+            budget: &self.steps,
         }
     }
 
@@ -130,11 +153,10 @@ impl Case {
     }
 
     fn suspect(&self, effect: Effect) -> bool {
-        match (self.side, effect) {
-            (_, Effect::Either) => true,
-            (Side::Input, Effect::Narrows) | (Side::Output, Effect::Widens) => true,
-            _ => false,
-        }
+        matches!(
+            (self.side, effect),
+            (_, Effect::Either) | (Side::Input, Effect::Narrows) | (Side::Output, Effect::Widens)
+        )
     }
 
     fn change(
@@ -197,21 +219,7 @@ impl Case {
         }
         match self.local(finding, &self.closed) {
             Ok(()) => (finding.calm, Some(Proof::Subsumed)),
-            Err(problem) => {
-                let level = if finding.calm == Level::Cosmetic {
-                    Level::Cosmetic
-                } else {
-                    Level::Risky
-                };
-                let level = if finding.family.starts_with("format-")
-                    || finding.family == "schema-unclassified"
-                {
-                    Level::Risky
-                } else {
-                    level
-                };
-                (level, Some(Proof::Undecided(problem.to_string())))
-            }
+            Err(problem) => (Level::Risky, Some(Proof::Undecided(problem.to_string()))),
         }
     }
 
@@ -221,7 +229,9 @@ impl Case {
             receiver: &self.receiver,
             patterns: &self.patterns,
             validators,
-            constants: constants(&self.receiver),
+            constants: &self.constants,
+            budget: &self.tries,
+            cost: self.try_cost,
         }
     }
 
@@ -235,6 +245,14 @@ impl Case {
         let mine = sender.at(sender_at).ok_or_else(gone)?;
         let theirs = self.receiver.at(receiver_at).ok_or_else(gone)?;
         let question = self.question(sender);
+        if finding.family.starts_with("additional-properties") {
+            // Only members that the sender does not name are at stake.
+            let rest = View::of(sender, mine)?.rest();
+            for wanted in View::of(&self.receiver, theirs)?.rest() {
+                Structural::show_all(&question, &rest, wanted)?;
+            }
+            return Ok(());
+        }
         let Some(member) = &finding.member else {
             return Structural::show(&question, mine, theirs);
         };
@@ -282,7 +300,8 @@ impl Case {
             Side::Input => &self.closed,
             Side::Output => &self.published,
         };
-        if Algebra.prove(&self.question(sender)) == Answer::Subsumed {
+        let question = self.question(sender);
+        if Algebra.prove(&question) == Answer::Subsumed {
             *verdict = Proof::Subsumed;
             for change in changes.iter_mut() {
                 if matches!(change.proof, Some(Proof::Undecided(_))) {
@@ -292,7 +311,7 @@ impl Case {
             }
             return;
         }
-        if let Some(witness) = self.search(validators).anywhere() {
+        if let Answer::Counterexample(witness) = self.search(validators).prove(&question) {
             let proof = Proof::Witness(witness);
             *verdict = proof.clone();
             let suspect = changes
@@ -325,7 +344,7 @@ impl Case {
 /// The values that a schema singles out anywhere: conditions ask for them.
 fn constants(document: &Document) -> Vec<Json> {
     let mut found: Vec<Json> = Vec::new();
-    super::document::each_schema(&document.root, &mut |node| {
+    each_schema(&document.root, &mut |node| {
         let listed = node.get("enum").and_then(Json::as_array).unwrap_or(&[]);
         for value in node.get("const").into_iter().chain(listed) {
             if found.len() < 48 && !found.contains(value) {

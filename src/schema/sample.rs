@@ -419,7 +419,7 @@ fn number(text: &str) -> Option<Json> {
 }
 
 fn whole_numbers(view: &View<'_>, name: &str) -> Vec<Json> {
-    let mut values = vec![whole_for(name), 1, 0, 10, 100, -1];
+    let mut values = vec![whole_for(name), 1, 0];
     if let Some(low) = view.bound(true).and_then(|it| it.whole(true)) {
         values.extend([low, low.saturating_add(1)]);
     }
@@ -436,6 +436,7 @@ fn whole_numbers(view: &View<'_>, name: &str) -> Vec<Json> {
             }
         }
     }
+    values.extend([10, 100, -1]);
     values.into_iter().map(Json::integer).collect()
 }
 

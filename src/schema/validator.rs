@@ -143,7 +143,35 @@ pub(crate) fn for_validator(document: &Document) -> Option<Converted> {
         root.remove("$schema");
         root.remove("$vocabulary");
     }
+    if document.draft == Draft::Four {
+        without_empty_required(&mut converted.value);
+    }
     Some(converted)
+}
+
+/// Draft 4 wants at least one name in `required`. Generators write an empty list all the same, which says what its
+/// absence says.
+fn without_empty_required(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Array(items) => items.iter_mut().for_each(without_empty_required),
+        serde_json::Value::Object(members) => {
+            if members
+                .get("required")
+                .and_then(|it| it.as_array())
+                .is_some_and(Vec::is_empty)
+            {
+                members.remove("required");
+            }
+            // What stands under these is data, not a schema.
+            let is_data =
+                |name: &str| matches!(name, "enum" | "const" | "default" | "examples" | "example");
+            members
+                .iter_mut()
+                .filter(|(name, _)| !is_data(name))
+                .for_each(|(_, member)| without_empty_required(member));
+        }
+        _ => {}
+    }
 }
 
 fn compile(document: &Document) -> Result<(Validator, bool), Problem> {

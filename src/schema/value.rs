@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::canonical::{Json, Number, parse_str};
+use crate::canonical::{Json, Number, parse_str, to_canonical};
 
 /// A converted value.
 #[derive(Clone, Debug)]
@@ -93,9 +93,26 @@ pub(crate) fn as_count(json: &Json) -> Option<u64> {
     }
 }
 
-/// A value whose members are sorted and whose numbers have one spelling: equal texts mean equal values.
+/// Whether two values mean the same. Scalars are compared without writing them out.
 pub(crate) fn same(one: &Json, other: &Json) -> bool {
-    one.same_value(other)
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => {
+            one == other || one.decimal() == other.decimal()
+        }
+        (Json::Array(_), Json::Array(_)) | (Json::Object(_), Json::Object(_)) => {
+            one.same_value(other)
+        }
+        _ => one == other,
+    }
+}
+
+/// The values of `from` that are not in `others`.
+pub(crate) fn missing(from: &[Json], others: &[Json]) -> Vec<Json> {
+    let known: std::collections::HashSet<String> = others.iter().map(to_canonical).collect();
+    from.iter()
+        .filter(|value| !known.contains(&to_canonical(value)))
+        .cloned()
+        .collect()
 }
 
 #[cfg(test)]

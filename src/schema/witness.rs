@@ -5,8 +5,8 @@
 
 use super::document::Document;
 use super::meaning::SHAPES;
-use super::prove::Patterns;
 use super::prove::view::{Kind, View};
+use super::prove::{Answer, Budget, Patterns, Prover, Question};
 use super::sample::{Sampler, Step, beside, stretched};
 use super::validator::{Refusal, Validators};
 use super::walk::Finding;
@@ -24,7 +24,10 @@ pub(crate) struct Search<'a> {
     pub(crate) patterns: &'a Patterns,
     pub(crate) validators: &'a Validators,
     /// Values that the receiver singles out.
-    pub(crate) constants: Vec<Json>,
+    pub(crate) constants: &'a [Json],
+    pub(crate) budget: &'a Budget,
+    /// What building and trying one instance takes from the budget.
+    pub(crate) cost: usize,
 }
 
 /// What a refusal has to be about.
@@ -98,7 +101,11 @@ impl Aim {
                 .partner
                 .as_ref()
                 .map(|it| it.to_string_lossy().to_owned()),
-            keywords: refusing(finding.family),
+            keywords: match finding.steps.last() {
+                // Whatever refuses the member that nobody named.
+                Some(Step::Extra) if finding.family != "property-names-changed" => &[],
+                _ => refusing(finding.family),
+            },
         }
     }
 
@@ -164,6 +171,20 @@ impl Aim {
     }
 }
 
+/// The last prover: it finds counterexamples and never shows that there are none.
+impl Prover for Search<'_> {
+    fn name(&self) -> &'static str {
+        "search"
+    }
+
+    fn prove(&self, _question: &Question<'_>) -> Answer {
+        match self.anywhere() {
+            Some(witness) => Answer::Counterexample(witness),
+            None => Answer::Unknown("no counterexample was found".to_owned()),
+        }
+    }
+}
+
 impl<'a> Search<'a> {
     fn sampler(&self) -> Sampler<'a> {
         Sampler {
@@ -174,6 +195,9 @@ impl<'a> Search<'a> {
 
     /// A confirmed witness for one finding.
     pub(crate) fn for_finding(&self, finding: &Finding) -> Option<Json> {
+        if !self.budget.take(self.cost) {
+            return None;
+        }
         let sampler = self.sampler();
         let aim = Aim::of(finding);
         let parent = match finding.steps.split_last() {
@@ -190,14 +214,14 @@ impl<'a> Search<'a> {
             })
             .unwrap_or_default();
         let accept = |candidate: &Json| {
-            self.validators
-                .refusals(candidate)
-                .is_some_and(|refusals| aim.met(&refusals, &declared))
+            self.budget.take(self.cost)
+                && self
+                    .validators
+                    .refusals(candidate)
+                    .is_some_and(|refusals| aim.met(&refusals, &declared))
         };
-        let mut tried = 0;
-        let mut attempt = |candidate: Option<Json>| -> Option<Json> {
+        let attempt = |candidate: Option<Json>| -> Option<Json> {
             let candidate = candidate?;
-            tried += 1;
             accept(&candidate).then(|| shrunk(candidate, &accept))
         };
         for hint in &finding.hints {
@@ -233,12 +257,14 @@ impl<'a> Search<'a> {
     }
 
     /// A confirmed witness for the whole pair, wherever it may break.
-    pub(crate) fn anywhere(&self) -> Option<Json> {
+    fn anywhere(&self) -> Option<Json> {
         let view = View::of(self.sender, &self.sender.root).ok()?;
         let theirs = View::of(self.receiver, &self.receiver.root).ok();
         let mut values = Vec::new();
         self.variants(&view, theirs.as_ref(), "", 0, LAST_TRIES, &mut values);
-        let accept = |candidate: &Json| self.validators.refusals(candidate).is_some();
+        let accept = |candidate: &Json| {
+            self.budget.take(self.cost) && self.validators.refusals(candidate).is_some()
+        };
         let found = values.into_iter().find(|value| accept(value))?;
         Some(shrunk(found, &accept))
     }
@@ -253,7 +279,7 @@ impl<'a> Search<'a> {
         limit: usize,
         into: &mut Vec<Json>,
     ) {
-        if depth > 5 || into.len() >= limit {
+        if depth > 5 || into.len() >= limit || !self.budget.take(1 + self.cost / 64) {
             return;
         }
         let sampler = self.sampler();

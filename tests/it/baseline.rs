@@ -156,6 +156,23 @@ fn pinning_does_not_launder_a_hand_edit_of_another_server() {
 }
 
 #[test]
+fn pinning_mends_its_own_entry_and_a_stale_integrity() {
+    let keel = pinned();
+    let good = keel.read("mcp-baseline.json");
+    let [program, scenario] = serving(TOOLS);
+    for broken in [
+        good.replace("It's 1.0", "It is 1.0"),
+        good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x"),
+    ] {
+        keel.write("mcp-baseline.json", &broken);
+        keel.run(&["check", "--", &program, &scenario]).exits(2);
+        keel.run(&["pin", "default", "--", &program, &scenario])
+            .exits(0);
+        assert_eq!(keel.read("mcp-baseline.json"), good);
+    }
+}
+
+#[test]
 fn one_file_a_server() {
     let [program, scenario] = serving(r#"[{"name":"one"}]"#);
     let command = serde_json::to_string(&[&program, &scenario]).unwrap();

@@ -292,11 +292,68 @@ fn what_is_typed_wrong_is_explained() {
     keel.run(&["check", "--report", "sarf=x", "--", "x"])
         .exits(2)
         .says("there is no format `sarf`");
+    keel.run(&["check", "--pass-env", "GITHUB_TOKEN", "--", "x"])
+        .exits(2)
+        .says("GITHUB_TOKEN");
+    keel.write(
+        "mcp-keel.toml",
+        "[server.weather]\ncommand = [\"x\"]\ncwd = \"nowhere\"\n",
+    );
+    keel.run(&["check"]).exits(2).says("nowhere");
     keel.write("mcp-keel.toml", "[server.weather]\ncommand = [\"x\"]\n");
     keel.run(&["check", "whether"])
         .exits(2)
         .says("no server `whether`")
         .says("did you mean `weather`?");
+}
+
+#[test]
+fn the_client_that_pinned_a_server_is_the_one_that_checks_it() {
+    let keel = Keel::new();
+    let log = keel.folder().join("log").to_string_lossy().into_owned();
+    let scenario = format!(r#"{{"tools": [], "log": "{log}"}}"#);
+    let [program, _] = serving("[]");
+    keel.run(&[
+        "pin",
+        "--client",
+        "claude",
+        "--capabilities",
+        "roots",
+        "--",
+        &program,
+        &scenario,
+    ])
+    .exits(0);
+    let asked = |needle: &str| {
+        keel.read("log").lines().last().is_some() && keel.read("log").contains(needle)
+    };
+    assert!(asked(r#""name":"claude""#));
+    std::fs::remove_file(&log).unwrap();
+    keel.run(&["check", "--", &program, &scenario]).exits(0);
+    assert!(asked(r#""name":"claude""#) && asked(r#""capabilities":{"roots":{}}"#));
+    // One member of the profile given: the other stays as it was pinned.
+    std::fs::remove_file(&log).unwrap();
+    keel.run(&["check", "--client", "other", "--", &program, &scenario])
+        .exits(1)
+        .says("client-changed");
+    assert!(asked(r#""name":"other""#) && asked(r#""capabilities":{"roots":{}}"#));
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_noted() {
+    let keel = Keel::new();
+    let [program, scenario] = serving("[]");
+    keel.run(&[
+        "pin",
+        "--pass-env",
+        "NOT_SET_HERE",
+        "--",
+        &program,
+        &scenario,
+    ])
+    .exits(0)
+    .says("variable-missing")
+    .says("NOT_SET_HERE");
 }
 
 #[test]

@@ -10,7 +10,10 @@ use mcp_keel::provider::{Provider, violations};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::{Kind, Surface};
 
-fn corpus() -> Vec<(String, Surface)> {
+/// The name of a capture's file, and what it holds.
+type Capture = (String, Surface);
+
+fn corpus() -> Vec<Capture> {
     let Some(folder) = std::env::var_os("MCP_KEEL_CORPUS") else {
         return Vec::new();
     };
@@ -41,8 +44,8 @@ fn corpus() -> Vec<(String, Surface)> {
 }
 
 /// Every two versions of one server that stand next to each other, by name.
-fn pairs(corpus: &[(String, Surface)]) -> Vec<(&(String, Surface), &(String, Surface))> {
-    let mut servers: BTreeMap<&str, Vec<&(String, Surface)>> = BTreeMap::new();
+fn pairs(corpus: &[Capture]) -> Vec<(&Capture, &Capture)> {
+    let mut servers: BTreeMap<&str, Vec<&Capture>> = BTreeMap::new();
     for capture in corpus {
         let server = capture
             .0

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::document::{Document, Draft};
 use super::super::value::{as_count, as_i64, same};
+use super::language::{Inclusion, included};
 use super::view::{Kind, Kinds, bound_of};
 use crate::canonical::{Json, Object};
 
@@ -18,9 +19,20 @@ use crate::canonical::{Json, Object};
 #[derive(Default)]
 pub(crate) struct Patterns {
     compiled: RefCell<HashMap<String, Option<Validator>>>,
+    compared: RefCell<HashMap<(String, String), bool>>,
 }
 
 impl Patterns {
+    /// Whether every text that one pattern matches is shown to be matched by another.
+    pub(crate) fn includes(&self, one: &str, other: &str) -> bool {
+        one == other
+            || *self
+                .compared
+                .borrow_mut()
+                .entry((one.to_owned(), other.to_owned()))
+                .or_insert_with(|| included(one, other) == Inclusion::Holds)
+    }
+
     /// Whether a text matches; `None` where the pattern cannot be compiled or the engine gives up.
     pub(crate) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         if pattern.is_empty() || pattern == ".*" || pattern == "^.*" {

@@ -20,8 +20,8 @@ pub(crate) enum Inclusion {
 }
 
 const MAX_STATES: usize = 1_500;
-const MAX_PAIRS: usize = 4_000;
-const MAX_WORK: usize = 400_000;
+const MAX_PAIRS: usize = 1_500;
+const MAX_WORK: usize = 60_000;
 
 /// Compares two patterns.
 pub(crate) fn included(one: &str, other: &str) -> Inclusion {

@@ -12,6 +12,8 @@ pub(crate) mod language;
 mod structural;
 pub(crate) mod view;
 
+use std::cell::Cell;
+
 use super::document::{Document, Problem};
 use crate::canonical::Json;
 
@@ -24,6 +26,28 @@ pub struct Question<'a> {
     pub(crate) sender: &'a Document,
     pub(crate) receiver: &'a Document,
     pub(crate) patterns: &'a Patterns,
+    /// Shared by all questions about one pair.
+    pub(crate) budget: &'a Budget,
+}
+
+/// How much work one pair of schemas may cost, counted in steps: no clock is read here.
+pub(crate) struct Budget {
+    left: Cell<usize>,
+}
+
+impl Budget {
+    pub(crate) fn new(steps: usize) -> Self {
+        Self {
+            left: Cell::new(steps),
+        }
+    }
+
+    /// Takes steps; `false` when there are none left.
+    pub(crate) fn take(&self, steps: usize) -> bool {
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(steps));
+        left >= steps
+    }
 }
 
 /// What a prover found.

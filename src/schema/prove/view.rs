@@ -133,6 +133,9 @@ pub(crate) struct Bound {
     pub(crate) exclusive: bool,
 }
 
+/// One branch of a union: the keyword, the index, and what holds of a value in it.
+pub(crate) type Branch<'a> = (&'static str, usize, View<'a>);
+
 /// Everything that holds of one value.
 #[derive(Clone, Debug)]
 pub(crate) struct View<'a> {
@@ -211,10 +214,7 @@ impl<'a> View<'a> {
     }
 
     /// Takes the first union apart: one view a branch, with the keyword and the branch's index.
-    pub(crate) fn split(
-        &self,
-        document: &'a Document,
-    ) -> Option<Result<Vec<(&'static str, usize, View<'a>)>, Problem>> {
+    pub(crate) fn split(&self, document: &'a Document) -> Option<Result<Vec<Branch<'a>>, Problem>> {
         let (at, (keyword, branches)) = self
             .parts
             .iter()

@@ -4,10 +4,9 @@ use super::{Effect, Place, Walker, listed, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Side;
-use crate::schema::prove::language::{Inclusion, included};
-use crate::schema::prove::view::{Kinds, bound_of, item_of};
-use crate::schema::sample::{Step, beside};
-use crate::schema::value::{as_count, same};
+use crate::schema::prove::view::{Kinds, item_of};
+use crate::schema::sample::Step;
+use crate::schema::value::{missing, same};
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[
@@ -62,33 +61,21 @@ pub(super) const KNOWN: &[&str] = &[
     "nullable",
 ];
 
-const COUNTS: &[(&str, bool, &str)] = &[
-    ("minLength", true, "length"),
-    ("maxLength", false, "length"),
-    ("minItems", true, "number of items"),
-    ("maxItems", false, "number of items"),
-    ("minProperties", true, "number of members"),
-    ("maxProperties", false, "number of members"),
-    ("minContains", true, "number of matching items"),
-    ("maxContains", false, "number of matching items"),
-];
-
 impl Walker<'_> {
     /// Compares everything but annotations.
     pub(super) fn keywords(&mut self, old: &Object, new: &Object, place: &Place) {
         self.type_keyword(old, new, place);
-        let after_type = self.findings.len();
-        self.other_keywords(old, new, place);
-        // With no kind of value in common, what the keywords of each kind say cannot matter any more.
+        // With no kind of value in common the keywords of either kind have nothing to say about the other: the
+        // change of type carries both schemas and stands for everything below.
         let kinds = |node: &Object| node.get("type").map_or(Kinds::ANY, Kinds::of_keyword);
         if kinds(old).and(kinds(new)).iter().next().is_none() {
-            for finding in &mut self.findings[after_type..] {
-                finding.effect = Effect::Neutral;
-                finding.calm = Level::Cosmetic;
-                finding.calm_message = None;
-                finding.message.push_str("; the type changed altogether");
+            if let Some(finding) = self.findings.last_mut() {
+                finding.old = Some(Json::Object(old.clone()));
+                finding.new = Some(Json::Object(new.clone()));
             }
+            return;
         }
+        self.other_keywords(old, new, place);
     }
 
     fn other_keywords(&mut self, old: &Object, new: &Object, place: &Place) {
@@ -230,12 +217,6 @@ impl Walker<'_> {
         }
         let (was, is) = (list(old), list(new));
         let called = self.called(place);
-        let missing = |from: &[Json], in_: &[Json]| -> Vec<Json> {
-            from.iter()
-                .filter(|value| !in_.iter().any(|other| same(value, other)))
-                .cloned()
-                .collect()
-        };
         let words = |values: &[Json]| listed(&values.iter().map(shown).collect::<Vec<_>>());
         let both_constant = old.contains("const") && new.contains("const");
         let keyword = if new.contains("enum") || old.contains("enum") {
@@ -314,279 +295,6 @@ impl Walker<'_> {
                     self.push(finding, place);
                 }
             }
-        }
-    }
-
-    fn bounds(&mut self, old: &Object, new: &Object, place: &Place) {
-        for lower in [true, false] {
-            let (plain, exclusive) = if lower {
-                ("minimum", "exclusiveMinimum")
-            } else {
-                ("maximum", "exclusiveMaximum")
-            };
-            if old.get(plain) == new.get(plain) && old.get(exclusive) == new.get(exclusive) {
-                continue;
-            }
-            let (was, is) = (bound_of(old, lower), bound_of(new, lower));
-            let keyword = if new.contains(exclusive) && old.get(plain) == new.get(plain) {
-                exclusive
-            } else if new.contains(plain) || old.contains(plain) {
-                plain
-            } else {
-                exclusive
-            };
-            let at = place.clone().token(keyword);
-            let mut finding = self.finding("bound-tightened", &at);
-            finding.old = old.get(keyword).cloned();
-            finding.new = new.get(keyword).cloned();
-            let called = self.called(place);
-            let side = if lower { "lower" } else { "upper" };
-            let effect = match (&was, &is) {
-                (None, Some(_)) => Effect::Narrows,
-                (Some(_), None) => Effect::Widens,
-                (Some(was), Some(is)) => {
-                    let kind = crate::schema::prove::view::Kind::Fraction;
-                    match (was.within(is, lower, kind), is.within(was, lower, kind)) {
-                        (true, true) => Effect::Neutral,
-                        (true, false) => Effect::Widens,
-                        (false, _) => Effect::Narrows,
-                    }
-                }
-                (None, None) => Effect::Either,
-            };
-            let word = |bound: &Option<crate::schema::prove::view::Bound>| match bound {
-                Some(bound) if bound.exclusive => format!("beyond {}", bound.number),
-                Some(bound) => bound.number.to_string(),
-                None => "none".to_owned(),
-            };
-            finding.effect = effect;
-            finding.calm = Level::Additive;
-            let moved = format!("from {} to {}", word(&was), word(&is));
-            match effect {
-                Effect::Neutral => {
-                    if same_option(old.get(plain), new.get(plain))
-                        && same_option(old.get(exclusive), new.get(exclusive))
-                    {
-                        self.spelling = true;
-                        continue;
-                    }
-                    finding.family = "equivalent-restructured";
-                    finding.calm = Level::Cosmetic;
-                    finding.message =
-                        format!("the {side} bound of {called} is spelled differently");
-                }
-                Effect::Widens => {
-                    finding.family = "bound-loosened";
-                    finding.message = format!("the {side} bound of {called} was loosened {moved}");
-                    finding.exposure = Exposure::Low;
-                }
-                Effect::Either => {
-                    finding.family = "schema-unclassified";
-                    finding.message = format!("the {side} bound of {called} is not a number");
-                }
-                Effect::Narrows => {
-                    finding.message = format!("the {side} bound of {called} was tightened {moved}");
-                }
-            }
-            // The tighter of the two bounds is what a witness has to overstep.
-            let tight = if effect == Effect::Widens { &was } else { &is };
-            if let Some(bound) = tight {
-                if bound.exclusive {
-                    finding.hints.push(bound.number.clone());
-                }
-                if let Json::Number(number) = &bound.number {
-                    finding.hints.extend(beside(number, !lower));
-                }
-            }
-            let loose = if effect == Effect::Widens { &is } else { &was };
-            finding
-                .hints
-                .extend(loose.as_ref().map(|it| it.number.clone()));
-            self.push(finding, place);
-        }
-        self.multiple(old, new, place);
-    }
-
-    fn multiple(&mut self, old: &Object, new: &Object, place: &Place) {
-        let (was, is) = (old.get("multipleOf"), new.get("multipleOf"));
-        if was == is {
-            return;
-        }
-        if same_option(was, is) {
-            self.spelling = true;
-            return;
-        }
-        let at = place.clone().token("multipleOf");
-        let mut finding = self.finding("bound-tightened", &at);
-        finding.old = was.cloned();
-        finding.new = is.cloned();
-        finding.calm = Level::Additive;
-        finding.effect = match (was, is) {
-            (None, _) => Effect::Narrows,
-            (_, None) => Effect::Widens,
-            _ => Effect::Either,
-        };
-        if finding.effect == Effect::Widens {
-            finding.family = "bound-loosened";
-        }
-        let word = |it: Option<&Json>| {
-            it.map_or_else(
-                || "any number".to_owned(),
-                |it| format!("a multiple of {it}"),
-            )
-        };
-        finding.message = format!(
-            "{} was {} and is {} now",
-            self.called(place),
-            word(was),
-            word(is)
-        );
-        finding.hints.extend(was.cloned());
-        finding.hints.extend(is.cloned());
-        self.push(finding, place);
-    }
-
-    fn counts(&mut self, old: &Object, new: &Object, place: &Place) {
-        for (keyword, lower, what) in COUNTS {
-            let (was, is) = (old.get(keyword), new.get(keyword));
-            if was == is {
-                continue;
-            }
-            if same_option(was, is) {
-                self.spelling = true;
-                continue;
-            }
-            let at = place.clone().token(keyword);
-            let limit = |value: Option<&Json>| match value {
-                None => Some(if *lower { 0 } else { u64::MAX }),
-                Some(value) => as_count(value),
-            };
-            let called = self.called(place);
-            let mut finding = self.finding("bound-tightened", &at);
-            finding.old = was.cloned();
-            finding.new = is.cloned();
-            finding.calm = Level::Additive;
-            let word =
-                |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
-            let side = if *lower { "smallest" } else { "greatest" };
-            let (verb, effect) = match (limit(was), limit(is)) {
-                (Some(was), Some(is)) if was == is => ("is spelled differently", Effect::Neutral),
-                (Some(was), Some(is)) if (was < is) == *lower => ("was tightened", Effect::Narrows),
-                (Some(_), Some(_)) => ("was loosened", Effect::Widens),
-                _ => ("changed", Effect::Either),
-            };
-            match effect {
-                Effect::Neutral => {
-                    finding.family = "equivalent-restructured";
-                    finding.calm = Level::Cosmetic;
-                }
-                Effect::Widens => {
-                    finding.family = "bound-loosened";
-                    finding.exposure = Exposure::Low;
-                }
-                _ => {}
-            }
-            finding.effect = effect;
-            finding.message = format!(
-                "the {side} {what} of {called} {verb}, from {} to {}",
-                word(was),
-                word(is)
-            );
-            self.push(finding, place);
-        }
-    }
-
-    fn texts(&mut self, old: &Object, new: &Object, place: &Place) {
-        for keyword in [
-            "pattern",
-            "format",
-            "contentEncoding",
-            "contentMediaType",
-            "contentSchema",
-        ] {
-            let (was, is) = (old.get(keyword), new.get(keyword));
-            if was == is {
-                continue;
-            }
-            let at = place.clone().token(keyword);
-            let called = self.called(place);
-            let mut finding = self.finding("content-changed", &at);
-            finding.old = was.cloned();
-            finding.new = is.cloned();
-            let (added, removed) = (was.is_none(), is.is_none());
-            let word = |it: Option<&Json>| it.map(shown).unwrap_or_default();
-            finding.effect = if added {
-                Effect::Narrows
-            } else if removed {
-                Effect::Widens
-            } else {
-                Effect::Either
-            };
-            finding.calm = Level::Additive;
-            match keyword {
-                "pattern" => {
-                    let (sent, received) = match self.side {
-                        Side::Input => (was, is),
-                        Side::Output => (is, was),
-                    };
-                    let texts = sent
-                        .and_then(Json::as_str)
-                        .zip(received.and_then(Json::as_str));
-                    if let Some(Inclusion::Fails(text)) =
-                        texts.map(|(one, other)| included(one, other))
-                    {
-                        finding.hints.push(Json::string(text));
-                    }
-                    (finding.family, finding.message) = if added {
-                        (
-                            "pattern-added",
-                            format!("{called} must match {} now", word(is)),
-                        )
-                    } else if removed {
-                        (
-                            "pattern-removed",
-                            format!("{called} no longer has to match {}", word(was)),
-                        )
-                    } else {
-                        (
-                            "pattern-changed",
-                            format!(
-                                "{called} must match {} now, and had to match {}",
-                                word(is),
-                                word(was)
-                            ),
-                        )
-                    };
-                }
-                "format" => {
-                    (finding.family, finding.message) = if added {
-                        (
-                            "format-added",
-                            format!("{called} has the format {} now", word(is)),
-                        )
-                    } else if removed {
-                        (
-                            "format-removed",
-                            format!("{called} no longer has the format {}", word(was)),
-                        )
-                    } else {
-                        (
-                            "format-changed",
-                            format!(
-                                "{called} has the format {} now, and had {}",
-                                word(is),
-                                word(was)
-                            ),
-                        )
-                    };
-                }
-                _ => {
-                    finding.message = format!("`{keyword}` of {called} changed");
-                    // From 2019 on these describe and do not constrain.
-                    finding.calm = Level::Risky;
-                }
-            }
-            self.push(finding, place);
         }
     }
 
@@ -808,7 +516,7 @@ impl Walker<'_> {
     }
 }
 
-fn same_option(one: Option<&Json>, other: Option<&Json>) -> bool {
+pub(super) fn same_option(one: Option<&Json>, other: Option<&Json>) -> bool {
     match (one, other) {
         (None, None) => true,
         (Some(one), Some(other)) => same(one, other),

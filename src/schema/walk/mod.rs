@@ -7,6 +7,7 @@
 
 mod annotations;
 mod keywords;
+mod limits;
 mod object;
 mod rename;
 mod union;
@@ -14,7 +15,7 @@ mod union;
 use std::collections::BTreeSet;
 
 use super::Side;
-use super::document::{Document, Problem};
+use super::document::{Document, Holds, Problem, holds};
 use super::prove::evaluate::is_annotation;
 use super::sample::Step;
 use super::value::same;
@@ -308,6 +309,8 @@ impl<'a> Walker<'a> {
         let key = (from.pointer.clone(), to.pointer.clone());
         let first_visit = !via || self.visited.insert(key);
         let after_annotations = self.findings.len();
+        // Whether something below differs in spelling only is an explanation too.
+        let spelling_elsewhere = std::mem::take(&mut self.spelling);
         if first_visit {
             self.shapes(from.node, to.node, &inner);
         }
@@ -328,13 +331,15 @@ impl<'a> Walker<'a> {
             finding.new = Some(new.clone());
             self.push(finding, place);
         } else if !via
+            && !self.spelling
             && self.findings.len() == before
             && after_annotations == before
             && !same(old, new)
         {
-            // The branches below explain every keyword, so this is the net under them.
+            // The branches above explain every keyword, so this is the net under them.
             self.restructured_or_unclassified(old, new, place);
         }
+        self.spelling |= spelling_elsewhere;
     }
 
     /// Something differs and no rule said so.
@@ -424,7 +429,26 @@ fn follow<'a>(document: &'a Document, node: &'a Json, at: &str) -> Result<Follow
             return Ok(followed);
         };
         let Some(reference) = document.reference(object) else {
-            return Ok(followed);
+            // An `allOf` around a single schema is a wrapper that generators put around references.
+            let Some(Json::Array(wrapped)) = object.get("allOf") else {
+                return Ok(followed);
+            };
+            let only = wrapped.len() == 1
+                && object.iter().all(|(keyword, _)| {
+                    keyword == "allOf"
+                        || keyword
+                            .as_str()
+                            .is_some_and(|it| is_annotation(it) || it.starts_with("x-"))
+                });
+            if !only || followed.pointer.is_empty() {
+                return Ok(followed);
+            }
+            followed = Followed {
+                node: &wrapped[0],
+                pointer: pointer::join(&pointer::join(&followed.pointer, "allOf"), "0"),
+                via_reference: true,
+            };
+            continue;
         };
         let alone = document.reference_stands_alone()
             || object.iter().all(|(keyword, _)| {
@@ -453,26 +477,36 @@ fn reference_text(node: &Json) -> Option<&str> {
 
 /// A schema without what says nothing about validity, at every level.
 pub(crate) fn without_annotations(node: &Json) -> Json {
-    let mut bare = node.clone();
-    let mut places = Vec::new();
-    super::document::each_schema_at(node, &mut String::new(), &mut |_, at| {
-        places.push(at.to_owned());
-    });
-    for at in places {
-        if let Some(Json::Object(object)) = super::closed::at_mut(&mut bare, &at) {
-            object.retain(|keyword, value| {
-                let Some(keyword) = keyword.as_str() else {
-                    return true;
-                };
-                let silent = (is_annotation(keyword)
-                    && !["$defs", "definitions", "nullable", "$id", "id"].contains(&keyword))
-                    || keyword.starts_with("x-");
-                let empty = keyword == "required" && *value == Json::Array(Vec::new());
-                !silent && !empty
-            });
+    let Json::Object(object) = node else {
+        return node.clone();
+    };
+    let inner = |keyword: &str, value: &Json| match (holds(keyword, value), value) {
+        (Some(Holds::One), schema) => without_annotations(schema),
+        (Some(Holds::List), Json::Array(list)) => {
+            Json::Array(list.iter().map(without_annotations).collect())
+        }
+        (Some(Holds::Map), Json::Object(map)) => Json::Object(
+            map.iter()
+                .map(|(name, schema)| (name.clone(), without_annotations(schema)))
+                .collect(),
+        ),
+        _ => value.clone(),
+    };
+    let mut bare = Object::new();
+    for (name, value) in object.iter() {
+        let Some(keyword) = name.as_str() else {
+            bare.push(name.clone(), value.clone());
+            continue;
+        };
+        let silent = (is_annotation(keyword)
+            && !["$defs", "definitions", "nullable", "$id", "id"].contains(&keyword))
+            || keyword.starts_with("x-");
+        let empty = keyword == "required" && *value == Json::Array(Vec::new());
+        if !silent && !empty {
+            bare.push(name.clone(), inner(keyword, value));
         }
     }
-    bare
+    Json::Object(bare)
 }
 
 /// A list for a sentence, cut where it gets long.

@@ -328,11 +328,19 @@ impl Walker<'_> {
         } else {
             Effect::Widens
         };
-        // A map of values that is shut loses declared members: the witness has one.
-        if !open(was) && !shut(was) {
+        // A sender without declared members is a map, and its members are at stake.
+        let sender = match self.side {
+            Side::Input => old,
+            Side::Output => new,
+        };
+        let map = sender
+            .get("properties")
+            .and_then(Json::as_object)
+            .is_none_or(Object::is_empty);
+        let valued = |value: Option<&Json>| !open(value) && !shut(value);
+        if map || valued(sender.get(keyword)) {
             finding.steps.push(Step::Extra);
-        } else if !open(is) && !shut(is) && self.side == Side::Output {
-            finding.steps.push(Step::Extra);
+            finding.receiver_steps.push(Step::Extra);
         }
         if closes {
             finding.calm = Level::Cosmetic;
@@ -461,6 +469,9 @@ fn named_exposure(name: &str) -> Exposure {
         "next",
         "continuation",
         "cursor",
+        "sync",
+        "resume",
+        "delta",
         "max",
         "count",
         "limit",

@@ -4,16 +4,17 @@
 //! the sender says. Where a keyword does not follow directly, the sender is taken apart: by kind, by the branches
 //! of its unions, by the values of its enumerations. Recursive references are proved by assuming the claim for
 //! smaller values (an assumption counts only after a step into a member or an item). The answer is either a proof
-//! or "not shown"; "not shown" never means "refuted".
+//! or "not shown"; "not shown" never means "refuted". Members of objects have a file of their own.
 
-use super::super::document::{Document, Draft, Problem};
-use super::super::value::{as_count, as_i64, same};
+mod members;
+
 use super::disjoint::Disjointness;
 use super::evaluate::{Patterns, accepts, accepts_all, is_annotation};
-use super::language::{Inclusion, included};
 use super::view::{Kind, Kinds, View};
-use super::{Answer, Prover, Question};
-use crate::canonical::{Json, Object, Text};
+use super::{Answer, Budget, Prover, Question};
+use crate::canonical::{Json, Object};
+use crate::schema::document::{Document, Draft, Problem};
+use crate::schema::value::{as_count, as_i64, same};
 
 /// How many comparisons one proof may take.
 const MAX_STEPS: usize = 60_000;
@@ -53,6 +54,7 @@ impl Structural {
             sender: question.sender,
             receiver: question.receiver,
             patterns: question.patterns,
+            budget: question.budget,
             steps: 0,
             depth: 0,
             nesting: 0,
@@ -68,6 +70,7 @@ struct Proof<'a> {
     sender: &'a Document,
     receiver: &'a Document,
     patterns: &'a Patterns,
+    budget: &'a Budget,
     steps: usize,
     /// Steps into members and items: an assumption made at a smaller depth is about larger values.
     depth: usize,
@@ -84,6 +87,14 @@ impl<'a> Proof<'a> {
         self.view(&view, Kinds::ANY, receiver)
     }
 
+    fn step(&mut self, steps: usize) -> Result<(), Problem> {
+        self.steps += steps;
+        if self.steps > MAX_STEPS || self.nesting > MAX_DEPTH || !self.budget.take(steps) {
+            return Err(Problem::TooLarge);
+        }
+        Ok(())
+    }
+
     /// One step into a member or an item.
     fn inner(&mut self, senders: &[&'a Json], receiver: &'a Json) -> Result<(), Problem> {
         self.depth += 1;
@@ -96,10 +107,7 @@ impl<'a> Proof<'a> {
         if is_anything(receiver) || view.never {
             return Ok(());
         }
-        self.steps += 1;
-        if self.steps > MAX_STEPS || self.nesting > MAX_DEPTH {
-            return Err(Problem::TooLarge);
-        }
+        self.step(1 + view.parts.len())?;
         let identity = (view.identity(), mask, std::ptr::from_ref(receiver) as usize);
         if let Some((_, depth)) = self.assumed.iter().rev().find(|(it, _)| *it == identity) {
             return if *depth < self.depth {
@@ -162,6 +170,7 @@ impl<'a> Proof<'a> {
             if !mask.has(Kind::of(value)) {
                 continue;
             }
+            self.step(1)?;
             let parts = view.parts.iter().map(|part| part.node);
             if accepts_all(self.sender, parts, value, self.patterns) == Some(false) {
                 continue;
@@ -185,10 +194,7 @@ impl<'a> Proof<'a> {
     }
 
     fn kind(&mut self, view: &View<'a>, kind: Kind, receiver: &'a Json) -> Result<(), Problem> {
-        self.steps += 1;
-        if self.steps > MAX_STEPS || self.nesting > MAX_DEPTH {
-            return Err(Problem::TooLarge);
-        }
+        self.step(1)?;
         let object = match receiver {
             Json::Bool(true) => return Ok(()),
             Json::Bool(false) => return Err(Problem::Other("nothing is accepted any more".into())),
@@ -371,7 +377,7 @@ impl<'a> Proof<'a> {
                     || view
                         .all("pattern")
                         .filter_map(Json::as_str)
-                        .any(|mine| mine == wanted || included(mine, wanted) == Inclusion::Holds)
+                        .any(|mine| self.patterns.includes(mine, wanted))
             }),
             "format" => {
                 let known = argument.as_str().is_some_and(is_known_format);
@@ -473,236 +479,6 @@ impl<'a> Proof<'a> {
         }
         Ok(())
     }
-
-    fn object(
-        &mut self,
-        view: &View<'a>,
-        receiver: &'a Object,
-        keyword: &str,
-        argument: &'a Json,
-    ) -> Result<(), Problem> {
-        let holds = match keyword {
-            "required" => match argument {
-                Json::Array(names) => {
-                    let required = view.required();
-                    names
-                        .iter()
-                        .filter_map(Json::as_text)
-                        .all(|name| required.contains(name))
-                }
-                // Draft 3 spelled it as a boolean on the member.
-                _ => true,
-            },
-            "minProperties" => {
-                at_least(view, keyword, argument)
-                    || as_count(argument).is_some_and(|least| view.required().len() as u64 >= least)
-            }
-            "maxProperties" => at_most(view, keyword, argument) || self.few_names(view, argument),
-            "properties" => return self.properties(view, argument),
-            "additionalProperties" | "unevaluatedProperties" => {
-                return self.further(view, receiver, keyword, argument);
-            }
-            "patternProperties" => return self.by_pattern(view, argument),
-            "propertyNames" => return self.names(view, argument),
-            "dependentRequired" | "dependencies" | "dependentSchemas" => {
-                return self.dependencies(view, keyword, argument);
-            }
-            _ => true,
-        };
-        holds.then_some(()).ok_or(Problem::Keyword(known(keyword)))
-    }
-
-    fn few_names(&self, view: &View<'a>, argument: &Json) -> bool {
-        let shut = view.rest().contains(&&Json::Bool(false));
-        shut && as_count(argument).is_some_and(|most| view.names().len() as u64 <= most)
-    }
-
-    fn properties(&mut self, view: &View<'a>, argument: &'a Json) -> Result<(), Problem> {
-        let Some(properties) = argument.as_object() else {
-            return Err(Problem::Keyword("properties"));
-        };
-        for (name, wanted) in properties.by_name() {
-            let mine = view.member(name, self.patterns);
-            if !mine.contains(&&Json::Bool(false)) {
-                self.inner(&mine, wanted)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Members that the receiver does not name.
-    fn further(
-        &mut self,
-        view: &View<'a>,
-        receiver: &'a Object,
-        keyword: &str,
-        argument: &'a Json,
-    ) -> Result<(), Problem> {
-        if is_anything(argument) {
-            return Ok(());
-        }
-        let around = match keyword {
-            // What neighbours evaluate is exempt too; those that always apply are known.
-            "unevaluatedProperties" => certain_neighbours(self.receiver, receiver)?,
-            _ => vec![receiver],
-        };
-        let exempt = |name: &Text, patterns: &Patterns| {
-            around.iter().any(|node| {
-                let named = node
-                    .get("properties")
-                    .and_then(Json::as_object)
-                    .is_some_and(|it| it.iter().any(|(member, _)| member == name));
-                let matched =
-                    node.get("patternProperties")
-                        .and_then(Json::as_object)
-                        .is_some_and(|it| {
-                            it.iter().any(|(pattern, _)| {
-                                name.as_str().zip(pattern.as_str()).is_some_and(
-                                    |(name, pattern)| patterns.matches(pattern, name) == Some(true),
-                                )
-                            })
-                        });
-                let neighbour_takes_all =
-                    keyword == "unevaluatedProperties" && node.contains("additionalProperties");
-                named || matched || neighbour_takes_all
-            })
-        };
-        for name in view.names() {
-            if exempt(name, self.patterns) {
-                continue;
-            }
-            let mine = view.member(name, self.patterns);
-            if !mine.contains(&&Json::Bool(false)) {
-                self.inner(&mine, argument)?;
-            }
-        }
-        let rest = view.rest();
-        if rest.contains(&&Json::Bool(false)) {
-            return Ok(());
-        }
-        self.inner(&rest, argument)?;
-        for patterns in view.all("patternProperties").filter_map(Json::as_object) {
-            for (_, schema) in patterns.iter() {
-                self.inner(&[schema], argument)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn by_pattern(&mut self, view: &View<'a>, argument: &'a Json) -> Result<(), Problem> {
-        let Some(patterns) = argument.as_object() else {
-            return Err(Problem::Keyword("patternProperties"));
-        };
-        for (pattern, wanted) in patterns.by_name() {
-            for name in view.names() {
-                let matches = name
-                    .as_str()
-                    .zip(pattern.as_str())
-                    .and_then(|(name, pattern)| self.patterns.matches(pattern, name));
-                if matches == Some(false) {
-                    continue;
-                }
-                let mine = view.member(name, self.patterns);
-                if !mine.contains(&&Json::Bool(false)) {
-                    self.inner(&mine, wanted)?;
-                }
-            }
-            // The sender's own schema for the very same pattern holds of everything it matches.
-            let same_pattern: Vec<&'a Json> = view
-                .all("patternProperties")
-                .filter_map(Json::as_object)
-                .flat_map(|own| own.iter().filter(|(own, _)| *own == pattern).map(|it| it.1))
-                .collect();
-            let mut mine = view.rest();
-            mine.extend(&same_pattern);
-            if !mine.contains(&&Json::Bool(false)) {
-                self.inner(&mine, wanted)?;
-            }
-            if same_pattern.is_empty() {
-                for own in view.all("patternProperties").filter_map(Json::as_object) {
-                    for (_, schema) in own.iter() {
-                        self.inner(&[schema], wanted)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn names(&mut self, view: &View<'a>, argument: &'a Json) -> Result<(), Problem> {
-        if self.receiver.draft == Draft::Four || is_anything(argument) {
-            return Ok(());
-        }
-        let mine: Vec<&Json> = if self.sender.draft == Draft::Four {
-            Vec::new()
-        } else {
-            view.all("propertyNames").collect()
-        };
-        if !mine.is_empty() {
-            let names = View::of_all(self.sender, &mine)?;
-            return self.view(&names, Kinds::only(Kind::String), argument);
-        }
-        let closed = view.rest().contains(&&Json::Bool(false))
-            && view.all("patternProperties").next().is_none();
-        if closed {
-            let all = view.names().into_iter().all(|name| {
-                let shut = view
-                    .member(name, self.patterns)
-                    .contains(&&Json::Bool(false));
-                let name = Json::String(name.clone());
-                shut || accepts(self.receiver, argument, &name, self.patterns) == Some(true)
-            });
-            if all {
-                return Ok(());
-            }
-        }
-        let any = View::of_all(self.sender, &[])?;
-        self.view(&any, Kinds::only(Kind::String), argument)
-            .map_err(|_| Problem::Keyword("propertyNames"))
-    }
-
-    fn dependencies(
-        &mut self,
-        view: &View<'a>,
-        keyword: &str,
-        argument: &'a Json,
-    ) -> Result<(), Problem> {
-        let problem = || Problem::Keyword(known(keyword));
-        let map = argument.as_object().ok_or_else(problem)?;
-        for (name, dependency) in map.by_name() {
-            if view
-                .member(name, self.patterns)
-                .contains(&&Json::Bool(false))
-            {
-                continue;
-            }
-            let same_known = self.sender.draft == self.receiver.draft
-                && view.all(keyword).filter_map(Json::as_object).any(|own| {
-                    own.iter().any(|(own, mine)| {
-                        own == name && !mentions_reference(mine) && same(mine, dependency)
-                    })
-                });
-            if same_known {
-                continue;
-            }
-            match dependency {
-                Json::Array(names) => {
-                    let required = view.required();
-                    let all = names
-                        .iter()
-                        .filter_map(Json::as_text)
-                        .all(|name| required.contains(name));
-                    if !all {
-                        return Err(problem());
-                    }
-                }
-                schema => self
-                    .view(view, Kinds::only(Kind::Object), schema)
-                    .map_err(|_| problem())?,
-            }
-        }
-        Ok(())
-    }
 }
 
 fn number(
@@ -788,33 +564,6 @@ fn has_in_place(node: &Object) -> bool {
     ]
     .iter()
     .any(|keyword| node.contains(keyword))
-}
-
-/// The node and the schemas beside it that apply to every value: what they evaluate is evaluated for certain.
-fn certain_neighbours<'a>(
-    document: &'a Document,
-    node: &'a Object,
-) -> Result<Vec<&'a Object>, Problem> {
-    let mut found = vec![node];
-    let mut next = 0;
-    while next < found.len() && found.len() < 64 {
-        let node = found[next];
-        next += 1;
-        let mut add = |json: &'a Json| {
-            if let Json::Object(object) = json
-                && !found.iter().any(|it| std::ptr::eq(*it, object))
-            {
-                found.push(object);
-            }
-        };
-        if let Some(reference) = document.reference(node) {
-            add(document.resolve(reference)?.0);
-        }
-        for part in node.get("allOf").map_or(&[][..], list) {
-            add(part);
-        }
-    }
-    Ok(found)
 }
 
 /// Whether a reference may stand anywhere inside. A member that only looks like one counts too.

@@ -1,0 +1,307 @@
+//! Limits of numbers, lengths and counts, patterns and formats.
+
+use super::keywords::same_option;
+use super::{Effect, Place, Walker, shown};
+use crate::canonical::{Json, Object};
+use crate::judgement::{Exposure, Level};
+use crate::schema::Side;
+use crate::schema::prove::language::{Inclusion, included};
+use crate::schema::prove::view::bound_of;
+use crate::schema::sample::beside;
+use crate::schema::value::as_count;
+
+const COUNTS: &[(&str, bool, &str)] = &[
+    ("minLength", true, "length"),
+    ("maxLength", false, "length"),
+    ("minItems", true, "number of items"),
+    ("maxItems", false, "number of items"),
+    ("minProperties", true, "number of members"),
+    ("maxProperties", false, "number of members"),
+    ("minContains", true, "number of matching items"),
+    ("maxContains", false, "number of matching items"),
+];
+
+impl Walker<'_> {
+    pub(super) fn bounds(&mut self, old: &Object, new: &Object, place: &Place) {
+        for lower in [true, false] {
+            let (plain, exclusive) = if lower {
+                ("minimum", "exclusiveMinimum")
+            } else {
+                ("maximum", "exclusiveMaximum")
+            };
+            if old.get(plain) == new.get(plain) && old.get(exclusive) == new.get(exclusive) {
+                continue;
+            }
+            let (was, is) = (bound_of(old, lower), bound_of(new, lower));
+            let keyword = if new.contains(exclusive) && old.get(plain) == new.get(plain) {
+                exclusive
+            } else if new.contains(plain) || old.contains(plain) {
+                plain
+            } else {
+                exclusive
+            };
+            let at = place.clone().token(keyword);
+            let mut finding = self.finding("bound-tightened", &at);
+            finding.old = old.get(keyword).cloned();
+            finding.new = new.get(keyword).cloned();
+            let called = self.called(place);
+            let side = if lower { "lower" } else { "upper" };
+            let effect = match (&was, &is) {
+                (None, Some(_)) => Effect::Narrows,
+                (Some(_), None) => Effect::Widens,
+                (Some(was), Some(is)) => {
+                    let kind = crate::schema::prove::view::Kind::Fraction;
+                    match (was.within(is, lower, kind), is.within(was, lower, kind)) {
+                        (true, true) => Effect::Neutral,
+                        (true, false) => Effect::Widens,
+                        (false, _) => Effect::Narrows,
+                    }
+                }
+                (None, None) => Effect::Either,
+            };
+            let word = |bound: &Option<crate::schema::prove::view::Bound>| match bound {
+                Some(bound) if bound.exclusive => format!("beyond {}", bound.number),
+                Some(bound) => bound.number.to_string(),
+                None => "none".to_owned(),
+            };
+            finding.effect = effect;
+            finding.calm = Level::Additive;
+            let mut moved = format!("from {} to {}", word(&was), word(&is));
+            let safe = |bound: &Option<crate::schema::prove::view::Bound>| {
+                bound.as_ref().is_some_and(|it| {
+                    matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
+                })
+            };
+            if safe(&was) || safe(&is) {
+                moved.push_str(
+                    ", the limit of exact integers in JavaScript, which generators add by themselves",
+                );
+            }
+            match effect {
+                Effect::Neutral => {
+                    if same_option(old.get(plain), new.get(plain))
+                        && same_option(old.get(exclusive), new.get(exclusive))
+                    {
+                        self.spelling = true;
+                        continue;
+                    }
+                    finding.family = "equivalent-restructured";
+                    finding.calm = Level::Cosmetic;
+                    finding.message =
+                        format!("the {side} bound of {called} is spelled differently");
+                }
+                Effect::Widens => {
+                    finding.family = "bound-loosened";
+                    finding.message = format!("the {side} bound of {called} was loosened {moved}");
+                    finding.exposure = Exposure::Low;
+                }
+                Effect::Either => {
+                    finding.family = "schema-unclassified";
+                    finding.message = format!("the {side} bound of {called} is not a number");
+                }
+                Effect::Narrows => {
+                    finding.message = format!("the {side} bound of {called} was tightened {moved}");
+                }
+            }
+            // The tighter of the two bounds is what a witness has to overstep.
+            let tight = if effect == Effect::Widens { &was } else { &is };
+            if let Some(bound) = tight {
+                if bound.exclusive {
+                    finding.hints.push(bound.number.clone());
+                }
+                if let Json::Number(number) = &bound.number {
+                    finding.hints.extend(beside(number, !lower));
+                }
+            }
+            let loose = if effect == Effect::Widens { &is } else { &was };
+            finding
+                .hints
+                .extend(loose.as_ref().map(|it| it.number.clone()));
+            self.push(finding, place);
+        }
+        self.multiple(old, new, place);
+    }
+
+    fn multiple(&mut self, old: &Object, new: &Object, place: &Place) {
+        let (was, is) = (old.get("multipleOf"), new.get("multipleOf"));
+        if was == is {
+            return;
+        }
+        if same_option(was, is) {
+            self.spelling = true;
+            return;
+        }
+        let at = place.clone().token("multipleOf");
+        let mut finding = self.finding("bound-tightened", &at);
+        finding.old = was.cloned();
+        finding.new = is.cloned();
+        finding.calm = Level::Additive;
+        finding.effect = match (was, is) {
+            (None, _) => Effect::Narrows,
+            (_, None) => Effect::Widens,
+            _ => Effect::Either,
+        };
+        if finding.effect == Effect::Widens {
+            finding.family = "bound-loosened";
+        }
+        let word = |it: Option<&Json>| {
+            it.map_or_else(
+                || "any number".to_owned(),
+                |it| format!("a multiple of {it}"),
+            )
+        };
+        finding.message = format!(
+            "{} was {} and is {} now",
+            self.called(place),
+            word(was),
+            word(is)
+        );
+        finding.hints.extend(was.cloned());
+        finding.hints.extend(is.cloned());
+        self.push(finding, place);
+    }
+
+    pub(super) fn counts(&mut self, old: &Object, new: &Object, place: &Place) {
+        for (keyword, lower, what) in COUNTS {
+            let (was, is) = (old.get(keyword), new.get(keyword));
+            if was == is {
+                continue;
+            }
+            if same_option(was, is) {
+                self.spelling = true;
+                continue;
+            }
+            let at = place.clone().token(keyword);
+            let limit = |value: Option<&Json>| match value {
+                None => Some(if *lower { 0 } else { u64::MAX }),
+                Some(value) => as_count(value),
+            };
+            let called = self.called(place);
+            let mut finding = self.finding("bound-tightened", &at);
+            finding.old = was.cloned();
+            finding.new = is.cloned();
+            finding.calm = Level::Additive;
+            let word =
+                |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
+            let side = if *lower { "smallest" } else { "greatest" };
+            let (verb, effect) = match (limit(was), limit(is)) {
+                (Some(was), Some(is)) if was == is => ("is spelled differently", Effect::Neutral),
+                (Some(was), Some(is)) if (was < is) == *lower => ("was tightened", Effect::Narrows),
+                (Some(_), Some(_)) => ("was loosened", Effect::Widens),
+                _ => ("changed", Effect::Either),
+            };
+            match effect {
+                Effect::Neutral => {
+                    finding.family = "equivalent-restructured";
+                    finding.calm = Level::Cosmetic;
+                }
+                Effect::Widens => {
+                    finding.family = "bound-loosened";
+                    finding.exposure = Exposure::Low;
+                }
+                _ => {}
+            }
+            finding.effect = effect;
+            finding.message = format!(
+                "the {side} {what} of {called} {verb}, from {} to {}",
+                word(was),
+                word(is)
+            );
+            self.push(finding, place);
+        }
+    }
+
+    pub(super) fn texts(&mut self, old: &Object, new: &Object, place: &Place) {
+        for keyword in [
+            "pattern",
+            "format",
+            "contentEncoding",
+            "contentMediaType",
+            "contentSchema",
+        ] {
+            let (was, is) = (old.get(keyword), new.get(keyword));
+            if was == is {
+                continue;
+            }
+            let at = place.clone().token(keyword);
+            let called = self.called(place);
+            let mut finding = self.finding("content-changed", &at);
+            finding.old = was.cloned();
+            finding.new = is.cloned();
+            let (added, removed) = (was.is_none(), is.is_none());
+            let word = |it: Option<&Json>| it.map(shown).unwrap_or_default();
+            finding.effect = if added {
+                Effect::Narrows
+            } else if removed {
+                Effect::Widens
+            } else {
+                Effect::Either
+            };
+            finding.calm = Level::Additive;
+            match keyword {
+                "pattern" => {
+                    let (sent, received) = match self.side {
+                        Side::Input => (was, is),
+                        Side::Output => (is, was),
+                    };
+                    let texts = sent
+                        .and_then(Json::as_str)
+                        .zip(received.and_then(Json::as_str));
+                    if let Some(Inclusion::Fails(text)) =
+                        texts.map(|(one, other)| included(one, other))
+                    {
+                        finding.hints.push(Json::string(text));
+                    }
+                    (finding.family, finding.message) = if added {
+                        (
+                            "pattern-added",
+                            format!("{called} must match {} now", word(is)),
+                        )
+                    } else if removed {
+                        (
+                            "pattern-removed",
+                            format!("{called} no longer has to match {}", word(was)),
+                        )
+                    } else {
+                        (
+                            "pattern-changed",
+                            format!(
+                                "{called} must match {} now, and had to match {}",
+                                word(is),
+                                word(was)
+                            ),
+                        )
+                    };
+                }
+                "format" => {
+                    (finding.family, finding.message) = if added {
+                        (
+                            "format-added",
+                            format!("{called} has the format {} now", word(is)),
+                        )
+                    } else if removed {
+                        (
+                            "format-removed",
+                            format!("{called} no longer has the format {}", word(was)),
+                        )
+                    } else {
+                        (
+                            "format-changed",
+                            format!(
+                                "{called} has the format {} now, and had {}",
+                                word(is),
+                                word(was)
+                            ),
+                        )
+                    };
+                }
+                _ => {
+                    finding.message = format!("`{keyword}` of {called} changed");
+                    // From 2019 on these describe and do not constrain.
+                    finding.calm = Level::Risky;
+                }
+            }
+            self.push(finding, place);
+        }
+    }
+}
