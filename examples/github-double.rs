@@ -2,7 +2,7 @@
 //! on `/_state` what it has stored and what it objected to.
 
 // The double is written for tests, where what cannot go on says so by a panic; here only a part of it is used.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, clippy::print_stderr, clippy::unwrap_used)]
 
 #[path = "../tests/it/github_double.rs"]
 mod github_double;
