@@ -574,35 +574,43 @@ impl Page<'_> {
         let Some(approval) = &self.result.approval else {
             return report::markdown(&self.result.live, limit);
         };
-        let first = "## Does the server match its baseline?\n\n";
-        let mut second = "\n## What does merging approve?\n\n".to_owned();
-        let changed = approval.report.changes().next().is_some();
-        let undetermined = approval.report.verdict == Verdict::Undetermined;
-        second += match changed || undetermined {
+        let first = "The server against its baseline";
+        let second = "What merging approves";
+        // A version that went down is no change of the contract, and blocks.
+        let told =
+            approval.report.changes().next().is_some() || approval.report.verdict != Verdict::Pass;
+        let mut intro = match told {
             true => "The committed baseline, compared with the one on the base branch.\n\n",
             false => "Nothing: the committed baseline is the one on the base branch.\n",
-        };
+        }
+        .to_owned();
         let label = escape::code(self.label);
         if self.result.accepted_by_label {
-            second += &format!("Accepted by a maintainer with the label {label}.\n\n");
+            intro += &format!("Accepted by a maintainer with the label {label}.\n\n");
         } else if self.result.label_would_help {
-            second += &format!(
+            intro += &format!(
                 "**This needs a maintainer.** To accept it, somebody who may label pull requests here adds the label \
                  {label}.\n\n"
             );
         }
         for note in &approval.notes {
-            second += &format!("{}\n\n", escape::markdown(note));
+            intro += &format!("{}\n\n", escape::markdown(note));
         }
-        let room = limit.saturating_sub(first.len() + second.len());
+        // Marks and line ends of the two headings included.
+        let around = first.len() + second.len() + intro.len() + 20;
+        let room = limit.saturating_sub(around);
         // Half of the room for each, unless one needs less.
-        let body = |limit| match changed || undetermined || !approval.report.findings.is_empty() {
+        let body = |limit| match told {
             true => report::markdown(&approval.report, limit),
             false => String::new(),
         };
         let live = report::markdown(&self.result.live, room - body(room / 2).len().min(room));
         let approved = body(room.saturating_sub(live.len()));
-        format!("{first}{live}{second}{approved}")
+        let (live, approved) = (
+            section(first, "", &live),
+            section(second, &intro, &approved),
+        );
+        format!("{live}\n{approved}")
     }
 
     /// Both reports in one, for sinks that count over both. What belongs to the second question says so.
@@ -671,6 +679,19 @@ impl Page<'_> {
                 bump.map_or("none", |it| it.word()).to_owned(),
             ),
         ]
+    }
+}
+
+/// A page under a heading of its own, which takes the verdict over from the page's.
+fn section(title: &str, intro: &str, page: &str) -> String {
+    let verdict = page
+        .strip_prefix("## mcp-keel: ")
+        .and_then(|rest| rest.split_once('\n'));
+    match verdict {
+        Some((verdict, rest)) => {
+            format!("## {title}: {verdict}\n\n{intro}{}", rest.trim_start())
+        }
+        None => format!("## {title}\n\n{intro}{page}"),
     }
 }
 

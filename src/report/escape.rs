@@ -145,7 +145,10 @@ pub fn markdown(text: &str) -> String {
     for (index, part) in line(text).split('`').enumerate() {
         // What stands between two backticks was meant as code; elsewhere a backtick is only dropped from the words.
         if index % 2 == 1 {
-            if !part.is_empty() {
+            if part.trim().is_empty() {
+                // Nothing was meant: these backticks close one code and open the next.
+                out += part;
+            } else {
                 separate(&mut out);
                 out += &code(part);
             }
