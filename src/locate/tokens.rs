@@ -3,6 +3,8 @@
 //! Not a parser of any language, and wrong in corners of each of them; what it must never do is take a comment or a text
 //! for code. Where a text does not end, it is taken to end with its line, so that a mistake stays on that line.
 
+use std::collections::HashMap;
+
 use super::Language;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +25,8 @@ pub(super) struct Token {
 pub(super) struct Source {
     pub(super) tokens: Vec<Token>,
     constants: Vec<Constant>,
+    /// Members of enumerations, by owner and name; none where two of them share both.
+    members: HashMap<(String, String), Option<String>>,
 }
 
 /// A word that stands for a literal text, and where it does.
@@ -45,8 +49,10 @@ impl Source {
         let mut source = Self {
             tokens: reader.tokens,
             constants: Vec::new(),
+            members: HashMap::new(),
         };
         source.constants = source.constants(language);
+        source.members = source.members(language);
         source
     }
 
@@ -134,6 +140,69 @@ impl Source {
         }
     }
 
+    /// `class Names(Enum): A = "a"`, `enum Names { A = "a" }`, `const Names = { A: "a" }`.
+    fn members(&self, language: Language) -> HashMap<(String, String), Option<String>> {
+        let mut members = HashMap::new();
+        let mut add = |owner: &str, at: usize| {
+            if let (Some(name), Some(text)) = (self.word(at), self.text(at + 2)) {
+                members
+                    .entry((owner.to_owned(), name.to_owned()))
+                    .and_modify(|known| *known = None)
+                    .or_insert(Some(text.to_owned()));
+            }
+        };
+        for at in 0..self.tokens.len() {
+            let Some(owner) = self.word(at + 1) else {
+                continue;
+            };
+            match (language, self.word(at)) {
+                (Language::Python, Some("class")) => {
+                    let mut next = at + 2;
+                    if self.is_mark(next, '(') {
+                        next = self.after(next);
+                    }
+                    if !self.is_mark(next, ':') {
+                        continue;
+                    }
+                    next += 1;
+                    // Up to the first line that is something else.
+                    while self.is_mark(next + 1, '=') && self.ends_line(next + 2) {
+                        add(owner, next);
+                        next += 3;
+                    }
+                }
+                (Language::Script, Some("enum")) if self.is_mark(at + 2, '{') => {
+                    let inside = self.inside(at + 2).into_iter();
+                    inside
+                        .filter(|it| self.is_mark(it + 1, '=') && self.ends(it + 3))
+                        .for_each(|it| add(owner, it));
+                }
+                (Language::Script, Some("const"))
+                    if self.is_mark(at + 2, '=') && self.is_mark(at + 3, '{') =>
+                {
+                    let inside = self.inside(at + 3).into_iter();
+                    inside
+                        .filter(|it| self.is_mark(it + 1, ':') && self.ends(it + 3))
+                        .for_each(|it| add(owner, it));
+                }
+                _ => {}
+            }
+        }
+        members
+    }
+
+    /// Whether a value ends before this place.
+    fn ends(&self, at: usize) -> bool {
+        let closed = [',', ')', '}', ']', ';'];
+        closed.iter().any(|mark| self.is_mark(at, *mark)) || self.ends_line(at - 1)
+    }
+
+    fn ends_line(&self, at: usize) -> bool {
+        self.tokens
+            .get(at + 1)
+            .is_none_or(|token| token.line > self.line(at))
+    }
+
     /// What a word stands for here: the constant in whose block this place is, if there is exactly one.
     fn constant(&self, word: &str, at: usize) -> Option<&str> {
         let mut holding = self
@@ -170,23 +239,23 @@ impl Source {
         self.tokens.get(at).map_or(0, |token| token.line)
     }
 
-    /// A text that stands as a whole argument or value: a literal, or a constant of this file.
+    /// A text that stands as a whole argument or value: a literal, a constant of this file, a member of one of its
+    /// enumerations.
     pub(super) fn value(&self, at: usize) -> Option<&str> {
-        let ends = |at: usize| {
-            [',', ')', '}', ']', ';', '.']
-                .iter()
-                .any(|mark| self.is_mark(at, *mark))
-                || self
-                    .tokens
-                    .get(at)
-                    .is_none_or(|token| token.line > self.line(at - 1))
-        };
-        if !ends(at + 1) {
-            return None;
-        }
         match &self.tokens.get(at)?.kind {
-            Kind::Text(text) => text.as_deref(),
-            Kind::Word(word) if !self.is_mark(at + 1, '.') => self.constant(word, at),
+            // A literal may be converted where it stands: `"a".into()`.
+            Kind::Text(text) if self.ends(at + 1) || self.is_mark(at + 1, '.') => text.as_deref(),
+            Kind::Word(word) if self.ends(at + 1) => self.constant(word, at),
+            Kind::Word(owner) if self.is_mark(at + 1, '.') => {
+                let member = self.word(at + 2)?;
+                let spelled_out = self.is_mark(at + 3, '.') && self.is_word(at + 4, "value");
+                let end = if spelled_out { at + 5 } else { at + 3 };
+                let key = (owner.clone(), member.to_owned());
+                self.members
+                    .get(&key)
+                    .filter(|_| self.ends(end))?
+                    .as_deref()
+            }
             _ => None,
         }
     }
