@@ -24,6 +24,8 @@ pub mod capture;
 
 pub mod fingerprint;
 
+pub mod verify;
+
 pub mod release;
 
 pub mod baseline;

@@ -9,6 +9,7 @@ use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::{fastmcp, keel};
 use crate::release::Release;
 use crate::surface::{ClientProfile, Component, Kind, Scope, Surface, component_key};
+use crate::verify::launched::LaunchLink;
 
 /// A manifest that was read and verified.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Pinned {
     pub surface: Surface,
     /// The version that it had then, by the source that the policy goes by.
     pub release: Release,
+    /// What was launched then; empty where the baseline does not say.
+    pub launch: Vec<LaunchLink>,
 }
 
 impl Manifest {
@@ -180,6 +183,7 @@ impl Reader<'_> {
             "toolOrder",
             "components",
             "surface",
+            "launch",
         ];
         self.only(document, &at, entry, &known)?;
         let below = |member: &str| format!("{at}/{member}");
@@ -219,7 +223,25 @@ impl Reader<'_> {
             ));
         }
         let release = self.release(document, &below("version"), &surface)?;
-        Ok(Pinned { surface, release })
+        Ok(Pinned {
+            surface,
+            release,
+            launch: self.launch(document, &below("launch"))?,
+        })
+    }
+
+    fn launch(&self, document: &Document, at: &str) -> Result<Vec<LaunchLink>, BaselineError> {
+        let Some(found) = pointer::resolve(&document.value, at) else {
+            return Ok(Vec::new());
+        };
+        let links: Option<Vec<LaunchLink>> = found
+            .as_array()
+            .and_then(|links| links.iter().map(LaunchLink::from_json).collect());
+        links.ok_or_else(|| {
+            let problem =
+                "`launch` must be an array of links with `role`, `name` and perhaps `sha256`";
+            self.shape(document, at, problem.to_owned())
+        })
     }
 
     fn release(

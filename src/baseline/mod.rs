@@ -12,7 +12,7 @@ pub mod store;
 
 pub use error::BaselineError;
 pub use manifest::{Manifest, Pinned};
-pub use render::{SCHEMA_URL, integrity, render, server_entry};
+pub use render::{SCHEMA_URL, integrity, render, server_entry, with_launch};
 
 /// The only version of the format so far.
 pub const MANIFEST_VERSION: i64 = 1;

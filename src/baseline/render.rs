@@ -9,6 +9,7 @@ use crate::canonical::{Json, Object, Text, to_canonical, write_pretty_at};
 use crate::fingerprint::{Digest, fastmcp, keel};
 use crate::release::Release;
 use crate::surface::{Component, Kind, Surface};
+use crate::verify::launched::LaunchLink;
 
 /// Where the JSON Schema of this format is published.
 pub const SCHEMA_URL: &str =
@@ -63,6 +64,17 @@ pub fn server_entry(surface: &Surface, release: &Release) -> Json {
     Json::Object(entry)
 }
 
+/// An entry with what was launched.
+pub fn with_launch(mut entry: Json, launch: &[LaunchLink]) -> Json {
+    if let Json::Object(object) = &mut entry
+        && !launch.is_empty()
+    {
+        let links = launch.iter().map(LaunchLink::to_json).collect();
+        object.push("launch", Json::Array(links));
+    }
+    entry
+}
+
 fn component_entry(component: &Component) -> Json {
     let mut digests = Object::new();
     for (facet, digest) in keel::facets(component) {
@@ -89,7 +101,8 @@ fn component_entry(component: &Component) -> Json {
 pub(super) fn entry_digest(entry: &Object) -> Digest {
     let covered = entry
         .iter()
-        .filter(|(name, _)| *name != "surface")
+        // How a server was launched is not what it promises: `integrity` covers it, the digest of the surface does not.
+        .filter(|(name, _)| *name != "surface" && *name != "launch")
         .map(|(name, value)| {
             let value = match (name.as_str(), value) {
                 (Some("components"), Json::Object(components)) => components

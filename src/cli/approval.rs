@@ -100,6 +100,7 @@ fn compare(
                 // Annotations stand on lines of the head, so the places are those of the new file.
                 manifest: Some(head),
                 accept_with: "",
+                notes: &[],
             };
             compared.report(policy, today())
         })

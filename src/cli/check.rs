@@ -82,12 +82,14 @@ async fn check(
         Ok(captured) => {
             let surface = &captured.surface;
             let release = release.unwrap_or_else(|| Release::of_server(surface));
+            let notes = target.notes(pinned);
             let compared = Compared {
                 name: &target.name,
                 old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
                 new: Some((surface, &release)),
                 manifest: Some(manifest),
                 accept_with: &target.pin_command,
+                notes: &notes,
             };
             Ok(compared.report(policy, today()))
         }

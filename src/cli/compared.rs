@@ -23,6 +23,8 @@ pub(super) struct Compared<'a> {
     /// Where the old one stands, for the lines of changes.
     pub(super) manifest: Option<&'a Manifest>,
     pub(super) accept_with: &'a str,
+    /// What is to be said beside what the surfaces say: how the server was started.
+    pub(super) notes: &'a [Note],
 }
 
 impl Compared<'_> {
@@ -42,6 +44,7 @@ impl Compared<'_> {
         let mut findings: Vec<Finding> = new
             .into_iter()
             .flat_map(|surface| &surface.notes)
+            .chain(self.notes)
             .map(|note| finding(policy, note.clone()))
             .collect();
         let judged = policy.judge(self.name, changes, today);

@@ -58,6 +58,7 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         new: Some((&captured.surface, &release)),
         manifest: Some(&manifest),
         accept_with: "mcp-keel pin weather",
+        notes: &[],
     };
     let report = Report::new(
         Comparison::Check,

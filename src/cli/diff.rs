@@ -47,6 +47,7 @@ fn compare(old: &Surfaces, new: &Surfaces, policy: &Policy) -> Vec<ServerReport>
             new,
             manifest: None,
             accept_with: "",
+            notes: &[],
         };
         compared.report(policy, today())
     };

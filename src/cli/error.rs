@@ -16,6 +16,8 @@ pub enum Exit {
     Usage,
     /// A server could not be booted or captured.
     Undetermined,
+    /// Bytes on disk are not those that were approved.
+    Verification,
 }
 
 impl Exit {
@@ -26,6 +28,7 @@ impl Exit {
             Exit::Drift => 1,
             Exit::Usage => 2,
             Exit::Undetermined => 3,
+            Exit::Verification => 4,
         }
     }
 }
@@ -47,6 +50,14 @@ impl Error {
             help: help.into(),
             stderr: Vec::new(),
             exit: Exit::Usage,
+        }
+    }
+
+    /// Bytes that are not those that were approved.
+    pub(super) fn verification(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Verification,
+            ..Self::usage(message, help)
         }
     }
 

@@ -6,6 +6,7 @@
 mod action;
 mod approval;
 mod capture;
+mod chain;
 mod check;
 mod compared;
 mod demo;
@@ -18,6 +19,7 @@ mod plan;
 mod progress;
 mod reference;
 mod sources;
+mod verify;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -33,7 +35,7 @@ pub use error::{Error, Exit};
     version,
     max_term_width = 100,
     after_help = "Exit codes: 0 pass, 1 drift blocked, 2 usage, configuration or baseline wrong, \
-                  3 server could not be captured."
+                  3 server could not be captured, 4 verification of bytes failed."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -52,6 +54,11 @@ enum Command {
     Diff(DiffArgs),
     /// Print a digest of every component of a source
     Fingerprint(FingerprintArgs),
+    /// Verify the bytes of servers and how they are launched, without starting anything
+    Verify(VerifyArgs),
+    /// Chains of tool manifests and their lockfile
+    #[command(subcommand)]
+    Chain(ChainCommand),
     /// List the rules
     Rules(RulesArgs),
     /// Explain a rule: why it matters, an example, what to do
@@ -207,6 +214,83 @@ struct FingerprintArgs {
 }
 
 #[derive(Debug, Args)]
+struct VerifyArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// The format on stdout
+    #[arg(long, value_enum, default_value_t = Answer::Terminal)]
+    format: Answer,
+}
+
+#[derive(Debug, Subcommand)]
+enum ChainCommand {
+    /// Verify and validate a chain, and pin it in a lockfile
+    Freeze(FreezeArgs),
+    /// Verify every link of a resolved chain, or the manifests of a lockfile
+    Verify(ChainArgs),
+    /// Print the links of a chain
+    Show(ChainArgs),
+    /// Print the digest of {"tool_id", "version", "manifest", "files"}
+    Integrity(IntegrityArgs),
+}
+
+#[derive(Debug, Args)]
+struct FreezeArgs {
+    #[command(flatten)]
+    chain: ChainArgs,
+    /// The lockfile; without it the tool, `@`, its version and .lock.json beside the first file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Put the hash of the chain into the lockfile's default name
+    #[arg(long, conflicts_with = "output")]
+    chain_hash: bool,
+    /// The time to write, as Python's isoformat() [default: now; an unchanged chain keeps the time that it has]
+    #[arg(long, value_name = "TIME")]
+    generated_at: Option<String>,
+    /// The registry that the chain came from
+    #[arg(long, value_name = "URL")]
+    registry: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct ChainArgs {
+    /// A resolved chain, a lockfile (then its manifests, if they are elsewhere), or manifests from the tool to its
+    /// primitive; one manifest alone is followed through its executor
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What the digest of a link covers of a file [default: whichever of the two the chain was made with]
+    #[arg(long, value_name = "VARIANT", value_parser = plan::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
+    variant: Option<crate::verify::chain::Variant>,
+    /// A chain that does not end in a primitive fails (freeze is always so, unless --lenient)
+    #[arg(long, conflicts_with = "lenient")]
+    strict: bool,
+    /// A parent without a schema for its child is only a warning
+    #[arg(long)]
+    lenient: bool,
+    /// Do not compare digests
+    #[arg(long)]
+    skip_integrity: bool,
+    /// Do not let parents judge their children
+    #[arg(long)]
+    skip_validation: bool,
+    /// The format on stdout
+    #[arg(long, value_enum, default_value_t = Answer::Terminal)]
+    format: Answer,
+}
+
+#[derive(Debug, Args)]
+struct IntegrityArgs {
+    /// JSON or YAML with tool_id, version, manifest and files
+    file: PathBuf,
+    /// What the digest covers of a file
+    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = plan::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
+    variant: crate::verify::chain::Variant,
+    /// The digest is the same text in both formats
+    #[arg(long, value_enum, default_value_t = Answer::Terminal)]
+    format: Answer,
+}
+
+#[derive(Debug, Args)]
 struct RulesArgs {
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = RulesFormat::Terminal)]
@@ -246,6 +330,12 @@ enum Format {
     Github,
     /// GitLab Code Quality
     Gitlab,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Answer {
+    Terminal,
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -316,6 +406,8 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Capture(args) => capture::run(args).await,
         Command::Diff(args) => diff::run(args).await,
         Command::Fingerprint(args) => fingerprint::run(args).await,
+        Command::Verify(args) => verify::run(&args),
+        Command::Chain(command) => chain::run(command),
         Command::Rules(args) => reference::rules(args.format),
         Command::Explain { rule } => reference::explain(&rule),
         Command::Schema { format } => reference::schema(format),

@@ -6,7 +6,7 @@ use super::compared::Compared;
 use super::plan::{Target, plan, today};
 use super::progress::Progress;
 use super::{Error, Exit, PinArgs, output};
-use crate::baseline::{Pinned, render, server_entry, store};
+use crate::baseline::{Pinned, render, server_entry, store, with_launch};
 use crate::capture::capture_stdio;
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
@@ -71,7 +71,7 @@ async fn pin(
         })?;
     let surface = captured.surface;
     let release = release.unwrap_or_else(|| Release::of_server(&surface));
-    let entry = server_entry(&surface, &release);
+    let entry = with_launch(server_entry(&surface, &release), &target.launched);
     let text = match &manifest {
         Some(manifest) => manifest.with_server(&target.name, entry),
         None => render(&[(target.name.clone(), entry)].into()),
@@ -91,12 +91,14 @@ fn report(
         enforcement: Enforcement::Audit,
         ..Policy::default()
     };
+    let notes = target.notes(pinned);
     let compared = Compared {
         name: &target.name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
         new: Some((surface, release)),
         manifest: None,
         accept_with: &target.pin_command,
+        notes: &notes,
     };
     compared.report(&policy, today())
 }

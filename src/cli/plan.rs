@@ -7,13 +7,15 @@ use clap::ValueEnum as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::{Error, Format, PolicyArgs, ServerArgs};
-use crate::baseline::{self, store};
+use crate::baseline::{self, Pinned, store};
 use crate::capture::Limits;
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
-use crate::surface::{ClientProfile, Surface};
+use crate::surface::{ClientProfile, Note, Surface};
+use crate::verify::checksum::{self, Verified, Verify, VerifyError};
+use crate::verify::launched::{self, LaunchLink};
 
 /// The name of a server that nobody named.
 const UNNAMED: &str = "default";
@@ -39,9 +41,34 @@ pub(super) struct Target {
     pub(super) pin_command: String,
     /// Where its version is read.
     version: VersionSource,
+    /// Which bytes are verified before it is started.
+    pub(super) verify: Option<Verify>,
+    /// The line of a `checksum` in the old spelling.
+    checksum_line: Option<usize>,
+    /// What is about to be launched, link by link.
+    pub(super) launched: Vec<LaunchLink>,
 }
 
 impl Target {
+    /// Compares bytes on disk with what was approved.
+    pub(super) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
+        match &self.verify {
+            Some(verify) => checksum::verify(&self.name, verify, &self.launch),
+            None => Ok(None),
+        }
+    }
+
+    /// What is worth saying about how it is started, and which link moved since it was pinned.
+    pub(super) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
+        let mut notes =
+            crate::verify::notes(&self.launch, self.verify.as_ref(), self.checksum_line);
+        // A baseline that does not say how the server was launched knows of no link that could have moved.
+        if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
+            notes.extend(launched::compare(&pinned.launch, &self.launched));
+        }
+        notes
+    }
+
     /// The version of the server's package, read before the server is started; none where only it can tell.
     ///
     /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
@@ -79,8 +106,25 @@ impl Plan {
     }
 }
 
-/// Resolves servers and policy.
+/// Resolves servers and policy, and verifies the bytes of every server: whoever has a plan may start what is in it.
 pub(super) fn plan(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
+    let plan = resolve(args, policy)?;
+    let failed: Vec<VerifyError> = plan
+        .targets
+        .iter()
+        .filter_map(|target| target.verify_bytes().err())
+        .collect();
+    match failed.first() {
+        None => Ok(plan),
+        Some(first) => {
+            let messages: Vec<String> = failed.iter().map(ToString::to_string).collect();
+            Err(Error::verification(messages.join("\n"), first.help()))
+        }
+    }
+}
+
+/// Resolves servers and policy, without looking at a byte of what would be started.
+pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
     let config = config(args.config.as_deref())?;
     let pattern = match (&args.baseline, &config) {
         (Some(path), _) => path.clone(),
@@ -248,11 +292,14 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
     Ok(Target {
         pin_command: pin_command(args, &name),
+        launched: launched::chain(&launch, server.launch_digests),
         name,
         launch,
         client,
         limits,
         version: server.version,
+        verify: server.verify,
+        checksum_line: server.checksum_line,
     })
 }
 

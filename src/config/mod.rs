@@ -15,6 +15,8 @@ use crate::judgement::Exposure;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::surface::ClientProfile;
+use crate::verify::checksum::{Algorithm, Expected, Kind, Verify};
+use crate::verify::launched::Digests;
 
 pub use node::{ConfigError, suggestion};
 
@@ -51,6 +53,12 @@ pub struct ServerConfig {
     pub timeout: Option<Duration>,
     /// Where its version is read.
     pub version: VersionSource,
+    /// Which bytes are verified before it is started; none means that nobody said.
+    pub verify: Option<Verify>,
+    /// The line of a `checksum` in the old spelling.
+    pub checksum_line: Option<usize>,
+    /// Which links of its launch get a digest in the baseline.
+    pub launch_digests: Digests,
 }
 
 /// What is said of the client that a server gets to see. What is not said stays as it was pinned.
@@ -128,7 +136,16 @@ impl Config {
 
 fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
     node.only(&[
-        "command", "cwd", "env", "pass-env", "client", "timeout", "version",
+        "command",
+        "cwd",
+        "env",
+        "pass-env",
+        "client",
+        "timeout",
+        "version",
+        "verify",
+        "checksum",
+        "launch-digests",
     ])?;
     let command_node = node.require(
         "command",
@@ -171,6 +188,92 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(version) => VersionSource::parse(version.string()?),
             None => VersionSource::Auto,
         },
+        // The new spelling wins over the old one; the old one is read all the same, so that it cannot rot.
+        verify: {
+            let legacy = node.get("checksum").map(|it| checksum(&it)).transpose()?;
+            let block = node
+                .get("verify")
+                .map(|it| verify(&it, folder))
+                .transpose()?;
+            block.or(legacy)
+        },
+        checksum_line: node.get("checksum").map(|it| it.line()),
+        launch_digests: match node
+            .get("launch-digests")
+            .map(|it| it.boolean())
+            .transpose()?
+        {
+            Some(true) => Digests::All,
+            Some(false) => Digests::None,
+            None => Digests::WorkingCopy,
+        },
+    })
+}
+
+/// `[server.NAME.verify]`
+fn verify(node: &Node<'_>, folder: &Path) -> Result<Verify, ConfigError> {
+    node.only(&["type", "path", "algorithm", "value"])?;
+    let kind_node = node.require("type", "\"command\", \"file\" or \"none\"")?;
+    let kind: Kind = kind_node.word(Kind::ALL.iter().map(|it| it.word()))?;
+    let refuse = |member: &str, why: &str| match node.get(member) {
+        Some(found) => Err(found
+            .error(&format!("`{member}` has no meaning here"))
+            .expecting(why)),
+        None => Ok(()),
+    };
+    match kind {
+        Kind::None => {
+            for member in ["path", "algorithm", "value"] {
+                refuse(member, "type = \"none\" alone: nothing is verified")?;
+            }
+            Ok(Verify::None)
+        }
+        Kind::Command => {
+            refuse(
+                "path",
+                "type = \"file\" beside a path; type = \"command\" verifies the command itself",
+            )?;
+            Ok(Verify::Command(expected(node)?))
+        }
+        Kind::File => {
+            let path = node.require(
+                "path",
+                "the file to verify, relative to the folder of mcp-keel.toml",
+            )?;
+            let path = folder.join(path.string()?);
+            Ok(Verify::File {
+                path: path.strip_prefix(".").map(Path::to_owned).unwrap_or(path),
+                expected: expected(node)?,
+            })
+        }
+    }
+}
+
+/// JP's old spelling: a digest alone, which means the command.
+fn checksum(node: &Node<'_>) -> Result<Verify, ConfigError> {
+    if let Ok(value) = node.string() {
+        return Ok(Verify::Command(Expected {
+            algorithm: Algorithm::default(),
+            value: value.to_owned(),
+        }));
+    }
+    node.only(&["algorithm", "value"])?;
+    Ok(Verify::Command(expected(node)?))
+}
+
+fn expected(node: &Node<'_>) -> Result<Expected, ConfigError> {
+    Ok(Expected {
+        algorithm: match node.get("algorithm") {
+            Some(found) => found.word(Algorithm::ALL.iter().map(|it| it.word()))?,
+            None => Algorithm::default(),
+        },
+        value: node
+            .require(
+                "value",
+                "the digest, in hexadecimal digits, such as `sha256sum FILE` prints it",
+            )?
+            .string()?
+            .to_owned(),
     })
 }
 

@@ -144,14 +144,9 @@ pub fn markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (index, part) in line(text).split('`').enumerate() {
         // What stands between two backticks was meant as code; elsewhere a backtick is only dropped from the words.
-        if index % 2 == 1 {
-            if part.trim().is_empty() {
-                // Nothing was meant: these backticks close one code and open the next.
-                out += part;
-            } else {
-                separate(&mut out);
-                out += &code(part);
-            }
+        if index % 2 == 1 && !part.trim_matches(' ').is_empty() {
+            separate(&mut out);
+            out += &code(part);
             continue;
         }
         for piece in part.split_inclusive(' ') {

@@ -5,6 +5,7 @@
 
 mod baseline;
 mod capture;
+mod chains;
 mod check;
 mod corpus;
 mod formats;
@@ -22,3 +23,4 @@ mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;
+mod verify;

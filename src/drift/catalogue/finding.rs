@@ -116,4 +116,56 @@ pub(super) const RULES: &[Rule] = &[
         "Register the changed tool under a new version and keep the old one for a while.",
         "tool:calc@1.0 lost a parameter and is still tool:calc@1.0",
     ),
+    elsewhere(
+        "launch-link-changed",
+        "a link of what is launched is not the one that was pinned",
+        "The baseline keeps what was launched: the entry point, the runtime or launcher that starts it, down to the \
+         process. Another package version, another runtime or other bytes of the entry point can behave differently \
+         under the same contract. It is a finding and no drift, because what callers see did not change.",
+        "Check that the change was meant. The next `mcp-keel pin` records it. `\"launch-link-changed\" = \"block\"` \
+         in `[policy.rules]` makes it fail.",
+        "pinned as `npx server@1.2.3`, and checked as `npx server@1.2.4`",
+    ),
+    elsewhere(
+        "launcher-unpinned",
+        "a launcher is not told exactly what to run",
+        "`npx server`, `uvx server` or `docker run image:latest` run whatever the registry answers today. What was \
+         reviewed and what runs on the next machine can be two different programs. This answers the threats of the supply \
+         chain and of an accidental upgrade.",
+        "Name one version, or the digest of an image, in the arguments; the finding has the launcher's own syntax.",
+        "command = [\"npx\", \"-y\", \"@scope/server\"]",
+    ),
+    elsewhere(
+        "launcher-checksum-only",
+        "a checksum covers the launcher, and not what it fetches",
+        "`verify.type = \"command\"` on `npx` or `uvx` verifies the launcher's own bytes. That answers local tampering \
+         with the launcher; the package that it downloads is not covered at all, although the configuration reads as if \
+         it were.",
+        "Pin the package in the arguments. To verify its bytes, install it with a lockfile and use \
+         `verify.type = \"file\"` on its entry point.",
+        "command = [\"uvx\", \"kagimcp\"] with [server.kagi.verify] type = \"command\"",
+    ),
+    elsewhere(
+        "verify-algorithm-weak",
+        "bytes are verified with sha1",
+        "Two files with the same SHA-1 digest can be made for a few thousand dollars. It still notices an accidental \
+         change; it does not answer deliberate tampering.",
+        "Write algorithm = \"sha256\" and the digest that `sha256sum` prints.",
+        "[server.weather.verify] algorithm = \"sha1\"",
+    ),
+    elsewhere(
+        "verify-checksum-deprecated",
+        "the old spelling of the verify block",
+        "`checksum` means the command's own bytes. `[server.NAME.verify]` says which bytes are meant and wins where both \
+         stand.",
+        "Write `[server.NAME.verify]` with type = \"command\", algorithm and value, and remove `checksum`.",
+        "[server.weather] checksum = { algorithm = \"sha256\", value = \"...\" }",
+    ),
+    elsewhere(
+        "verify-none",
+        "somebody decided not to verify the bytes",
+        "`verify.type = \"none\"` says that it was considered. A server without a verify block says nothing at all.",
+        "Nothing, as long as the decision stands.",
+        "[server.weather.verify] type = \"none\"",
+    ),
 ];

@@ -1,0 +1,376 @@
+//! `mcp-keel chain`: chains of tool manifests, verified link by link and pinned in kiwi-mcp's lockfile.
+
+use std::path::{Path, PathBuf};
+
+use super::{Answer, ChainArgs, ChainCommand, Error, Exit, FreezeArgs, IntegrityArgs, output};
+use crate::baseline::store;
+use crate::canonical::{Json, to_pretty};
+use crate::policy::Date;
+use crate::report::escape;
+use crate::verify::chain::disk::{self, DiskError, Found};
+use crate::verify::chain::lockfile::{Lockfile, chain_hash};
+use crate::verify::chain::{
+    Link, Mode, Variant, document_integrity, integrity, short, validate, verify,
+};
+
+pub(super) fn run(command: ChainCommand) -> Result<Exit, Error> {
+    match command {
+        ChainCommand::Freeze(args) => freeze(&args),
+        ChainCommand::Verify(args) => check(&args),
+        ChainCommand::Show(args) => show(&args),
+        ChainCommand::Integrity(args) => print_integrity(&args),
+    }
+}
+
+impl From<DiskError> for Error {
+    fn from(error: DiskError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+/// What came of looking at a chain.
+struct Outcome {
+    links: Vec<Link>,
+    verified: bool,
+    valid: bool,
+    failed_at: Option<usize>,
+    issues: Vec<String>,
+    warnings: Vec<String>,
+}
+
+/// A chain on disk, with the lockfile that pins it if that is what was named.
+fn load(args: &ChainArgs, variant: Variant) -> Result<(Vec<Link>, Option<Lockfile>), Error> {
+    let Some((first, others)) = args.files.split_first() else {
+        return Err(Error::usage(
+            "no file",
+            "name a chain, a lockfile or manifests",
+        ));
+    };
+    match disk::read(first)? {
+        Found::Lock(lock) => {
+            let links = match others {
+                [] => disk::resolve_locked(&lock, &disk::folder_of(first), variant)?,
+                manifests => disk::resolve(manifests, variant)?,
+            };
+            Ok((links, Some(lock)))
+        }
+        // The lockfile is what states the digests, so links need not.
+        Found::Locked(lock, links) => Ok((disk::with_digests(links, variant), Some(lock))),
+        Found::Chain(links) if others.is_empty() => Ok((links, None)),
+        Found::Chain(_) => Err(Error::usage(
+            format!(
+                "{} is a whole chain, and {} more files were named",
+                first.display(),
+                others.len()
+            ),
+            "name a chain alone, or manifests from the tool to its primitive",
+        )),
+        Found::Manifest(_) => Ok((disk::resolve(&args.files, variant)?, None)),
+    }
+}
+
+/// Looks at a chain under the variant that was asked for; else under the one with which it gets farther, because a file
+/// does not say with which it was made.
+fn look(args: &ChainArgs, mode: Mode) -> Result<Outcome, Error> {
+    if let Some(variant) = args.variant {
+        return look_as(args, mode, variant);
+    }
+    let current = look_as(args, mode, Variant::Current)?;
+    if current.verified {
+        return Ok(current);
+    }
+    let documented = look_as(args, mode, Variant::Documented)?;
+    let reach = |outcome: &Outcome| outcome.failed_at.unwrap_or(usize::MAX);
+    Ok(
+        match documented.verified || reach(&documented) > reach(&current) {
+            true => documented,
+            false => current,
+        },
+    )
+}
+
+fn look_as(args: &ChainArgs, mode: Mode, variant: Variant) -> Result<Outcome, Error> {
+    let (links, lock) = load(args, variant)?;
+    let mut outcome = Outcome {
+        verified: true,
+        valid: true,
+        failed_at: None,
+        issues: Vec::new(),
+        warnings: Vec::new(),
+        links,
+    };
+    if !args.skip_integrity {
+        for id in lock.iter().flat_map(Lockfile::unpinned) {
+            outcome.warnings.push(format!(
+                "the lockfile has no integrity of '{id}': its bytes are not compared"
+            ));
+        }
+        let verified = verify(&outcome.links, variant);
+        let differences = lock
+            .map(|lock| lock.differences(&outcome.links))
+            .unwrap_or_default();
+        for (index, problem) in verified.failure.into_iter().chain(differences) {
+            outcome.verified = false;
+            outcome.failed_at = Some(outcome.failed_at.map_or(index, |at| at.min(index)));
+            outcome.issues.push(problem);
+        }
+    }
+    if !args.skip_validation {
+        let validated = validate(&outcome.links, mode);
+        outcome.valid = validated.ok();
+        outcome.issues.extend(validated.issues);
+        outcome.warnings.extend(validated.warnings);
+    }
+    Ok(outcome)
+}
+
+fn check(args: &ChainArgs) -> Result<Exit, Error> {
+    let mode = match (args.strict, args.lenient) {
+        (true, _) => Mode::Strict,
+        (_, true) => Mode::Lenient,
+        _ => Mode::Usual,
+    };
+    let outcome = look(args, mode)?;
+    let texts =
+        |texts: &[String]| Json::Array(texts.iter().map(|it| Json::string(it.as_str())).collect());
+    let text = match args.format {
+        Answer::Json => {
+            let failed_at = outcome.failed_at.map_or(Json::Null, number);
+            let mut members = vec![
+                ("verified", Json::Bool(outcome.verified)),
+                ("valid", Json::Bool(outcome.valid)),
+                ("failedAt", failed_at),
+                ("issues", texts(&outcome.issues)),
+            ];
+            if !outcome.warnings.is_empty() {
+                members.push(("warnings", texts(&outcome.warnings)));
+            }
+            to_pretty(&Json::object(members)) + "\n"
+        }
+        Answer::Terminal => {
+            let mut lines = Vec::new();
+            for (index, link) in outcome.links.iter().enumerate() {
+                let mark = match outcome.failed_at {
+                    Some(at) if index == at => "FAILED",
+                    Some(at) if index > at => "-     ",
+                    _ if args.skip_integrity => "-     ",
+                    _ => "ok    ",
+                };
+                lines.push(format!("{mark} {index} {}", one_line(link)));
+            }
+            lines.extend(
+                outcome
+                    .issues
+                    .iter()
+                    .map(|it| format!("issue: {}", escape::block(it))),
+            );
+            lines.extend(
+                outcome
+                    .warnings
+                    .iter()
+                    .map(|it| format!("warning: {}", escape::block(it))),
+            );
+            lines.push(match (outcome.verified, outcome.valid) {
+                (true, true) => format!("{} links hold", outcome.links.len()),
+                (false, _) => "the chain does not hold".to_owned(),
+                (true, false) => {
+                    "every link holds, and a parent does not accept its child".to_owned()
+                }
+            });
+            lines.join("\n") + "\n"
+        }
+    };
+    output::print(&text)?;
+    Ok(match outcome.verified && outcome.valid {
+        true => Exit::Pass,
+        false => Exit::Verification,
+    })
+}
+
+/// The original's `freeze` trusts what it is given; its description, and we, verify first.
+fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
+    let mode = if args.chain.lenient {
+        Mode::Lenient
+    } else {
+        Mode::Strict
+    };
+    let outcome = look(&args.chain, mode)?;
+    if !outcome.verified || !outcome.valid {
+        return Err(Error::verification(
+            format!("the chain is not frozen:\n{}", outcome.issues.join("\n")),
+            "mend the link that is named, or freeze with --lenient if only schemas are missing",
+        ));
+    }
+    for warning in &outcome.warnings {
+        output::complain(&format!("warning: {}", escape::block(warning)));
+    }
+    let time = args.generated_at.clone().unwrap_or_else(now);
+    let mut lock = Lockfile::of(&outcome.links, &time, args.registry.as_deref())
+        .map_err(|error| Error::usage(error.to_string(), "name the manifests of a chain"))?;
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => default_path(
+            &args.chain.files,
+            &lock,
+            args.chain_hash.then(|| chain_hash(&outcome.links)),
+        )?,
+    };
+    // The same chain gives the same bytes: only a change is worth a new time.
+    if args.generated_at.is_none()
+        && let Ok(Found::Lock(before)) = disk::read(&path)
+        && before.chain == lock.chain
+        && before.root == lock.root
+        && before.registry.get("url") == lock.registry.get("url")
+    {
+        lock = before;
+    }
+    store::replace(&path, lock.to_text().as_bytes()).map_err(|error| {
+        Error::usage(
+            format!("{}: cannot write it: {error}", path.display()),
+            "check the path and its permissions",
+        )
+    })?;
+    let text = match args.chain.format {
+        Answer::Json => to_pretty(&lock.to_json()) + "\n",
+        Answer::Terminal => format!(
+            "FROZEN  {} links, chain {}, in {}\n",
+            outcome.links.len(),
+            chain_hash(&outcome.links),
+            path.display()
+        ),
+    };
+    output::print(&text)?;
+    Ok(Exit::Pass)
+}
+
+/// Beside the first file, under the name that the original's store gives it.
+fn default_path(
+    files: &[PathBuf],
+    lock: &Lockfile,
+    hash: Option<String>,
+) -> Result<PathBuf, Error> {
+    let name = lock.file_name(hash.as_deref());
+    if name.contains(['/', '\\']) || name.starts_with('.') {
+        return Err(Error::usage(
+            format!("`{name}` cannot be a file name"),
+            "name the lockfile with --output",
+        ));
+    }
+    let folder = disk::folder_of(files.first().map_or(Path::new("."), PathBuf::as_path));
+    Ok(folder.strip_prefix(".").unwrap_or(&folder).join(name))
+}
+
+fn show(args: &ChainArgs) -> Result<Exit, Error> {
+    let (links, _) = load(args, args.variant.unwrap_or(Variant::Current))?;
+    let text = match args.format {
+        Answer::Json => {
+            let chain = links.iter().map(|link| link.0.clone()).collect();
+            let document = Json::object([
+                ("chainHash", Json::string(chain_hash(&links))),
+                ("chain", Json::Array(chain)),
+            ]);
+            to_pretty(&document) + "\n"
+        }
+        Answer::Terminal => {
+            let mut lines: Vec<String> = Vec::new();
+            for (index, link) in links.iter().enumerate() {
+                lines.push(format!("{index} {}", one_line(link)));
+                let files = ["files", "file_hashes"]
+                    .into_iter()
+                    .find_map(|name| link.0.get(name).and_then(Json::as_array));
+                for file in files.unwrap_or_default() {
+                    let text =
+                        |name: &str| file.get(name).and_then(Json::as_str).unwrap_or_default();
+                    lines.push(format!(
+                        "    {} {}",
+                        short(text("sha256")),
+                        escape::line(text("path"))
+                    ));
+                }
+            }
+            lines.push(format!("chain {}", chain_hash(&links)));
+            lines.join("\n") + "\n"
+        }
+    };
+    output::print(&text)?;
+    Ok(Exit::Pass)
+}
+
+fn one_line(link: &Link) -> String {
+    let kind = link
+        .member("tool_type")
+        .and_then(Json::as_str)
+        .unwrap_or("tool");
+    let digest = link.stored().map_or_else(|| "no digest".to_owned(), short);
+    escape::line(&format!("{kind} {}@{} {digest}", link.id(), link.version()))
+}
+
+fn print_integrity(args: &IntegrityArgs) -> Result<Exit, Error> {
+    let document = disk::read_document(&args.file)?;
+    if document.as_object().is_none() {
+        return Err(Error::usage(
+            format!(
+                "{}: expected an object, not {}",
+                args.file.display(),
+                document.kind()
+            ),
+            "it has the members tool_id, version, manifest and files",
+        ));
+    }
+    let digest = match document_integrity(&document) {
+        Some(digest) => digest,
+        None => integrity(&document, args.variant),
+    };
+    let digest = digest.map_err(|refused| {
+        Error::usage(
+            format!("{}: {refused}", args.file.display()),
+            "the original has no digest for such a tool either",
+        )
+    })?;
+    let _ = args.format;
+    output::print(&format!("{digest}\n"))?;
+    Ok(Exit::Pass)
+}
+
+/// Now, as Python's `datetime.now(timezone.utc).isoformat()` writes it.
+fn now() -> String {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    isoformat(since)
+}
+
+fn isoformat(since: std::time::Duration) -> String {
+    let Date { year, month, day } = Date::from_unix_seconds(since.as_secs());
+    let (seconds, micros) = (since.as_secs() % 86_400, since.subsec_micros());
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    // Python leaves a fraction of nothing out.
+    let fraction = if micros > 0 {
+        format!(".{micros:06}")
+    } else {
+        String::new()
+    };
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}+00:00")
+}
+
+fn number(index: usize) -> Json {
+    Json::integer(i64::try_from(index).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::isoformat;
+    use std::time::Duration;
+
+    #[test]
+    fn time_is_written_as_python_writes_it() {
+        assert_eq!(
+            isoformat(Duration::from_secs(1_769_256_000)),
+            "2026-01-24T12:00:00+00:00"
+        );
+        assert_eq!(
+            isoformat(Duration::from_micros(1_794_795_902_043_016)),
+            "2026-11-16T02:25:02.043016+00:00"
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! `mcp-keel verify`: the bytes of servers and how they are launched, without starting anything.
+
+use super::check::exit;
+use super::compared::finding;
+use super::plan::{Target, resolve};
+use super::{Answer, Color, Error, Exit, VerifyArgs, output};
+use crate::baseline::{BaselineError, store};
+use crate::canonical::{Json, to_pretty};
+use crate::policy::{Action, Policy, verdict};
+use crate::report::{Finding, escape};
+use crate::verify::checksum::{Verified, VerifyError};
+
+/// What was found about one server.
+struct Outcome<'a> {
+    target: &'a Target,
+    bytes: Result<Option<Verified>, VerifyError>,
+    findings: Vec<Finding>,
+}
+
+pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
+    let plan = resolve(&args.server, None)?;
+    let mut outcomes = Vec::new();
+    for target in &plan.targets {
+        outcomes.push(verify(target, &plan.baseline_of(target), &plan.policy)?);
+    }
+    let text = match args.format {
+        Answer::Terminal => terminal(&outcomes),
+        Answer::Json => {
+            let servers = outcomes.iter().map(json).collect();
+            to_pretty(&Json::object([("servers", Json::Array(servers))])) + "\n"
+        }
+    };
+    output::print(&text)?;
+    // Wrong bytes are certain; what the policy makes of findings comes after them.
+    if outcomes.iter().any(|outcome| outcome.bytes.is_err()) {
+        return Ok(Exit::Verification);
+    }
+    let actions = outcomes
+        .iter()
+        .flat_map(|outcome| &outcome.findings)
+        .map(|it| it.action);
+    Ok(exit(verdict(actions)))
+}
+
+fn verify<'a>(
+    target: &'a Target,
+    baseline: &std::path::Path,
+    policy: &Policy,
+) -> Result<Outcome<'a>, Error> {
+    // Whoever has not pinned yet can verify all the same; a baseline that is there must hold.
+    let manifest = match store::read(baseline) {
+        Ok(manifest) => Some(manifest),
+        Err(BaselineError::Missing { .. }) => None,
+        Err(other) => return Err(other.into()),
+    };
+    let pinned = manifest
+        .as_ref()
+        .and_then(|manifest| manifest.servers().get(&target.name));
+    Ok(Outcome {
+        target,
+        bytes: target.verify_bytes(),
+        findings: target
+            .notes(pinned)
+            .into_iter()
+            .map(|note| finding(policy, note))
+            .collect(),
+    })
+}
+
+impl Outcome<'_> {
+    /// In one word.
+    fn status(&self) -> &'static str {
+        match (&self.bytes, &self.target.verify) {
+            (Ok(Some(_)), _) => "ok",
+            (Ok(None), Some(_)) => "considered",
+            (Ok(None), None) => "unstated",
+            (Err(VerifyError::Mismatch { .. }), _) => "mismatch",
+            (Err(_), _) => "missing",
+        }
+    }
+}
+
+fn terminal(outcomes: &[Outcome<'_>]) -> String {
+    let mut lines = Vec::new();
+    for outcome in outcomes {
+        let name = escape::line(&outcome.target.name);
+        lines.push(match &outcome.bytes {
+            Ok(Some(Verified { path, got })) => {
+                let algorithm = outcome
+                    .target
+                    .verify
+                    .as_ref()
+                    .and_then(|it| it.expected())
+                    .map(|it| it.algorithm);
+                let algorithm = algorithm.unwrap_or_default();
+                format!(
+                    "ok        {name}: {} is {algorithm} {got}",
+                    escape::line(&path.to_string_lossy())
+                )
+            }
+            Ok(None) if outcome.target.verify.is_some() => {
+                format!("none      {name}: considered, not verified")
+            }
+            Ok(None) => format!("unstated  {name}: no verify block, no opinion"),
+            Err(error) => {
+                format!(
+                    "FAILED    {name}: {}\n          help: {}",
+                    escape::block(&error.to_string()),
+                    error.help()
+                )
+            }
+        });
+        let links: Vec<String> = outcome
+            .target
+            .launched
+            .iter()
+            .map(|link| format!("{} {}", link.role, escape::line(&link.name)))
+            .collect();
+        lines.push(format!("          launches {}", links.join(" <- ")));
+        for finding in &outcome.findings {
+            let word = match finding.action {
+                Action::Audit => "note",
+                action => action.word(),
+            };
+            let note = &finding.note;
+            lines.push(format!(
+                "          {word}: {} ({})",
+                escape::line(&note.message),
+                note.rule
+            ));
+        }
+    }
+    wrapped(&lines)
+}
+
+/// Lines that fit a terminal, what belongs to a server below its name.
+fn wrapped(lines: &[String]) -> String {
+    let width = output::style(Color::Never).width;
+    let options = textwrap::Options::new(width)
+        .subsequent_indent("          ")
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    lines
+        .iter()
+        .map(|line| textwrap::fill(line, &options) + "\n")
+        .collect()
+}
+
+fn json(outcome: &Outcome<'_>) -> Json {
+    let verify = outcome.target.verify.as_ref();
+    let expected = verify.and_then(|it| it.expected());
+    let path = |path: &std::path::Path| Json::string(path.to_string_lossy().replace('\\', "/"));
+    let (found, got, error) = match &outcome.bytes {
+        Ok(Some(verified)) => (
+            path(&verified.path),
+            Json::string(verified.got.as_str()),
+            Json::Null,
+        ),
+        Ok(None) => (Json::Null, Json::Null, Json::Null),
+        Err(error) => {
+            let (found, got) = match error {
+                VerifyError::Mismatch { path: at, got, .. } => {
+                    (path(at), Json::string(got.as_str()))
+                }
+                VerifyError::Unreadable { path: at, .. } => (path(at), Json::Null),
+                _ => (Json::Null, Json::Null),
+            };
+            (found, got, Json::string(error.to_string()))
+        }
+    };
+    let findings = outcome.findings.iter().map(|finding| {
+        Json::object([
+            ("rule", Json::string(finding.note.rule)),
+            ("message", Json::string(finding.note.message.as_str())),
+            ("action", Json::string(finding.action.word())),
+        ])
+    });
+    let links = outcome.target.launched.iter().map(|link| link.to_json());
+    Json::object([
+        ("name", Json::string(outcome.target.name.as_str())),
+        ("status", Json::string(outcome.status())),
+        (
+            "type",
+            verify.map_or(Json::Null, |it| Json::string(it.kind().word())),
+        ),
+        ("path", found),
+        (
+            "algorithm",
+            expected.map_or(Json::Null, |it| Json::string(it.algorithm.word())),
+        ),
+        (
+            "expected",
+            expected.map_or(Json::Null, |it| Json::string(it.value.as_str())),
+        ),
+        ("got", got),
+        ("error", error),
+        ("launch", Json::Array(links.collect())),
+        ("findings", Json::Array(findings.collect())),
+    ])
+}

@@ -1,0 +1,476 @@
+//! What was launched, link by link: entry point, runtime, launcher, primitive. A baseline keeps it, and a check tells
+//! which link moved.
+//!
+//! The same mechanism as a kiwi chain, for a server under test. What stands in a committed file must be the same on
+//! every machine, so:
+//!
+//! - a link has the name that was typed, never an absolute path (a file of the working copy has its path in it, any
+//!   other its bare name), and no other argument: those may hold secrets;
+//! - a digest is taken of scripts in the working copy only. A runtime differs from runner to runner, and a native
+//!   program from build to build, without anybody having changed anything: their digests are for those who ask for them
+//!   ([`Digests::All`]).
+
+use std::io::Read as _;
+use std::path::{Component, Path, PathBuf};
+
+use super::checksum::{Algorithm, digest, locate};
+use super::launcher::{recognise, without_credentials};
+use crate::canonical::Json;
+use crate::judgement::words;
+use crate::launch::LaunchSpec;
+use crate::surface::Note;
+
+/// What a link does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// The server itself: a file, a package or an image.
+    EntryPoint,
+    /// What a launcher adds to it.
+    Package,
+    /// What runs it: `node`, `python`.
+    Runtime,
+    /// What fetches and starts it: `npx`, `docker run`.
+    Launcher,
+    /// Where trust ends: a process of this machine.
+    Primitive,
+}
+
+words!(Role {
+    EntryPoint = "entry-point",
+    Package = "package",
+    Runtime = "runtime",
+    Launcher = "launcher",
+    Primitive = "primitive",
+});
+
+/// Which links get a digest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Digests {
+    /// Scripts in the working copy.
+    #[default]
+    WorkingCopy,
+    /// Every link that is a file on this machine.
+    All,
+    /// None.
+    None,
+}
+
+/// One link of what was launched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchLink {
+    /// What it does.
+    pub role: Role,
+    /// Its name, the same on every machine.
+    pub name: String,
+    /// Its digest, where one is kept.
+    pub sha256: Option<String>,
+}
+
+impl LaunchLink {
+    fn new(role: Role, name: impl Into<String>) -> Self {
+        Self {
+            role,
+            name: name.into(),
+            sha256: None,
+        }
+    }
+
+    /// As it stands in a baseline.
+    pub fn to_json(&self) -> Json {
+        let mut members = vec![
+            ("role", Json::string(self.role.word())),
+            ("name", Json::string(self.name.as_str())),
+        ];
+        if let Some(sha256) = &self.sha256 {
+            members.push(("sha256", Json::string(sha256.as_str())));
+        }
+        Json::object(members)
+    }
+
+    /// From a baseline; none where it is not a link.
+    pub fn from_json(json: &Json) -> Option<Self> {
+        let known = ["role", "name", "sha256"];
+        let object = json.as_object()?;
+        if object
+            .iter()
+            .any(|(name, _)| !known.contains(&name.to_string_lossy()))
+        {
+            return None;
+        }
+        Some(Self {
+            role: json.get("role")?.as_str()?.parse().ok()?,
+            name: json.get("name")?.as_str()?.to_owned(),
+            sha256: match json.get("sha256") {
+                Some(digest) => Some(digest.as_str()?.to_owned()),
+                None => None,
+            },
+        })
+    }
+}
+
+/// Programs that run what their arguments name.
+const RUNTIMES: &[&str] = &[
+    "node",
+    "nodejs",
+    "bun",
+    "deno",
+    "tsx",
+    "ts-node",
+    "python",
+    "python3",
+    "py",
+    "pypy",
+    "pypy3",
+    "uv",
+    "poetry",
+    "hatch",
+    "pdm",
+    "ruby",
+    "bundle",
+    "java",
+    "dotnet",
+    "php",
+    "perl",
+    "lua",
+    "elixir",
+    "Rscript",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "pwsh",
+    "powershell",
+    "go",
+    "cargo",
+    "npm",
+    "pnpm",
+    "yarn",
+    "make",
+];
+
+/// What a launch consists of, the server first and the primitive last.
+pub fn chain(launch: &LaunchSpec, digests: Digests) -> Vec<LaunchLink> {
+    let Some((program, arguments)) = launch.command.split_first() else {
+        return Vec::new();
+    };
+    let folder = launch.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
+    let mut links = Vec::new();
+    // What `cargo run` or `uv run` start is of the working copy; only what is fetched has a specifier for a name.
+    let fetched =
+        recognise(&launch.command).filter(|it| !matches!(it.name, "cargo run" | "uv run"));
+    let fetched = fetched.filter(|it| !it.targets.is_empty());
+    let is_runtime = fetched.is_none() && is_runtime(program);
+    if let Some(launcher) = &fetched {
+        for (index, target) in launcher.targets.iter().enumerate() {
+            let role = if index == 0 {
+                Role::EntryPoint
+            } else {
+                Role::Package
+            };
+            links.push(file_link(role, &target.spec, &folder, digests));
+        }
+        links.push(program_link(
+            Role::Launcher,
+            launcher.name.to_owned(),
+            program,
+            launch,
+            digests,
+        ));
+    } else if is_runtime {
+        links.push(entry_point(arguments, &folder, digests));
+        links.push(program_link(
+            Role::Runtime,
+            bare(program),
+            program,
+            launch,
+            digests,
+        ));
+    } else {
+        let mut link = file_link(Role::EntryPoint, program, &folder, digests);
+        if link.sha256.is_none() && digests == Digests::All {
+            link.sha256 =
+                locate(program, launch).and_then(|file| digest(&file, Algorithm::Sha256).ok());
+        }
+        // A program has the same name on every machine but for the ending that Windows gives it.
+        link.name = link
+            .name
+            .strip_suffix(".exe")
+            .map(str::to_owned)
+            .unwrap_or(link.name);
+        links.push(link);
+    }
+    links.push(LaunchLink::new(Role::Primitive, "subprocess"));
+    links
+}
+
+fn is_runtime(program: &str) -> bool {
+    let name = bare(program);
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    RUNTIMES.contains(&name.as_str()) || RUNTIMES.contains(&plain)
+}
+
+/// A program's name without its folder and its ending on Windows.
+fn bare(program: &str) -> String {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name.strip_suffix(".exe")
+        .or_else(|| name.strip_suffix(".cmd"))
+        .unwrap_or(name)
+        .to_owned()
+}
+
+fn program_link(
+    role: Role,
+    name: String,
+    program: &str,
+    launch: &LaunchSpec,
+    digests: Digests,
+) -> LaunchLink {
+    LaunchLink {
+        sha256: (digests == Digests::All)
+            .then(|| locate(program, launch).and_then(|file| digest(&file, Algorithm::Sha256).ok()))
+            .flatten(),
+        ..LaunchLink::new(role, name)
+    }
+}
+
+/// The argument that names the server: a file that is there, else the first word that is no flag.
+fn entry_point(arguments: &[String], folder: &Path, digests: Digests) -> LaunchLink {
+    if let [flag, module, ..] = arguments
+        && flag == "-m"
+    {
+        return LaunchLink::new(Role::EntryPoint, format!("-m {module}"));
+    }
+    let inline = ["-c", "-e", "--eval", "-lc", "-ec", "--print", "-p", "/c"];
+    if arguments
+        .first()
+        .is_some_and(|it| inline.contains(&it.as_str()))
+    {
+        // The text of a script is no name, and may hold anything.
+        return LaunchLink::new(Role::EntryPoint, "(inline script)");
+    }
+    let is_file = |word: &&String| !word.starts_with('-') && folder.join(word).is_file();
+    let word = arguments
+        .iter()
+        .find(is_file)
+        .or_else(|| arguments.iter().find(|word| !word.starts_with('-')));
+    match word {
+        Some(word) => file_link(Role::EntryPoint, word, folder, digests),
+        None => LaunchLink::new(Role::EntryPoint, "(none)"),
+    }
+}
+
+/// A link that may be a file.
+fn file_link(role: Role, word: &str, folder: &Path, digests: Digests) -> LaunchLink {
+    let file = folder.join(word);
+    let inside = std::fs::canonicalize(folder)
+        .ok()
+        .zip(std::fs::canonicalize(&file).ok())
+        .filter(|(_, file)| file.is_file())
+        .and_then(|(folder, file)| file.strip_prefix(&folder).map(Path::to_owned).ok());
+    let take = match digests {
+        Digests::None => false,
+        Digests::All => file.is_file(),
+        Digests::WorkingCopy => inside.is_some() && is_script(&file),
+    };
+    LaunchLink {
+        sha256: take
+            .then(|| digest(&file, Algorithm::Sha256).ok())
+            .flatten(),
+        ..LaunchLink::new(role, name(word, inside.as_deref()))
+    }
+}
+
+/// The name of a link: the same on every machine.
+fn name(word: &str, inside: Option<&Path>) -> String {
+    if Path::new(word).is_absolute() || word.get(1..3).is_some_and(|it| it == ":\\" || it == ":/") {
+        return match inside {
+            Some(inside) => parts(inside),
+            None => word.rsplit(['/', '\\']).next().unwrap_or(word).to_owned(),
+        };
+    }
+    if word.contains("://") {
+        return without_credentials(word);
+    }
+    match inside {
+        Some(_) => parts(Path::new(word)),
+        None => word.to_owned(),
+    }
+}
+
+fn parts(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .components()
+        .filter(|part| !matches!(part, Component::CurDir))
+        .map(|part| part.as_os_str().to_string_lossy())
+        .collect();
+    parts.join("/")
+}
+
+/// Whether a file is no native program.
+fn is_script(file: &Path) -> bool {
+    let mut start = [0; 4];
+    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut start));
+    let native = [
+        &b"\x7fELF"[..],
+        b"MZ",
+        b"\xfe\xed\xfa",
+        b"\xce\xfa\xed\xfe",
+        b"\xcf\xfa\xed\xfe",
+        b"\xca\xfe\xba\xbe",
+    ];
+    read.is_ok() && !native.iter().any(|magic| start.starts_with(magic))
+}
+
+/// Which links moved, as findings. Digests are compared where both sides have one.
+pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
+    let note = |message: String| Note {
+        rule: "launch-link-changed",
+        component: None,
+        message,
+    };
+    let mut notes = Vec::new();
+    for role in Role::ALL {
+        let of = |links: &[LaunchLink]| -> Vec<LaunchLink> {
+            links
+                .iter()
+                .filter(|link| link.role == *role)
+                .cloned()
+                .collect()
+        };
+        let (old, new) = (of(old), of(new));
+        for index in 0..old.len().max(new.len()) {
+            match (old.get(index), new.get(index)) {
+                (Some(was), Some(is)) if was.name != is.name => {
+                    notes.push(note(format!(
+                        "the {role} went from `{}` to `{}`",
+                        was.name, is.name
+                    )));
+                }
+                (Some(was), Some(is)) => {
+                    if let (Some(one), Some(other)) = (&was.sha256, &is.sha256)
+                        && one != other
+                    {
+                        notes.push(note(format!(
+                            "the bytes of the {role} `{}` changed: sha256 {}… was pinned, and it is {}…",
+                            is.name,
+                            super::chain::short(one),
+                            super::chain::short(other)
+                        )));
+                    }
+                }
+                (Some(was), None) => notes.push(note(format!("the {role} `{}` is gone", was.name))),
+                (None, Some(is)) => notes.push(note(format!("the {role} `{}` is new", is.name))),
+                (None, None) => {}
+            }
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(words: &[&str]) -> String {
+        let launch = LaunchSpec {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            ..LaunchSpec::default()
+        };
+        let links = chain(&launch, Digests::WorkingCopy);
+        let links: Vec<String> = links
+            .iter()
+            .map(|link| format!("{} {}", link.role, link.name))
+            .collect();
+        links.join(" <- ")
+    }
+
+    #[test]
+    fn a_command_is_told_without_anything_of_the_machine() {
+        for (words, expected) in [
+            (
+                &["node", "dist/index.js", "--token", "geheim"][..],
+                "entry-point dist/index.js <- runtime node <- primitive subprocess",
+            ),
+            (
+                &["/usr/bin/python3.12", "/home/me/server.py"],
+                "entry-point server.py <- runtime python3.12 <- primitive subprocess",
+            ),
+            (
+                &["python", "-m", "weather.server"],
+                "entry-point -m weather.server <- runtime python <- primitive subprocess",
+            ),
+            (
+                &["npx", "-y", "@scope/server@1.2.3"],
+                "entry-point @scope/server@1.2.3 <- launcher npx <- primitive subprocess",
+            ),
+            (
+                &["uvx", "--with", "httpx==0.27", "server@1"],
+                "entry-point server@1 <- package httpx==0.27 <- launcher uvx <- primitive subprocess",
+            ),
+            (
+                &["docker", "run", "-i", "-e", "TOKEN=geheim", "image:1"],
+                "entry-point image:1 <- launcher docker run <- primitive subprocess",
+            ),
+            (
+                &["/opt/build/target/debug/server", "--verbose"],
+                "entry-point server <- primitive subprocess",
+            ),
+            (
+                &["./server"],
+                "entry-point ./server <- primitive subprocess",
+            ),
+            (
+                &["sh", "-c", "TOKEN=geheim ./server"],
+                "entry-point (inline script) <- runtime sh <- primitive subprocess",
+            ),
+            (
+                &[
+                    "uvx",
+                    "--from",
+                    "git+https://me:geheim@example.org/server.git",
+                    "server",
+                ],
+                "entry-point git+https://example.org/server.git <- launcher uvx <- primitive subprocess",
+            ),
+        ] {
+            assert_eq!(told(words), expected);
+        }
+    }
+
+    #[test]
+    fn each_link_that_moved_is_named() {
+        let link = |role, name: &str, sha256: Option<&str>| LaunchLink {
+            sha256: sha256.map(str::to_owned),
+            ..LaunchLink::new(role, name)
+        };
+        let old = [
+            link(Role::EntryPoint, "a.js", Some("aa")),
+            link(Role::Runtime, "node", None),
+        ];
+        let new = [
+            link(Role::EntryPoint, "a.js", Some("bb")),
+            link(Role::Launcher, "npx", None),
+        ];
+        let told: Vec<String> = compare(&old, &new)
+            .into_iter()
+            .map(|note| note.message)
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "the bytes of the entry-point `a.js` changed: sha256 aa… was pinned, and it is bb…",
+                "the runtime `node` is gone",
+                "the launcher `npx` is new",
+            ]
+        );
+        assert!(compare(&old, &old).is_empty());
+        // A digest that only one side has says nothing.
+        assert!(
+            compare(
+                &[link(Role::Runtime, "node", None)],
+                &[link(Role::Runtime, "node", Some("aa"))]
+            )
+            .is_empty()
+        );
+    }
+}
