@@ -48,6 +48,8 @@ pub mod locate;
 
 pub mod report;
 
+pub mod github;
+
 pub mod demo;
 
 pub mod cli;

@@ -20,7 +20,18 @@ pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
         return super::check_pins::run(&args, &plan, &files).await;
     }
     let manifests = manifests(&plan)?;
-    let progress = Progress::start(args.report.quiet);
+    let report = examine(&plan, &manifests, args.report.quiet).await?;
+    output::deliver(&report, &args.report)?;
+    Ok(exit(report.verdict))
+}
+
+/// Every server, captured and compared with its baseline.
+pub(super) async fn examine(
+    plan: &Plan,
+    manifests: &BTreeMap<PathBuf, Manifest>,
+    quiet: bool,
+) -> Result<Report, Error> {
+    let progress = Progress::start(quiet);
     let mut servers = Vec::new();
     for target in &plan.targets {
         let manifest = &manifests[&plan.baseline_of(target)];
@@ -28,10 +39,8 @@ pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
     }
     drop(progress);
     compared::locate(&mut servers);
-    let findings = findings(&plan, &manifests, &servers);
-    let report = Report::new(Comparison::Check, servers, findings);
-    output::deliver(&report, &args.report)?;
-    Ok(exit(report.verdict))
+    let findings = findings(plan, manifests, &servers);
+    Ok(Report::new(Comparison::Check, servers, findings))
 }
 
 pub(super) fn exit(verdict: Verdict) -> Exit {
@@ -43,7 +52,7 @@ pub(super) fn exit(verdict: Verdict) -> Exit {
 }
 
 /// Every baseline is read, and must hold, before any server is started.
-fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Error> {
+pub(super) fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Error> {
     let mut manifests = BTreeMap::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);

@@ -3,6 +3,8 @@
 //! What was typed ([`Cli`]) is turned once into what it means (`plan`); nothing outside this room knows clap. Commands
 //! return an [`Exit`] or an [`Error`]; only `main` ends the process.
 
+mod action;
+mod approval;
 mod capture;
 mod chain;
 mod check;
@@ -78,6 +80,8 @@ enum Command {
         /// Which format
         format: SchemaName,
     },
+    /// Be the GitHub Action: inputs from INPUT_*, context from GITHUB_*
+    Action,
     /// Run the whole pipeline on an embedded server that drifts
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -476,6 +480,7 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Rules(args) => reference::rules(args.format),
         Command::Explain { rule } => reference::explain(&rule),
         Command::Schema { format } => reference::schema(format),
+        Command::Action => action::run().await,
         Command::Demo(args) => demo::run(args).await,
         Command::Completions { shell } => reference::completions(shell, Cli::command()),
         Command::Man { command } => reference::man(command.as_deref(), Cli::command()),

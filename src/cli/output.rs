@@ -56,7 +56,8 @@ pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
     print(&render(report, args.format, style))
 }
 
-fn render(report: &Report, format: Format, style: Style) -> String {
+/// The report in a format.
+pub(super) fn render(report: &Report, format: Format, style: Style) -> String {
     match format {
         Format::Terminal | Format::ToolPin => report::terminal(report, style),
         Format::Json => report::to_json(report),

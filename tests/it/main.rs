@@ -11,6 +11,8 @@ mod conventions;
 mod conventions_cli;
 mod corpus;
 mod formats;
+mod github;
+mod github_double;
 mod golden;
 mod keel;
 mod locate;

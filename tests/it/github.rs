@@ -1,0 +1,851 @@
+//! `mcp-keel action` against a double of GitHub's API: exactly one check run and one comment, whatever fails.
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::github_double::{Double, Fault};
+use crate::keel::{Keel, Run};
+use crate::scripted::scripted;
+
+const HEAD: &str = "1111111111111111111111111111111111111111";
+const BASE: &str = "2222222222222222222222222222222222222222";
+const TOKEN: &str = "ghs_thisIsTheToken";
+
+/// A pull request: a repository with a baseline, a server, GitHub, and the runner's environment.
+struct Pull {
+    keel: Keel,
+    double: Double,
+    env: BTreeMap<String, String>,
+}
+
+fn tool(name: &str, description: &str) -> Value {
+    json!({"name": name, "description": description, "inputSchema": {"type": "object", "properties": {}}})
+}
+
+fn usual() -> Vec<Value> {
+    vec![
+        tool("forecast", "The forecast."),
+        tool("alerts", "The alerts."),
+        tool("stations", "The stations."),
+    ]
+}
+
+fn drifted() -> Vec<Value> {
+    vec![
+        tool("forecast", "The forecast, now with rain."),
+        json!({"name": "alerts", "description": "The alerts.", "inputSchema": {
+            "type": "object", "properties": {"region": {"type": "string"}}, "required": ["region"]}}),
+        tool("homes", "New here."),
+    ]
+}
+
+impl Pull {
+    /// With these tools in the baseline, on both branches, and in the server.
+    fn new(tools: &[Value]) -> Self {
+        let keel = Keel::new();
+        let pull = Self {
+            double: Double::start(),
+            env: BTreeMap::new(),
+            keel,
+        };
+        pull.serve(tools);
+        let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
+        words.extend(pull.command());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        pull.keel.run(&words).exits(0);
+        let baseline = pull.keel.read("mcp-baseline.json");
+        let path = "mcp-baseline.json".to_owned();
+        pull.double.state().files.insert(path, baseline);
+        pull.with_runner()
+    }
+
+    fn with_runner(mut self) -> Self {
+        let event = json!({"pull_request": {
+            "number": 7, "labels": [],
+            "head": {"sha": HEAD, "repo": {"full_name": "octo/weather"}},
+            "base": {"sha": BASE, "ref": "main", "repo": {"full_name": "octo/weather"}},
+        }});
+        self.keel.write("runner/event.json", &event.to_string());
+        let at = |name: &str| {
+            let path = self.keel.folder().join("runner").join(name);
+            path.to_string_lossy().into_owned()
+        };
+        let command: Vec<String> = self
+            .command()
+            .iter()
+            .map(|word| shlex::try_quote(word).unwrap().into_owned())
+            .collect();
+        self.env = [
+            ("GITHUB_ACTIONS", "true".to_owned()),
+            ("GITHUB_API_URL", self.double.url()),
+            ("GITHUB_EVENT_NAME", "pull_request".to_owned()),
+            ("GITHUB_EVENT_PATH", at("event.json")),
+            ("GITHUB_OUTPUT", at("output")),
+            ("GITHUB_REPOSITORY", "octo/weather".to_owned()),
+            ("GITHUB_RUN_ID", "42".to_owned()),
+            ("GITHUB_SHA", "3".repeat(40)),
+            ("GITHUB_STEP_SUMMARY", at("summary.md")),
+            (
+                "GITHUB_WORKSPACE",
+                self.keel.folder().to_string_lossy().into_owned(),
+            ),
+            ("INPUT_COMMAND", command.join(" ")),
+            ("INPUT_SERVERS", "weather".to_owned()),
+            ("INPUT_TOKEN", TOKEN.to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into();
+        self
+    }
+
+    /// What the server says from now on.
+    fn serve(&self, tools: &[Value]) {
+        let scenario = json!({"tools": tools}).to_string();
+        self.keel.write("scenario.json", &scenario);
+    }
+
+    fn command(&self) -> Vec<String> {
+        let scenario = self.keel.folder().join("scenario.json");
+        scripted(&scenario.to_string_lossy())
+    }
+
+    fn set(&mut self, name: &str, value: &str) {
+        self.env.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn fault(&self, fault: Fault) {
+        self.double.state().faults.push(fault);
+    }
+
+    fn run(&self) -> Run {
+        for name in ["runner/output", "runner/summary.md"] {
+            let _ = std::fs::remove_file(self.keel.folder().join(name));
+        }
+        let output = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
+            .arg("action")
+            .current_dir(self.keel.folder())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.keel.folder())
+            // A repository around the temporary folder is nobody's business.
+            .env(
+                "GIT_CEILING_DIRECTORIES",
+                self.keel.folder().parent().unwrap(),
+            )
+            .envs(&self.env)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    fn outputs(&self) -> BTreeMap<String, String> {
+        let text = self.keel.read("runner/output");
+        let mut lines = text.lines();
+        let mut outputs = BTreeMap::new();
+        while let Some((name, end)) = lines.next().and_then(|line| line.split_once("<<")) {
+            let value: Vec<&str> = lines.by_ref().take_while(|line| *line != end).collect();
+            outputs.insert(name.to_owned(), value.join("\n"));
+        }
+        outputs
+    }
+
+    fn summary(&self) -> String {
+        self.keel.read("runner/summary.md")
+    }
+
+    fn changes(&self) -> usize {
+        let report: Value = serde_json::from_str(&self.keel.read("mcp-keel-report.json")).unwrap();
+        report["servers"][0]["changes"].as_array().unwrap().len()
+    }
+
+    /// There is one run, completed like this, and the API had nothing to object to.
+    #[track_caller]
+    fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
+        let state = self.double.state();
+        assert_eq!(state.violations, Vec::<String>::new());
+        let ours: Vec<&Value> = state
+            .runs
+            .iter()
+            .filter(|it| it["name"] == "mcp-keel")
+            .collect();
+        let ours: Vec<&&Value> = ours
+            .iter()
+            .filter(|it| {
+                it["external_id"]
+                    .as_str()
+                    .is_some_and(|it| it.starts_with("mcp-keel:"))
+            })
+            .collect();
+        assert_eq!(ours.len(), 1, "{:#?}", state.requests);
+        let run = (*ours[0]).clone();
+        assert_eq!(
+            (&run["status"], &run["conclusion"]),
+            (&json!("completed"), &json!(conclusion))
+        );
+        assert_eq!(run["head_sha"], HEAD);
+        let id = run["id"].as_u64().unwrap();
+        (run, state.annotations[&id].clone())
+    }
+
+    /// The comments that are ours.
+    fn comments(&self) -> Vec<String> {
+        let state = self.double.state();
+        let bodies = state
+            .comments
+            .iter()
+            .map(|it| it["body"].as_str().unwrap().to_owned());
+        bodies
+            .filter(|it| it.starts_with("<!-- mcp-keel:"))
+            .collect()
+    }
+
+    fn count(&self, method: &str, path: &str) -> usize {
+        let state = self.double.state();
+        let requests = state.requests.iter();
+        requests
+            .filter(|it| it.0 == method && it.1.contains(path))
+            .count()
+    }
+}
+
+#[test]
+fn a_drifted_pull_request_has_one_of_each_however_often_it_is_run() {
+    let pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    // Ours is on the second page, behind others of the same name and what other people say.
+    {
+        let mut state = pull.double.state();
+        for id in 0..120 {
+            let run = json!({"id": id, "name": "mcp-keel", "head_sha": HEAD, "external_id": "another", "output": {}});
+            state.runs.push(run);
+            state.comments.push(json!({"id": id, "body": "Looks good", "user": {"type": "User"}, "author_association": "NONE"}));
+        }
+    }
+    for _ in 0..3 {
+        pull.run().exits(1);
+        let (run, annotations) = pull.one_run("failure");
+        assert_eq!(annotations.len(), pull.changes());
+        assert!(annotations.len() >= 4, "{annotations:#?}");
+        for annotation in &annotations {
+            let text = pull.keel.read(annotation["path"].as_str().unwrap());
+            let line = annotation["start_line"].as_u64().unwrap() as usize;
+            assert!((1..=text.lines().count()).contains(&line), "{annotation}");
+        }
+        assert_eq!(annotations[0]["annotation_level"], "failure");
+        assert!(
+            run["output"]["title"]
+                .as_str()
+                .unwrap()
+                .starts_with("drift: 2 breaking"),
+            "{run}"
+        );
+        assert_eq!(
+            run["details_url"],
+            "https://github.com/octo/weather/actions/runs/42"
+        );
+        let [comment] = &pull.comments()[..] else {
+            panic!("{:#?}", pull.comments());
+        };
+        assert!(comment.contains("tool-removed"), "{comment}");
+        assert!(pull.summary().contains("tool-removed"));
+        let outputs = pull.outputs();
+        for (name, value) in [
+            ("verdict", "block"),
+            ("drift", "true"),
+            ("breaking", "2"),
+            ("report", "mcp-keel-report.json"),
+            ("required-bump", "major"),
+        ] {
+            assert_eq!(
+                outputs.get(name).map(String::as_str),
+                Some(value),
+                "{outputs:?}"
+            );
+        }
+        assert_eq!(outputs.len(), 8);
+    }
+    // The second and the third time nothing was new, so that nothing was written but the verdict.
+    assert_eq!(pull.count("POST", ""), 2);
+    assert_eq!(pull.count("PATCH", "/check-runs/"), 3);
+    assert_eq!(pull.count("PATCH", "/comments/"), 0);
+}
+
+#[test]
+fn many_annotations_arrive_in_batches_of_fifty() {
+    let many = |said: &str| -> Vec<Value> {
+        (0..137)
+            .map(|index| tool(&format!("tool_{index:03}"), said))
+            .collect()
+    };
+    let pull = Pull::new(&many("One thing."));
+    pull.serve(&many("Another thing."));
+    pull.run().exits(1);
+    assert_eq!(pull.changes(), 137);
+    assert_eq!(pull.one_run("failure").1.len(), 137);
+    assert_eq!(pull.count("PATCH", "/check-runs/"), 3);
+    // Again, with the answer to the second batch lost: nothing is sent twice.
+    pull.run().exits(1);
+    assert_eq!(pull.one_run("failure").1.len(), 137);
+    assert_eq!(pull.count("PATCH", "/check-runs/"), 4);
+}
+
+#[test]
+fn a_lost_answer_to_a_batch_does_not_repeat_it() {
+    let many = |said: &str| -> Vec<Value> {
+        (0..137)
+            .map(|index| tool(&format!("tool_{index:03}"), said))
+            .collect()
+    };
+    for carried_out in [true, false] {
+        let pull = Pull::new(&many("One thing."));
+        pull.serve(&many("Another thing."));
+        pull.fault(Fault {
+            method: "PATCH",
+            path: "/check-runs/",
+            times: 2,
+            carried_out,
+            ..Fault::status(502)
+        });
+        pull.run().exits(1);
+        assert_eq!(pull.one_run("failure").1.len(), 137);
+    }
+}
+
+#[test]
+fn writes_answered_with_502_leave_exactly_one() {
+    for carried_out in [true, false] {
+        for path in ["/check-runs", "/comments", ""] {
+            let pull = Pull::new(&usual());
+            pull.serve(&drifted());
+            pull.fault(Fault {
+                method: "POST",
+                path,
+                times: 2,
+                carried_out,
+                ..Fault::status(502)
+            });
+            let run = pull.run().exits(1);
+            assert_eq!(pull.one_run("failure").1.len(), pull.changes());
+            assert_eq!(pull.comments().len(), 1);
+            assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_rate_limit_is_waited_for() {
+    let limits = [
+        (
+            403,
+            "You have exceeded a secondary rate limit.",
+            "retry-after: 1\r\n",
+        ),
+        (429, "Too many requests", "retry-after: 1\r\n"),
+        (
+            403,
+            "API rate limit exceeded",
+            "x-ratelimit-remaining: 0\r\nx-ratelimit-reset: 1\r\n",
+        ),
+    ];
+    for (status, message, headers) in limits {
+        let pull = Pull::new(&usual());
+        pull.serve(&drifted());
+        pull.fault(Fault {
+            times: 2,
+            message,
+            headers,
+            ..Fault::status(status)
+        });
+        let run = pull.run().exits(1);
+        assert_eq!(pull.one_run("failure").1.len(), pull.changes());
+        assert_eq!(pull.comments().len(), 1);
+        assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn a_token_that_can_only_read_costs_reach_and_not_the_verdict() {
+    for (tools, code, verdict) in [(drifted(), 1, "block"), (usual(), 0, "pass")] {
+        let mut pull = Pull::new(&usual());
+        pull.serve(&tools);
+        let event = pull
+            .keel
+            .read("runner/event.json")
+            .replace("octo/weather", "someone/weather");
+        pull.keel.write("runner/event.json", &event);
+        pull.set("GITHUB_ACTOR", "someone");
+        for method in ["POST", "PATCH"] {
+            pull.fault(Fault {
+                method,
+                message: "Resource not accessible by integration",
+                ..Fault::status(403)
+            });
+        }
+        let run = pull.run().exits(code);
+        assert_eq!(pull.outputs()["verdict"], verdict);
+        assert!(!pull.summary().is_empty());
+        let warnings: Vec<&str> = run.stderr.lines().collect();
+        assert!(
+            warnings[0].contains("could not create the check run"),
+            "{warnings:?}"
+        );
+        assert!(warnings[0].contains("from forks"), "{warnings:?}");
+        let drift = code == 1;
+        assert_eq!(warnings.len(), if drift { 2 } else { 1 }, "{warnings:?}");
+        let command = "::error file=mcp-baseline.json,line=";
+        assert_eq!(run.stdout.contains(command), drift, "{}", run.stdout);
+        let state = pull.double.state();
+        assert!(state.runs.is_empty() && state.comments.is_empty() && state.violations.is_empty());
+    }
+}
+
+#[test]
+fn other_refusals_and_an_api_that_is_away_change_no_verdict() {
+    for status in [401, 404, 422] {
+        let pull = Pull::new(&usual());
+        pull.serve(&drifted());
+        pull.fault(Fault {
+            method: "POST",
+            ..Fault::status(status)
+        });
+        let run = pull.run().exits(1).says("could not create the check run");
+        assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
+    }
+    // Nobody listens there. The base's baseline cannot be read either, and that drift blocks is certain.
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.set("GITHUB_API_URL", "http://127.0.0.1:9");
+    let run = pull.run().exits(1).says("could not create the check run");
+    assert!(run.stdout.contains("::error file="), "{}", run.stdout);
+}
+
+#[test]
+fn slow_answers_are_waited_for() {
+    let pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.fault(Fault {
+        delay: Duration::from_millis(700),
+        times: 3,
+        ..Fault::status(0)
+    });
+    pull.run().exits(1);
+    pull.one_run("failure");
+}
+
+#[test]
+fn github_enterprise_server_has_its_api_below_a_path() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.double.state().prefix = "/api/v3".to_owned();
+    pull.set("GITHUB_API_URL", &pull.double.url());
+    pull.run().exits(1);
+    assert_eq!(pull.one_run("failure").1.len(), pull.changes());
+    assert_eq!(pull.comments().len(), 1);
+}
+
+#[test]
+fn without_a_token_there_are_commands_and_a_summary() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.set("INPUT_TOKEN", "");
+    pull.set("INPUT_COMPARE-BASE", "false");
+    let run = pull.run().exits(1);
+    assert!(run.stdout.contains("::error file=mcp-baseline.json,line="));
+    assert!(pull.summary().contains("tool-removed"));
+    assert_eq!(pull.outputs()["verdict"], "block");
+    assert!(pull.double.state().requests.is_empty());
+    // Whether the base branch's baseline is another one nobody can tell: that is no "pass".
+    pull.serve(&usual());
+    pull.set("INPUT_COMPARE-BASE", "true");
+    pull.run().exits(3).says("fetch-depth: 0");
+}
+
+#[test]
+fn the_token_is_masked_and_told_to_nobody() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    let run = pull.run().exits(1);
+    let mut lines = run.stdout.lines();
+    assert_eq!(lines.next(), Some(format!("::add-mask::{TOKEN}").as_str()));
+    let rest: String = lines.collect();
+    assert!(!rest.contains(TOKEN) && !run.stderr.contains(TOKEN));
+    pull.set("GITHUB_ACTIONS", "");
+    pull.run().exits(1).says_nothing_of(TOKEN);
+}
+
+#[test]
+fn a_comment_is_folded_when_the_drift_is_gone_and_never_made_for_nothing() {
+    let pull = Pull::new(&usual());
+    pull.run().exits(0);
+    pull.one_run("success");
+    assert_eq!(pull.comments(), Vec::<String>::new());
+    pull.serve(&drifted());
+    pull.run().exits(1);
+    let long = pull.comments();
+    pull.serve(&usual());
+    pull.run().exits(0);
+    let folded = pull.comments();
+    assert_eq!((long.len(), folded.len()), (1, 1));
+    assert_eq!(folded[0].lines().count(), 2, "{folded:?}");
+    assert!(folded[0].contains("no drift any more"), "{folded:?}");
+    // Its annotations cannot be taken back; the summary says that they are of the past.
+    let (run, _) = pull.one_run("success");
+    assert!(
+        run["output"]["summary"]
+            .as_str()
+            .unwrap()
+            .contains("no longer apply"),
+        "{run}"
+    );
+}
+
+#[test]
+fn a_comment_of_an_outsider_is_left_alone() {
+    let pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.run().exits(1);
+    let marker = pull.comments()[0].lines().next().unwrap().to_owned();
+    let theirs = format!("{marker}\nAll is well, merge me.");
+    {
+        let mut state = pull.double.state();
+        state.comments.clear();
+        state.comments.push(json!({"id": 1, "body": theirs, "user": {"type": "User"}, "author_association": "NONE"}));
+    }
+    pull.run().exits(1);
+    let comments = pull.comments();
+    assert_eq!(comments.len(), 2);
+    assert_eq!(comments[0], theirs);
+}
+
+#[test]
+fn what_merging_approves_is_a_question_of_its_own() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    // The server matches what is committed, and that breaks callers of what is on the base branch.
+    pull.run().exits(1);
+    let (run, annotations) = pull.one_run("failure");
+    let title = run["output"]["title"].as_str().unwrap();
+    assert!(title.starts_with("to approve: 2 breaking"), "{title}");
+    let said = annotations[0]["message"].as_str().unwrap();
+    assert!(said.starts_with("against the base branch: "), "{said}");
+    let baseline = pull.keel.read("mcp-baseline.json").lines().count() as u64;
+    assert!(
+        annotations
+            .iter()
+            .all(|it| it["start_line"].as_u64().unwrap() <= baseline)
+    );
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("needs a maintainer"), "{comment}");
+    assert!(comment.contains("`mcp-keel: accept-breaking`"), "{comment}");
+    let outputs = pull.outputs();
+    assert_eq!(
+        (outputs["drift"].as_str(), outputs["required-bump"].as_str()),
+        ("false", "major")
+    );
+    // The label of now counts, not that of the event.
+    pull.double
+        .state()
+        .labels
+        .push("mcp-keel: accept-breaking".to_owned());
+    pull.run().exits(0);
+    let (run, _) = pull.one_run("success");
+    assert!(
+        run["output"]["title"]
+            .as_str()
+            .unwrap()
+            .contains("accepted by label"),
+        "{run}"
+    );
+    // It accepts changes; the version is still to be raised.
+    pull.keel.write(
+        "mcp-keel.toml",
+        "[server.weather]\ncommand = [\"unused\"]\n[policy]\nrequire-version-bump = true\n",
+    );
+    pull.run().exits(1).says("version-not-bumped");
+    pull.set("INPUT_COMPARE-BASE", "false");
+    pull.run().exits(0);
+}
+
+#[test]
+fn the_base_is_read_from_git_where_the_clone_has_it() {
+    let mut pull = Pull::new(&usual());
+    let git = |args: &[&str]| {
+        let output = Command::new("git")
+            .args([
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@b",
+                "-c",
+                "init.defaultBranch=main",
+            ])
+            .args(args)
+            .current_dir(pull.keel.folder())
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "-q"]);
+    git(&["add", "mcp-baseline.json"]);
+    git(&["commit", "-qm", "base"]);
+    let base = git(&["rev-parse", "HEAD"]);
+    let event = pull.keel.read("runner/event.json").replace(BASE, &base);
+    pull.keel.write("runner/event.json", &event);
+    pull.serve(&drifted());
+    let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    pull.set("INPUT_TOKEN", "");
+    pull.run()
+        .exits(1)
+        .says("against the base branch: the tool is gone");
+    assert!(pull.double.state().requests.is_empty());
+    // A label of the event is all there is without a token.
+    let event = pull.keel.read("runner/event.json");
+    let event = event.replace("\"labels\":[]", "\"labels\":[{\"name\":\"fine\"}]");
+    pull.keel.write("runner/event.json", &event);
+    pull.set("INPUT_ACCEPT-LABEL", "fine");
+    pull.run().exits(0);
+}
+
+#[test]
+fn places_count_from_the_root_of_the_repository() {
+    let mut pull = Pull::new(&usual());
+    let baseline = pull.keel.read("mcp-baseline.json");
+    pull.keel
+        .write("servers/weather/mcp-baseline.json", &baseline);
+    let files = BTreeMap::from([("servers/weather/mcp-baseline.json".to_owned(), baseline)]);
+    pull.double.state().files = files;
+    pull.serve(&drifted());
+    pull.set("INPUT_WORKING-DIRECTORY", "servers/weather");
+    pull.run().exits(1);
+    let (_, annotations) = pull.one_run("failure");
+    assert_eq!(annotations[0]["path"], "servers/weather/mcp-baseline.json");
+    let report = &pull.outputs()["report"];
+    assert_eq!(report, "servers/weather/mcp-keel-report.json");
+    assert!(pull.keel.folder().join(report).exists());
+}
+
+#[test]
+fn a_server_that_cannot_be_captured_is_action_required() {
+    let pull = Pull::new(&usual());
+    pull.keel
+        .write("scenario.json", r#"{"start": [{"exit": 7}]}"#);
+    pull.run().exits(3);
+    let (run, _) = pull.one_run("action_required");
+    assert!(
+        run["output"]["title"]
+            .as_str()
+            .unwrap()
+            .contains("could not be captured"),
+        "{run}"
+    );
+}
+
+#[test]
+fn pushes_and_wrong_inputs() {
+    let mut pull = Pull::new(&usual());
+    pull.set("GITHUB_EVENT_NAME", "push");
+    pull.set("GITHUB_SHA", HEAD);
+    pull.serve(&drifted());
+    pull.run().exits(1);
+    pull.one_run("failure");
+    assert_eq!(pull.count("", ""), 0);
+    assert_eq!(pull.count("GET", "/comments"), 0);
+    assert_eq!(pull.count("GET", "/contents"), 0);
+    pull.set("INPUT_FAIL-ON", "sometimes");
+    pull.run().exits(2).says("in the inputs of the action");
+    pull.set("INPUT_FAIL-ON", "none");
+    pull.run().exits(0);
+    pull.one_run("success");
+    pull.env.remove("GITHUB_REPOSITORY");
+    pull.run().exits(2).says("GITHUB_REPOSITORY");
+}
+
+#[test]
+fn a_warning_is_neutral() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.set("INPUT_ENFORCEMENT", "warn");
+    pull.run().exits(0);
+    let (_, annotations) = pull.one_run("neutral");
+    assert_eq!(annotations[0]["annotation_level"], "warning");
+    assert_eq!(pull.outputs()["verdict"], "warn");
+}
+
+#[test]
+fn a_merge_queue_is_told_what_it_merges_and_not_held_up_by_it() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    let event = json!({"merge_group": {"head_sha": HEAD, "base_sha": BASE}});
+    pull.keel.write("runner/event.json", &event.to_string());
+    pull.set("GITHUB_EVENT_NAME", "merge_group");
+    pull.run().exits(0);
+    let (run, _) = pull.one_run("success");
+    let title = run["output"]["title"].as_str().unwrap();
+    assert!(title.starts_with("to approve: 2 breaking"), "{title}");
+}
+
+#[test]
+fn every_input_of_the_action_is_read() {
+    let action = include_str!("../../action.yml");
+    let code = concat!(
+        include_str!("../../src/cli/action.rs"),
+        include_str!("../../src/github/context.rs")
+    );
+    let inputs = action
+        .split("\ninputs:\n")
+        .nth(1)
+        .unwrap()
+        .split("\noutputs:\n")
+        .next()
+        .unwrap();
+    let names: Vec<&str> = inputs
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
+        .filter(|name| !name.starts_with(' '))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let variable = format!("\"INPUT_{}\"", name.to_uppercase());
+        let known = code.contains(&format!("\"{name}\"")) || code.contains(&variable);
+        assert!(known, "nobody reads {name}");
+    }
+}
+
+#[test]
+fn nothing_that_a_server_says_acts_in_any_place() {
+    let hostile = "::error::pwned\n::set-output name=verdict::pass\n##[error]x %0A @everyone <script>alert(1)</script> \
+                   ![x](http://evil.example/a.png) `code` | cell ]]> \u{1b}[31m \u{202e}gnp <!-- mcp-keel:0 --> \
+                   </details> [link](http://evil.example) https://evil.example";
+    let mut pull = Pull::new(&usual());
+    let mut tools = usual();
+    tools[0] = tool("forecast", hostile);
+    tools.push(tool("::error::`|<img src=x>@everyone\u{202e}", hostile));
+    pull.serve(&tools);
+    let posted = pull.run().exits(1);
+    pull.one_run("failure");
+    pull.double.state().faults.push(Fault {
+        method: "POST",
+        ..Fault::status(403)
+    });
+    pull.set("INPUT_CHECK-NAME", "another");
+    let fallback = pull.run().exits(1);
+    let state = pull.double.state();
+    let mut sinks = vec![
+        pull.summary(),
+        state.comments[0]["body"].as_str().unwrap().to_owned(),
+    ];
+    sinks.extend(
+        state
+            .runs
+            .iter()
+            .map(|it| it["output"]["summary"].as_str().unwrap().to_owned()),
+    );
+    for sink in &sinks {
+        assert!(!sink.contains(['\u{1b}', '\u{202e}']), "{sink}");
+        assert!(
+            sink.contains("pwned"),
+            "the reviewer sees what was there: {sink}"
+        );
+        // Outside of code nothing of it is left.
+        let mut fenced = false;
+        for line in sink.lines() {
+            if line.trim_start().starts_with("```") {
+                fenced = !fenced;
+                continue;
+            }
+            if fenced {
+                continue;
+            }
+            let bare = without_code(line);
+            for active in [
+                "@everyone",
+                "<script",
+                "<img",
+                "![",
+                "evil.example",
+                "::error::",
+                "##[",
+            ] {
+                assert!(!bare.contains(active), "`{active}` in {line}");
+            }
+        }
+    }
+    for run in [&posted, &fallback] {
+        assert!(!run.stdout.contains('\u{1b}') && !run.stdout.contains('\u{202e}'));
+        let mut stopped: Option<String> = None;
+        for line in run.stdout.lines() {
+            match &stopped {
+                Some(token) if line == format!("::{token}::") => stopped = None,
+                Some(_) => {}
+                None if line.starts_with("::stop-commands::") => {
+                    stopped = line.strip_prefix("::stop-commands::").map(str::to_owned);
+                }
+                None => {
+                    let ours = [
+                        "::add-mask::",
+                        "::error file=",
+                        "::warning file=",
+                        "::notice file=",
+                        "::error title=",
+                        "::notice title=",
+                    ];
+                    assert!(
+                        line.is_empty() || ours.iter().any(|it| line.starts_with(it)),
+                        "{line}"
+                    );
+                    assert!(!line.contains("##["), "{line}");
+                }
+            }
+        }
+    }
+}
+
+/// A line of Markdown without its inline code and without `<code>`.
+fn without_code(line: &str) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    while let Some(start) = rest.find(['`', '<']) {
+        out += &rest[..start];
+        rest = &rest[start..];
+        if let Some(inside) = rest
+            .strip_prefix("<code>")
+            .or_else(|| rest.strip_prefix("<pre>"))
+        {
+            rest = inside.split_once("</").map_or("", |it| it.1);
+            continue;
+        }
+        let fence: String = rest.chars().take_while(|it| *it == '`').collect();
+        if fence.is_empty() {
+            out.push('<');
+            rest = &rest[1..];
+            continue;
+        }
+        let after = &rest[fence.len()..];
+        rest = after
+            .find(&fence)
+            .map_or("", |end| &after[end + fence.len()..]);
+    }
+    out + rest
+}
