@@ -56,9 +56,10 @@ impl Pattern {
 }
 
 /// Phrases by which a text speaks to the model instead of describing something.
-const INSTRUCTIONS: [&str; 22] = [
+const INSTRUCTIONS: [&str; 35] = [
     "ignore previous",
     "ignore all",
+    "ignore any",
     "ignore the",
     "disregard",
     "do not tell",
@@ -66,38 +67,81 @@ const INSTRUCTIONS: [&str; 22] = [
     "do not mention",
     "do not inform",
     "never mention",
+    "never reveal",
     "without telling",
+    "without asking",
     "system prompt",
+    "conversation history",
+    "user's message",
+    "user's prompt",
     "before using",
     "before calling",
     "before any other",
     "you must",
     "always call",
     "always use",
+    "always include",
+    "always pass",
+    "always send",
     "must call",
     "important:",
     "<important>",
-    "instead of",
+    "instead of asking",
+    "instead of calling",
     "first call",
+    "~/.ssh",
+    "id_rsa",
+    ".env file",
 ];
 
-/// What a reader of `new` is exposed to that a reader of `old` was not: `High` for a new address, a new instruction
-/// to the model or characters that nobody sees; `Low` for any other change of text; `None` for no change.
-pub fn text_exposure(old: &str, new: &str) -> Exposure {
-    if old == new {
-        return Exposure::None;
+/// What stands in a text now that did not stand there when it was approved, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Novelty {
+    /// An order to the model, or a place where secrets are kept.
+    Instruction,
+    /// A character that nobody sees.
+    Hidden,
+    /// An address.
+    Address,
+    /// Other words.
+    Words,
+    /// Nothing.
+    Nothing,
+}
+
+impl Novelty {
+    /// What it exposes those to who approved the old text.
+    pub fn exposure(self) -> Exposure {
+        match self {
+            Self::Instruction | Self::Hidden | Self::Address => Exposure::High,
+            Self::Words => Exposure::Low,
+            Self::Nothing => Exposure::None,
+        }
+    }
+}
+
+/// What a reader of `new` reads that a reader of `old` did not.
+pub fn novelty(old: &str, new: &str) -> Novelty {
+    if old == new || new.is_empty() {
+        return Novelty::Nothing;
     }
     let (old_lower, new_lower) = (old.to_lowercase(), new.to_lowercase());
-    let instructs = INSTRUCTIONS
-        .iter()
-        .any(|phrase| new_lower.contains(phrase) && !old_lower.contains(phrase));
-    let invisible = new.chars().any(|c| is_invisible(c) && !old.contains(c));
-    let address = addresses(&new_lower).any(|address| !old_lower.contains(address));
-    if instructs || invisible || address {
-        Exposure::High
+    let instructs = |phrase: &&str| new_lower.contains(*phrase) && !old_lower.contains(*phrase);
+    if INSTRUCTIONS.iter().any(instructs) {
+        Novelty::Instruction
+    } else if new.chars().any(|c| is_invisible(c) && !old.contains(c)) {
+        Novelty::Hidden
+    } else if addresses(&new_lower).any(|address| !old_lower.contains(address)) {
+        Novelty::Address
     } else {
-        Exposure::Low
+        Novelty::Words
     }
+}
+
+/// `High` for a new address, a new instruction to the model or characters that nobody sees; `Low` for any other new
+/// text; `None` for no new text.
+pub fn text_exposure(old: &str, new: &str) -> Exposure {
+    novelty(old, new).exposure()
 }
 
 /// The addresses in a text, each up to the end of its host.

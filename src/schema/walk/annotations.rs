@@ -3,6 +3,7 @@
 use super::{Effect, Place, Walker, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
+use crate::scan::{self, Novelty};
 use crate::schema::Side;
 
 impl Walker<'_> {
@@ -61,8 +62,14 @@ impl Walker<'_> {
                         .to_owned()
                 };
                 let (old_text, new_text) = (text(&was), text(&is));
-                let (exposure, remark) = prose_exposure(&old_text, &new_text);
-                finding.exposure = exposure;
+                let novelty = scan::novelty(&old_text, &new_text);
+                finding.exposure = novelty.exposure();
+                let remark = match novelty {
+                    Novelty::Instruction => " and now contains an instruction to the model",
+                    Novelty::Hidden => " and now contains characters that nobody sees",
+                    Novelty::Address => " and now contains an address that was not there",
+                    Novelty::Words | Novelty::Nothing => "",
+                };
                 finding.message = format!("the description of {called} {verb}{remark}");
             }
             "default" => {
@@ -195,68 +202,4 @@ fn is_prose(keyword: &str) -> bool {
 /// Keywords that no draft knows.
 fn is_vendor(keyword: &str) -> bool {
     !is_prose(keyword) && !super::keywords::KNOWN.contains(&keyword)
-}
-
-/// What a new text for the model means to those who approved the old one.
-pub(crate) fn prose_exposure(old: &str, new: &str) -> (Exposure, &'static str) {
-    let new_only = |marks: &[&str]| {
-        let (old, new) = (old.to_lowercase(), new.to_lowercase());
-        marks
-            .iter()
-            .any(|mark| new.contains(mark) && !old.contains(mark))
-    };
-    const URLS: &[&str] = &["http://", "https://", "www.", "ftp://", "data:text"];
-    const ORDERS: &[&str] = &[
-        "ignore previous",
-        "ignore all",
-        "ignore any",
-        "disregard",
-        "do not tell",
-        "don't tell",
-        "do not mention",
-        "without telling",
-        "without asking",
-        "before using",
-        "before calling",
-        "you must",
-        "always include",
-        "always pass",
-        "always send",
-        "always call",
-        "<important>",
-        "system prompt",
-        "conversation history",
-        "user's message",
-        "user's prompt",
-        "~/.ssh",
-        "id_rsa",
-        "api key",
-        "password",
-        "never reveal",
-        "instead of asking",
-    ];
-    if new_only(ORDERS) {
-        return (
-            Exposure::High,
-            " and now contains an instruction to the model",
-        );
-    }
-    let fresh_url = new
-        .split_whitespace()
-        .filter(|word| URLS.iter().any(|mark| word.to_lowercase().contains(mark)))
-        .any(|word| !old.contains(word));
-    if fresh_url {
-        return (
-            Exposure::High,
-            " and now contains an address that was not there",
-        );
-    }
-    (
-        if new.is_empty() {
-            Exposure::None
-        } else {
-            Exposure::Low
-        },
-        "",
-    )
 }

@@ -502,9 +502,9 @@ fn described_exposure(schema: &Json) -> Exposure {
         .get("description")
         .and_then(Json::as_str)
         .unwrap_or_default();
-    match super::annotations::prose_exposure("", text) {
+    match crate::scan::novelty("", text) {
         // An address in the text of something new is usually a link to its documentation.
-        (Exposure::High, remark) if remark.contains("address") => Exposure::Medium,
-        (exposure, _) => exposure,
+        crate::scan::Novelty::Address => Exposure::Medium,
+        other => other.exposure(),
     }
 }
