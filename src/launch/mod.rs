@@ -218,8 +218,15 @@ impl Launched {
 
 /// Where a program would be started from: for messages, and on Windows for starting scripts.
 fn find_program(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Option<PathBuf> {
-    let direct = Path::new(program).components().count() > 1;
-    let folders: Vec<PathBuf> = if direct {
+    candidates(program, cwd, path)
+        .into_iter()
+        .find(|file| file.is_file() || (names_a_path(program) && file.exists()))
+}
+
+/// The files that a command may lead to, in the order in which the system tries them. Whoever verifies a command and
+/// whoever starts it must look in the same places.
+pub(crate) fn candidates(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Vec<PathBuf> {
+    let folders: Vec<PathBuf> = if names_a_path(program) {
         vec![cwd.map(Path::to_owned).unwrap_or_default()]
     } else {
         path.map(|path| std::env::split_paths(path).collect())
@@ -237,5 +244,10 @@ fn find_program(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Opti
                 .iter()
                 .map(move |ending| folder.join(format!("{program}{ending}")))
         })
-        .find(|file| file.is_file() || (direct && file.exists()))
+        .collect()
+}
+
+/// Whether a command names a file by its path, so that the PATH is not asked.
+fn names_a_path(program: &str) -> bool {
+    program.contains('/') || (cfg!(windows) && program.contains('\\'))
 }

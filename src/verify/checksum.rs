@@ -12,7 +12,7 @@ use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 
 use crate::judgement::words;
-use crate::launch::LaunchSpec;
+use crate::launch::{LaunchSpec, candidates};
 
 /// A digest's algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -239,25 +239,8 @@ fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
 pub fn locate(command: &str, launch: &LaunchSpec) -> Option<PathBuf> {
     let environment = crate::launch::environment(launch, std::env::vars_os()).ok()?;
     let path = environment.variables.get(OsStr::new("PATH"));
-    let is_path = command.contains('/') || (cfg!(windows) && command.contains('\\'));
-    let folders: Vec<PathBuf> = if is_path {
-        vec![launch.cwd.clone().unwrap_or_default()]
-    } else {
-        path.map(|path| std::env::split_paths(path).collect())
-            .unwrap_or_default()
-    };
-    let endings: &[&str] = if cfg!(windows) {
-        &["", ".exe", ".cmd", ".bat", ".com"]
-    } else {
-        &[""]
-    };
-    folders
-        .iter()
-        .flat_map(|folder| {
-            endings
-                .iter()
-                .map(move |ending| folder.join(format!("{command}{ending}")))
-        })
+    candidates(command, launch.cwd.as_deref(), path.map(AsRef::as_ref))
+        .into_iter()
         .find(|file| is_executable(file))
 }
 
