@@ -99,6 +99,35 @@ pub struct Captured {
     pub stderr: Vec<u8>,
 }
 
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reach {
+    /// A process of ours, through its stdin and stdout.
+    Stdio(LaunchSpec),
+}
+
+impl Reach {
+    /// How the server is started; none if it runs somewhere already.
+    pub fn launch(&self) -> Option<&LaunchSpec> {
+        match self {
+            Self::Stdio(launch) => Some(launch),
+        }
+    }
+}
+
+/// Captures the contract of a server, however it is reached.
+pub async fn capture(
+    reach: &Reach,
+    client: &ClientProfile,
+    limits: &Limits,
+    progress: &(dyn Fn(Stage) + Send + Sync),
+) -> Result<Captured, CaptureFailure> {
+    match reach {
+        Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
+    }
+}
+
 /// Starts a server, captures its contract over stdio and ends it.
 pub async fn capture_stdio(
     spec: &LaunchSpec,

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::compared::{self, Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, output};
+use super::{CheckArgs, Error, Exit, live, output};
 use crate::baseline::{BaselineError, Manifest, Pinned, store};
-use crate::capture::{CaptureFailure, capture_stdio};
+use crate::capture::CaptureFailure;
 use crate::policy::{Policy, Verdict, check_version};
 use crate::release::Release;
 use crate::report::{Comparison, Cost, Failure, Finding, Report, ServerReport, Status};
@@ -79,9 +79,7 @@ async fn check(
 ) -> Result<ServerReport, Error> {
     let pinned = manifest.servers().get(&target.name);
     let release = target.release(pinned.map(|pinned| &pinned.release))?;
-    let client = target.client(pinned.map(|pinned| &pinned.surface));
-    let stage = |stage| progress.stage(&target.name, stage);
-    match capture_stdio(&target.launch, &client, &target.limits, &stage).await {
+    match live::observe(target, pinned.map(|pinned| &pinned.surface), progress).await {
         Ok(captured) => {
             let surface = &captured.surface;
             let release = release.unwrap_or_else(|| Release::of_server(surface));

@@ -7,12 +7,11 @@ use super::check::{exit, undetermined};
 use super::compared::finding;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, output};
+use super::{CheckArgs, Error, Exit, live, output};
 use crate::baseline::foreign::targets::{Probe, Subject, verify};
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockError, hangar, lock_v1};
 use crate::canonical::{Document, Json, parse_document};
-use crate::capture::capture_stdio;
 use crate::drift::pinned::{self, PinError, Placed};
 use crate::policy::{Policy, check_version};
 use crate::report::{Comparison, Cost, Finding, Located, Place, Report, ServerReport, Status};
@@ -205,9 +204,7 @@ async fn check(
     policy: &Policy,
     progress: &Progress,
 ) -> Result<ServerReport, Error> {
-    let stage = |stage| progress.stage(&target.name, stage);
-    let client = target.client(None);
-    let captured = match capture_stdio(&target.launch, &client, &target.limits, &stage).await {
+    let captured = match live::observe(target, None, progress).await {
         Ok(captured) => captured,
         Err(failure) => return Ok(undetermined(target, None, &failure)),
     };
@@ -275,7 +272,8 @@ fn compare(
     match pins {
         Foreign::FastMcp(manifest) => placed.extend(pinned::fastmcp(manifest, surface)?),
         Foreign::Hangar(servers) => {
-            let upstream = hangar::stdio_upstream(&target.launch.command);
+            let launch = target.reach.launch();
+            let upstream = launch.and_then(|launch| hangar::stdio_upstream(&launch.command));
             for key in keys {
                 if let Some(pins) = servers.get(key) {
                     placed.extend(pinned::hangar(key, pins, surface, upstream.as_deref())?);

@@ -5,13 +5,11 @@ use std::path::Path;
 use super::compared::Compared;
 use super::plan::{Target, plan, today};
 use super::progress::Progress;
-use super::{Error, Exit, Format, PinArgs, output, pin_pins};
+use super::{Error, Exit, Format, PinArgs, live, output, pin_pins};
 use crate::baseline::{Pinned, render, server_entry, store, with_launch};
-use crate::capture::capture_stdio;
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
-use crate::source::SourceError;
 use crate::surface::Surface;
 
 pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
@@ -68,14 +66,7 @@ async fn pin(
         .and_then(|manifest| manifest.servers().get(&target.name));
     // The version may come from another source now; pinning is when that is recorded.
     let release = target.release(None)?;
-    let client = target.client(pinned.map(|pinned| &pinned.surface));
-    let stage = |stage| progress.stage(&target.name, stage);
-    let captured = capture_stdio(&target.launch, &client, &target.limits, &stage)
-        .await
-        .map_err(|failure| SourceError::Capture {
-            what: target.name.clone(),
-            failure: Box::new(failure),
-        })?;
+    let captured = live::require(target, pinned.map(|pinned| &pinned.surface), progress).await?;
     let surface = captured.surface;
     let release = release.unwrap_or_else(|| Release::of_server(&surface));
     let entry = with_launch(server_entry(&surface, &release), &target.launched);

@@ -6,17 +6,15 @@ use super::check_pins;
 use super::compared::finding;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{Error, Exit, PinArgs, output};
+use super::{Error, Exit, PinArgs, live, output};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
 use crate::canonical::{Json, Object, Text, parse, to_pretty};
-use crate::capture::capture_stdio;
 use crate::drift::pinned;
 use crate::fingerprint::{Profile, manifest};
 use crate::policy::{Enforcement, Policy, check_version};
 use crate::report::{Comparison, Cost, Located, Report, ServerReport, Status};
-use crate::source::SourceError;
 use crate::surface::Surface;
 
 /// ToolPin's name for its lock.
@@ -49,14 +47,7 @@ pub(super) async fn run(args: &PinArgs, plan: &Plan) -> Result<Exit, Error> {
     let mut written: Vec<PathBuf> = Vec::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);
-        let stage = |stage| progress.stage(&target.name, stage);
-        let client = target.client(None);
-        let captured = capture_stdio(&target.launch, &client, &target.limits, &stage)
-            .await
-            .map_err(|failure| SourceError::Capture {
-                what: target.name.clone(),
-                failure: Box::new(failure),
-            })?;
+        let captured = live::require(target, None, &progress).await?;
         let (report, changed) = pin(target, &path, &captured.surface)?;
         servers.push(report);
         if changed && !written.contains(&path) {
@@ -149,11 +140,12 @@ fn lock(
         true => surface.server_name().unwrap_or(&target.name),
         false => &target.name,
     };
+    let launch = target.reach.launch();
     let server = Server {
         name,
         version: surface.server_version().unwrap_or("0.0.0"),
-        command: &target.launch.command,
-        secrets: target.launch.pass_env.iter().cloned().collect(),
+        command: launch.map_or(&[][..], |it| &it.command),
+        secrets: launch.map_or_else(Vec::new, |it| it.pass_env.iter().cloned().collect()),
     };
     relock(before, keys, &server, surface, &now())
 }

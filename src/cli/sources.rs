@@ -1,9 +1,10 @@
 //! Sources on the command line, live ones included.
 
-use super::Error;
-use crate::capture::{Limits, capture_stdio};
+use super::progress::Progress;
+use super::{Error, live};
+use crate::capture::{Limits, Reach};
 use crate::launch::LaunchSpec;
-use crate::source::{Dialect, Source, SourceError, Surfaces};
+use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
 
 /// The surfaces of a source as it was typed.
@@ -20,17 +21,16 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
         env: Default::default(),
         pass_env: Default::default(),
     };
-    let captured = capture_stdio(
-        &launch,
+    let name = source.name();
+    let captured = live::observe_as(
+        &name,
+        &Reach::Stdio(launch),
         &ClientProfile::default(),
         &Limits::default(),
-        &|_| {},
+        &Progress::start(false),
     )
     .await
-    .map_err(|failure| SourceError::Capture {
-        what: source.name(),
-        failure: Box::new(failure),
-    })?;
+    .map_err(|failure| live::not_captured(&name, failure))?;
     Ok([("default".to_owned(), captured.surface)].into())
 }
 
