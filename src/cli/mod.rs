@@ -14,6 +14,7 @@ mod demo;
 mod diff;
 mod error;
 mod fingerprint;
+mod fleet;
 mod import;
 mod live;
 mod output;
@@ -105,6 +106,8 @@ struct CheckArgs {
     #[command(flatten)]
     server: ServerArgs,
     #[command(flatten)]
+    jobs: fleet::JobsArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     report: ReportArgs,
@@ -114,6 +117,8 @@ struct CheckArgs {
 struct PinArgs {
     #[command(flatten)]
     server: ServerArgs,
+    #[command(flatten)]
+    jobs: fleet::JobsArgs,
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -479,7 +484,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 }
             },
             code = crate::launch::interrupted() => {
-                crate::launch::kill_all();
+                crate::launch::end_all();
                 u8::try_from(code).unwrap_or(130)
             }
         }

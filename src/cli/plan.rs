@@ -233,7 +233,7 @@ fn only_pinned(pattern: &Path) -> Option<String> {
     if store::is_split(pattern) {
         return None;
     }
-    let manifest = store::read_for_update(pattern, None).ok()??;
+    let manifest = store::read_for_update(pattern, &[]).ok()??;
     match manifest.servers().len() {
         1 => manifest.servers().keys().next().cloned(),
         _ => None,
