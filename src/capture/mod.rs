@@ -189,7 +189,7 @@ pub async fn capture_stdio(
 
     progress(Stage::Stopping);
     sender.close().await;
-    finished(outcome, &inbox, client, Some(server), limits).await
+    finished(outcome, &inbox, client, Some(server), limits, "on stdout").await
 }
 
 /// Ends the server, if it is a process of ours, and says what came of it.
@@ -199,6 +199,7 @@ async fn finished(
     client: &ClientProfile,
     server: Option<Launched>,
     limits: &Limits,
+    place: &str,
 ) -> Result<Captured, CaptureFailure> {
     let (missing_variables, stderr) = match server {
         Some(server) => {
@@ -210,7 +211,7 @@ async fn finished(
     match outcome {
         Ok((initialize, lists)) => {
             let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
-            note_noise(&mut surface, &inbox.all_noise());
+            note_noise(&mut surface, &inbox.all_noise(), place);
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -307,9 +308,9 @@ fn exited(inbox: &Inbox, status: ExitStatus) -> CaptureError {
     }
 }
 
-fn note_noise(surface: &mut Surface, noise: &Noise) {
+fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
-        let message = format!("{noise} on stdout");
+        let message = format!("{noise} {place}");
         surface.note("stdout-noise", None, message);
     }
 }

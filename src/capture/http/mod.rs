@@ -90,7 +90,15 @@ pub async fn capture_http(
     progress(Stage::Stopping);
     drop(sender);
     pipe.close().await;
-    finished(outcome, &inbox, client, server, limits).await
+    finished(
+        outcome,
+        &inbox,
+        client,
+        server,
+        limits,
+        "among its messages",
+    )
+    .await
 }
 
 /// Starts the server, if that is asked for, at an address where nobody listens yet.
