@@ -459,9 +459,10 @@ fn untrusted(host: String, error: &std::io::Error) -> HttpError {
         .and_then(|it| it.downcast_ref::<rustls::Error>());
     let problem = error.to_string();
     match cause {
-        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            HttpError::UnknownIssuer { host, problem }
-        }
+        // A bad signature is one of an authority that only has the name of a trusted one.
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => HttpError::UnknownIssuer { host, problem },
         _ => HttpError::Tls { host, problem },
     }
 }

@@ -37,6 +37,9 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// The longest pause between two attempts to reach a server that is being started.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// With it the client says that it is ready.
+const READY: &str = "notifications/initialized";
+
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -177,25 +180,37 @@ impl Shared {
                 });
                 continue;
             }
-            let is_ready = message.is("notifications/initialized");
-            let listens = is_ready && self.state().transport != HttpTransport::Sse;
-            let refused = listens && self.listen(true).await;
-            let sent = tokio::time::timeout(self.limits.request, self.post(&message, line)).await;
+            // A little less than what a request that waits behind it has, so that the better reason comes first.
+            let patience = self.limits.request.mul_f64(0.9);
+            let sent = tokio::time::timeout(patience, self.notify(&message, line)).await;
             let sent = sent.unwrap_or_else(|_| {
                 Err(HttpError::Timeout {
                     method: message.what().to_owned(),
-                    after: self.limits.request,
+                    after: patience,
                 }
                 .into())
             });
             match sent {
-                Ok(()) if refused => _ = self.listen(false).await,
-                Ok(()) => {}
+                Err(error) if message.is(READY) => self.fail(error).await,
                 // A server that does not want our answers still answers our questions.
-                Err(_) if !is_ready => {}
-                Err(error) => self.fail(error).await,
+                _ => {}
             }
         }
+    }
+
+    /// A message that wants no answer. Before the server is told that the client is ready, it is listened to.
+    async fn notify(
+        self: &Arc<Self>,
+        message: &Outgoing,
+        line: String,
+    ) -> Result<(), CaptureError> {
+        let listens = message.is(READY) && self.state().transport != HttpTransport::Sse;
+        let refused = listens && self.listen().await;
+        self.post(message, line).await?;
+        if refused {
+            self.spawn(Arc::clone(self).listening(oneshot::channel().0));
+        }
+        Ok(())
     }
 
     /// A request to where messages go.
@@ -415,12 +430,10 @@ impl Shared {
 
     /// Opens the stream on which the server speaks by itself, and waits until it is open or refused. Servers need not have
     /// one. Returns whether it may be worth asking again.
-    async fn listen(self: &Arc<Self>, wait: bool) -> bool {
-        let (refused, opened) = oneshot::channel();
+    async fn listen(self: &Arc<Self>) -> bool {
+        let (refused, told) = oneshot::channel();
         self.spawn(Arc::clone(self).listening(refused));
-        match wait {
-            true => matches!(tokio::time::timeout(OPENING, opened).await, Ok(Ok(true))),
-            false => false,
-        }
+        let patience = OPENING.min(self.limits.request / 4);
+        matches!(tokio::time::timeout(patience, told).await, Ok(Ok(true)))
     }
 }
