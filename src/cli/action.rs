@@ -47,7 +47,8 @@ const FLAGS: &[&str] = &[
 type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
-    let env: Environment = std::env::vars_os()
+    let env: Environment = crate::ours::vars()
+        .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let context = context(&env)?;

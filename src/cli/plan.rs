@@ -296,7 +296,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
     };
     // What is written wrong is told before anything is started, and as what it is: usage, not a failing server.
     launch
-        .verify(std::env::vars_os())
+        .verify(crate::ours::vars())
         .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
     Ok(Target {
         pin_command: pin_command(args, &name),
