@@ -13,6 +13,7 @@
 mod error;
 mod inbox;
 mod lists;
+mod redacted;
 mod wire;
 
 use std::process::ExitStatus;

@@ -24,6 +24,7 @@ mod plan;
 mod progress;
 mod reference;
 mod scan;
+mod secrets;
 mod sources;
 mod verify;
 mod verify_lock;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::paste::pin_command;
-use super::{Error, PolicyArgs, ServerArgs};
+use super::{Error, PolicyArgs, ServerArgs, secrets};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
@@ -288,6 +288,10 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
             .filter(|it| !it.is_empty() && *it != "none");
         client.capabilities = Some(announced.cloned().collect());
     }
+    secrets::learn(
+        env.iter()
+            .map(|(name, value)| (name.as_str(), value.as_str())),
+    );
     let launch = LaunchSpec {
         command: server.command,
         cwd: server.cwd,
@@ -300,7 +304,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
     Ok(Target {
         pin_command: pin_command(args, &name),
-        launched: launched::chain(&launch, server.launch_digests),
+        launched: launched_chain(&launch, server.launch_digests),
         name,
         reach: Reach::Stdio(launch),
         client,
@@ -309,6 +313,15 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         verify: server.verify,
         checksum_line: server.checksum_line,
     })
+}
+
+/// What is launched, as a baseline may keep it: an argument can hold a secret.
+fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
+    let mut links = launched::chain(launch, digests);
+    for link in &mut links {
+        link.name = secrets::clean(&link.name);
+    }
+    links
 }
 
 /// The policy of the file, with what the command line says.

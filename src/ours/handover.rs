@@ -61,7 +61,10 @@ pub(super) fn restart() {
 /// Where this program is, by its own name, as long as that still leads to the same file: the system shows the name.
 fn program() -> PathBuf {
     let same = |path: &PathBuf| {
-        let (path, ours) = (std::fs::metadata(path).ok()?, std::fs::metadata(OURSELVES).ok()?);
+        let (path, ours) = (
+            std::fs::metadata(path).ok()?,
+            std::fs::metadata(OURSELVES).ok()?,
+        );
         Some((path.dev(), path.ino()) == (ours.dev(), ours.ino()))
     };
     std::env::current_exe()
@@ -105,7 +108,10 @@ mod tests {
         let variables: Vec<(OsString, OsString)> = vec![
             ("A_TOKEN".into(), "one\ntwo".into()),
             ("EMPTY_KEY".into(), "".into()),
-            (OsString::from_vec(vec![0xff, b'K']), OsString::from_vec(vec![0xfe])),
+            (
+                OsString::from_vec(vec![0xff, b'K']),
+                OsString::from_vec(vec![0xfe]),
+            ),
         ];
         assert_eq!(unpack(&pack(&variables)), variables);
         assert_eq!(unpack(b""), []);

@@ -34,6 +34,11 @@ impl Secrets {
         }
     }
 
+    /// Adds values.
+    pub fn learn<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        self.values.add(variables);
+    }
+
     /// The text without its secrets, or nothing if it has none. What was there is added to `found`.
     pub fn redact(&self, text: &str, found: &mut Found) -> Option<String> {
         let without_values = self.values.replace(text, found);
@@ -46,17 +51,22 @@ impl Secrets {
         self.redact(&text, &mut Found::new()).unwrap_or(text)
     }
 
-    /// [`Secrets::clean`] for the beginning of a text, whose end (`…`) may have cut a secret in two.
+    /// [`Secrets::clean`] for a text that was shortened: `…` may have cut a secret in two.
     pub fn clean_cut(&self, text: String) -> String {
         let text = self.clean(text);
-        let Some(kept) = text.strip_suffix('…') else {
+        if !text.contains('…') {
             return text;
-        };
-        let end = self.values.cut(kept).min(shapes::cut(kept));
-        match end < kept.len() {
-            true => format!("{}[redacted]…", &kept[..end]),
-            false => text,
         }
+        let mut pieces: Vec<String> = text.split('…').map(str::to_owned).collect();
+        let last = pieces.len() - 1;
+        for piece in &mut pieces[..last] {
+            let end = self.values.cut(piece).min(shapes::cut(piece));
+            if end < piece.len() {
+                piece.truncate(end);
+                piece.push_str("[redacted]");
+            }
+        }
+        pieces.join("…")
     }
 
     /// The end of a stream without its secrets. Its first line, if something stood before it (`is_cut`), may begin in the

@@ -127,7 +127,11 @@ pub(super) fn cut(text: &str) -> usize {
 /// Enough to tell two tokens apart, and nothing to find one by: they hold more than a hundred random bits.
 pub(super) fn digest(token: &str) -> String {
     let digest = Sha256::digest(token.as_bytes());
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    digest
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -157,7 +161,12 @@ mod tests {
 
     #[test]
     fn tokens_are_known_by_their_shape() {
-        let jwt = format!("{}.{}.{}", token("eyJ", 20), token("eyJ", 20), token("", 43));
+        let jwt = format!(
+            "{}.{}.{}",
+            token("eyJ", 20),
+            token("eyJ", 20),
+            token("", 43)
+        );
         for (kind, text) in [
             ("github token", token("ghp_", 36)),
             ("github token", token("ghs_", 36)),
@@ -182,7 +191,9 @@ mod tests {
     #[test]
     fn a_private_key_is_redacted_whole_and_prose_between_its_lines_is_not() {
         let body = token("", 64);
-        let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}==\n-----END RSA PRIVATE KEY-----");
+        let key = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}==\n-----END RSA PRIVATE KEY-----"
+        );
         let mut kinds = Found::new();
         let clean = replace(&format!("a {key} b"), &mut kinds).unwrap();
         assert!(clean.starts_with("a [redacted: private key #") && clean.ends_with("] b"));

@@ -36,7 +36,18 @@ pub fn looks_secret(name: &str) -> bool {
         "ACCESS_KEY",
         "PRIVATE_KEY",
     ];
-    let last_word = ["KEY", "KEYS", "AUTH", "PASS", "PWD", "PAT", "BEARER", "DSN"];
+    let last_word = [
+        "KEY",
+        "KEYS",
+        "AUTH",
+        "PASS",
+        "PWD",
+        "PAT",
+        "BEARER",
+        "DSN",
+        "AUTHORIZATION",
+        "COOKIE",
+    ];
     let last = name.rsplit(['_', '-', '.']).next().unwrap_or_default();
     anywhere.iter().any(|it| name.contains(it))
         || (name != "PWD" && name != "OLDPWD" && last_word.contains(&last))
@@ -49,8 +60,14 @@ pub fn is_secret(name: &str, value: &str) -> bool {
 
 impl Values {
     pub(super) fn new<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut names = BTreeMap::new();
-        let mut room = MOST;
+        let mut values = Self::default();
+        values.add(variables);
+        values
+    }
+
+    pub(super) fn add<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+        let names = &mut self.names;
+        let mut room = MOST.saturating_sub(names.keys().map(String::len).sum());
         for (name, value) in variables {
             let secret = match looks_secret(name) {
                 true => value.trim(),
@@ -72,14 +89,13 @@ impl Values {
         let mut forms: Vec<&str> = names.keys().map(String::as_str).collect();
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         let escaped: Vec<String> = forms.into_iter().map(regex::escape).collect();
-        let pattern = match escaped.is_empty() {
+        self.pattern = match escaped.is_empty() {
             true => None,
             false => RegexBuilder::new(&escaped.join("|"))
                 .size_limit(64 * 1024 * 1024)
                 .build()
                 .ok(),
         };
-        Self { names, pattern }
     }
 
     pub(super) fn replace(&self, text: &str, found: &mut Found) -> Option<String> {
@@ -99,7 +115,9 @@ impl Values {
     pub(super) fn cut(&self, text: &str) -> usize {
         let begins = |form: &String| {
             let longest = form.len().min(text.len());
-            let ends = (4..=longest).rev().filter(|end| form.is_char_boundary(*end));
+            let ends = (4..=longest)
+                .rev()
+                .filter(|end| form.is_char_boundary(*end));
             ends.map(|end| &form[..end])
                 .find(|start| text.ends_with(start))
                 .map(|start| text.len() - start.len())
@@ -167,6 +185,13 @@ fn forms(value: &str) -> Vec<String> {
             forms.push(inner.replace('+', "-").replace('/', "_"));
             forms.push(inner.to_owned());
         }
+    }
+    // `Bearer VALUE` is a value and a word before it.
+    if let Some((_, last)) = value.rsplit_once(' ')
+        && !value.contains('\n')
+        && last.len() >= 2 * SHORTEST
+    {
+        forms.push(last.to_owned());
     }
     // A key of several lines may be printed line by line.
     let lines = value.lines().map(str::trim);
@@ -278,8 +303,7 @@ mod tests {
 
     #[test]
     fn the_lines_of_a_key_are_secrets_each() {
-        let key =
-            "-----BEGIN X-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nshort\n-----END X-----\n";
+        let key = "-----BEGIN X-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nshort\n-----END X-----\n";
         let known = [("DEPLOY_KEY", key)];
         assert_eq!(
             clean(&known, "> MIIEvQIBADANBgkqhkiG9w0BAQEFAASC <"),
