@@ -12,6 +12,7 @@ use clap::Parser as _;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
 use super::check::{Manifests, examine, exit, manifests};
+use super::interrupt;
 use super::plan::{self, Plan};
 use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets};
 use crate::github::check_run::{self, CheckRun, Outcome};
@@ -78,7 +79,13 @@ pub(super) async fn run() -> Result<Exit, Error> {
             return Err(error);
         }
     };
-    let json = deliver(&result, &inputs)?;
+    let json = match deliver(&result, &inputs) {
+        Ok(json) => json,
+        Err(error) => {
+            post.failed(&error).await;
+            return Err(error);
+        }
+    };
     post.finish(&result, &json).await?;
     Ok(exit(result.verdict))
 }
@@ -416,7 +423,12 @@ impl<'a> Post<'a> {
             return;
         };
         match CheckRun::start(api, &self.identity).await {
-            Ok(run) => self.run = Some(run),
+            Ok(run) => {
+                self.run = Some(run.clone());
+                // A cancelled job must not leave it in progress for ever.
+                let (context, identity) = (self.context.clone(), self.identity.clone());
+                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+            }
             Err(error) => refused(self.context, "create the check run", &error),
         }
     }
@@ -437,7 +449,10 @@ impl<'a> Post<'a> {
             return false;
         };
         match run.complete(api, &self.identity, outcome).await {
-            Ok(()) => true,
+            Ok(()) => {
+                interrupt::nothing_left_to_say();
+                true
+            }
             Err(error) => {
                 refused(self.context, "complete the check run", &error);
                 false
@@ -516,6 +531,16 @@ impl<'a> Post<'a> {
         if let Err(error) = comment::post(api, pull.number, &identity, &wanted).await {
             refused(self.context, "post the comment", &error);
         }
+    }
+}
+
+/// Completes the run of a check that a signal ended. With a connection of its own: the runtime of the other may be busy.
+async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRun) {
+    let Some(Ok(api)) = context.token.as_ref().map(|token| Api::new(context, token)) else {
+        return;
+    };
+    if let Err(error) = run.cancel(&api, identity).await {
+        refused(context, "cancel the check run", &error);
     }
 }
 
