@@ -271,6 +271,39 @@ impl HttpError {
     }
 }
 
+impl HttpError {
+    /// The text of the server's that it quotes.
+    pub(in crate::capture) fn quoted_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Unauthorized { challenge, .. } => challenge.as_mut(),
+            Self::Status { body, .. } | Self::NotMcp { body, .. } | Self::NoAnswer { body, .. } => {
+                Some(body)
+            }
+            Self::Denied { error: text, .. }
+            | Self::Redirect { to: text, .. }
+            | Self::ForeignEndpoint { to: text }
+            | Self::Compressed { encoding: text, .. }
+            | Self::NoEndpoint { problem: text }
+            | Self::Proxy { problem: text, .. }
+            | Self::Broken { problem: text, .. }
+            | Self::Tls { problem: text, .. } => Some(text),
+            Self::StreamEnded { problem, .. } => problem.as_mut(),
+            Self::Dns { .. }
+            | Self::Refused { .. }
+            | Self::Connect { .. }
+            | Self::UnknownIssuer { .. }
+            | Self::NoRoots { .. }
+            | Self::Occupied { .. }
+            | Self::Exited { .. }
+            | Self::NotReady { .. }
+            | Self::SessionLost { .. }
+            | Self::Timeout { .. }
+            | Self::TooManyBytes { .. }
+            | Self::TooManyEvents { .. } => None,
+        }
+    }
+}
+
 /// The usual words for a status.
 fn phrase(status: u16) -> String {
     let status = http::StatusCode::from_u16(status).ok();

@@ -50,7 +50,7 @@ pub async fn capture_http(
     let inbox = Arc::new(Inbox::default());
     let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&inbox), limits);
     let (reader, writer) = tokio::io::split(near);
-    let (wire, sender) = Wire::new(reader, writer, client, Arc::clone(&inbox), limits.bytes);
+    let (wire, sender) = Wire::new(reader, writer, client, Arc::clone(&inbox), limits);
     let conversation = converse(wire, &inbox, client, limits, progress);
     let mut left = None;
     let gone = async {

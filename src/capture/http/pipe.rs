@@ -365,7 +365,7 @@ impl Shared {
                 Err(CaptureError::Http(HttpError::Status { status, .. })) => {
                     get = Some(status.to_string())
                 }
-                Err(error) => get = Some(error.to_string()),
+                Err(_) => get = Some("no event stream".to_owned()),
             }
         }
         let error = said.as_ref().and_then(|it| {
