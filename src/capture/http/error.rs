@@ -118,7 +118,7 @@ pub enum HttpError {
         /// The beginning of the body.
         body: String,
         /// What a GET was answered with, where HTTP+SSE was tried too.
-        get: Option<String>,
+        get: Option<Box<str>>,
     },
     /// The session that it gave us is unknown to it.
     #[error(
@@ -144,7 +144,7 @@ pub enum HttpError {
         /// The request.
         method: String,
         /// Its content type.
-        kind: String,
+        kind: Box<str>,
         /// The beginning of the body.
         body: String,
     },

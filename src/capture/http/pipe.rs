@@ -301,10 +301,14 @@ impl Shared {
             return self.refused(message, answered, body).await;
         }
         match message.id {
-            // What a server says to a notification is nothing that we asked for.
-            None => Ok(()),
-            Some(_) if self.state().transport == HttpTransport::Sse => Ok(()),
-            Some(id) => self.answer(id, message.what(), answered).await,
+            Some(id) if self.state().transport != HttpTransport::Sse => {
+                self.answer(id, message.what(), answered).await
+            }
+            // What a server says to a notification is nothing that we asked for, and over HTTP+SSE answers come elsewhere.
+            _ => {
+                answered.body.release();
+                Ok(())
+            }
         }
     }
 
@@ -363,9 +367,9 @@ impl Shared {
                     .await;
                 }
                 Err(CaptureError::Http(HttpError::Status { status, .. })) => {
-                    get = Some(status.to_string())
+                    get = Some(status.to_string().into())
                 }
-                Err(_) => get = Some("no event stream".to_owned()),
+                Err(_) => get = Some("no event stream".into()),
             }
         }
         let error = said.as_ref().and_then(|it| {
@@ -435,5 +439,59 @@ impl Shared {
         self.spawn(Arc::clone(self).listening(refused));
         let patience = OPENING.min(self.limits.request / 4);
         matches!(tokio::time::timeout(patience, told).await, Ok(Ok(true)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::super::spec::{Endpoint, Template};
+    use super::*;
+
+    /// What goes out for one line.
+    async fn sent(line: &str) -> String {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("a port");
+        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+        let spec = HttpSpec::of(Endpoint::new(&Template::new(url), &|_| None).expect("an address"));
+        let limits = Limits::default();
+        let client = Client::new(&spec, limits.start).expect("a client");
+        let (_pipe, mut near) = Pipe::open(client, &spec, Arc::default(), &limits);
+        near.write_all(format!("{line}\n").as_bytes())
+            .await
+            .expect("written");
+        let (mut socket, _) = listener.accept().await.expect("a connection");
+        let mut request = Vec::new();
+        while !request.ends_with(line.as_bytes()) {
+            assert_ne!(socket.read_buf(&mut request).await.expect("bytes"), 0);
+        }
+        String::from_utf8(request).expect("text")
+    }
+
+    #[tokio::test]
+    async fn a_message_that_names_its_revision_says_so_in_the_headers_too() {
+        let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        let request = sent(line).await;
+        assert!(
+            request.contains("\r\nmcp-protocol-version: 2026-07-28\r\n"),
+            "{request}"
+        );
+        assert!(
+            request.contains("\r\nmcp-method: tools/list\r\n"),
+            "{request}"
+        );
+        assert!(!request.contains("mcp-session-id"), "{request}");
+    }
+
+    #[tokio::test]
+    async fn a_message_that_does_not_says_nothing() {
+        let request = sent(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#).await;
+        assert!(request.starts_with("POST /mcp HTTP/1.1\r\n"), "{request}");
+        assert!(
+            !request.contains("mcp-method") && !request.contains("mcp-protocol"),
+            "{request}"
+        );
     }
 }

@@ -93,6 +93,7 @@ impl Shared {
                     _ => "of a type that is none".to_owned(),
                 };
                 let body = shortened(&String::from_utf8_lossy(&body));
+                let kind = kind.into();
                 Err(HttpError::NotMcp { method, kind, body }.into())
             }
         }
