@@ -74,7 +74,7 @@ impl CaptureFailure {
     /// Takes the secrets out of everything that quotes the server.
     pub fn redact(&mut self, secrets: &Secrets) {
         self.stderr = secrets.clean_end(&self.stderr, self.stderr.len() >= STDERR_KEPT);
-        if let Some(text) = self.error.quoted_mut() {
+        for text in self.error.quoted_mut() {
             *text = secrets.clean_cut(std::mem::take(text));
         }
     }
