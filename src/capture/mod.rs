@@ -7,7 +7,8 @@
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
 //! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again.
+//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
+//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
@@ -47,6 +48,8 @@ pub struct Limits {
     pub pages: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// List everything once more on the same connection, after this long.
+    pub again: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
@@ -60,6 +63,7 @@ impl Default for Limits {
             bytes: 64 * 1024 * 1024,
             pages: 1000,
             relists: 8,
+            again: None,
             patience: Patience::default(),
         }
     }
@@ -82,6 +86,8 @@ pub enum Stage {
     },
     /// The server announced a change; listing again.
     Settling,
+    /// Everything is listed; waiting before it is listed once more.
+    Waiting,
     /// Everything is known; the server is being ended.
     Stopping,
 }
@@ -95,6 +101,8 @@ pub struct Captured {
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
+    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
 }
@@ -183,8 +191,11 @@ pub async fn capture_stdio(
     let missing_variables = server.missing_variables().to_vec();
     let ending = server.shutdown(limits.patience).await;
     match outcome {
-        Ok((initialize, lists)) => {
-            let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
+        Ok((initialize, lists, again)) => {
+            let surface =
+                |lists: Lists| Surface::new(&initialize, lists, client.clone(), Scope::FULL);
+            let again = again.map(surface);
+            let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.all_noise());
             for name in &missing_variables {
                 let message =
@@ -195,6 +206,7 @@ pub async fn capture_stdio(
                 initialize,
                 lists,
                 surface,
+                again,
                 stderr: ending.stderr,
             })
         }
@@ -213,7 +225,7 @@ async fn converse<R>(
     client: &ClientProfile,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<(Json, Lists), CaptureError>
+) -> Result<(Json, Lists, Option<Lists>), CaptureError>
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
@@ -244,8 +256,13 @@ where
         limits,
         progress,
     };
-    let lists = lister.all(initialize.get("capabilities")).await?;
-    Ok((initialize, lists))
+    let capabilities = initialize.get("capabilities");
+    let lists = lister.all(capabilities).await?;
+    let again = match limits.again {
+        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        None => None,
+    };
+    Ok((initialize, lists, again))
 }
 
 /// Why there will be no answer to `method`.

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use super::compared::{self, Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, live, output};
-use crate::baseline::{BaselineError, Manifest, Pinned, store};
-use crate::capture::CaptureFailure;
-use crate::policy::{Policy, Verdict, check_version};
+use super::repeat::{self, Observed};
+use super::{CheckArgs, Error, Exit, output};
+use crate::baseline::{BaselineError, Manifest, store};
+use crate::policy::{Policy, Verdict};
 use crate::release::Release;
-use crate::report::{Comparison, Cost, Failure, Finding, Report, ServerReport, Status};
+use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::surface::Note;
 
 pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
@@ -79,48 +79,23 @@ async fn check(
 ) -> Result<ServerReport, Error> {
     let pinned = manifest.servers().get(&target.name);
     let release = target.release(pinned.map(|pinned| &pinned.release))?;
-    match live::observe(target, pinned.map(|pinned| &pinned.surface), progress).await {
-        Ok(captured) => {
-            let surface = &captured.surface;
-            let release = release.unwrap_or_else(|| Release::of_server(surface));
-            let notes = target.notes(pinned);
-            let compared = Compared {
-                name: &target.name,
-                old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-                new: Some((surface, &release)),
-                manifest: Some(manifest),
-                accept_with: &target.pin_command,
-                notes: &notes,
-            };
-            Ok(compared.report(policy, today()))
-        }
-        Err(failure) => Ok(undetermined(target, pinned, &failure)),
-    }
-}
-
-pub(super) fn undetermined(
-    target: &Target,
-    pinned: Option<&Pinned>,
-    failure: &CaptureFailure,
-) -> ServerReport {
-    let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
-    ServerReport {
-        name: target.name.clone(),
-        status: Status::Undetermined(Failure {
-            message: failure.to_string(),
-            help: failure.help(),
-            stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
-        }),
-        changes: Vec::new(),
-        findings: Vec::new(),
-        version: check_version(version, None, None),
-        cost: Cost {
-            baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
-            current: 0,
-        },
-        components: 0,
-        accept_with: target.pin_command.clone(),
-    }
+    let surface = pinned.map(|pinned| &pinned.surface);
+    let notes = target.notes(pinned);
+    let compare = |observed: &Observed| {
+        let new = &observed.captured.surface;
+        let old = surface.map(|surface| observed.reference(target, surface));
+        let release = release.clone().unwrap_or_else(|| Release::of_server(new));
+        let compared = Compared {
+            name: &target.name,
+            old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
+            new: Some((new, &release)),
+            manifest: Some(manifest),
+            accept_with: &target.pin_command,
+            notes: &notes,
+        };
+        Ok(compared.report(policy, today()))
+    };
+    repeat::compared(target, pinned, policy, progress, compare).await
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.

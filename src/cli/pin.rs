@@ -5,7 +5,8 @@ use std::path::Path;
 use super::compared::Compared;
 use super::plan::{Target, plan, today};
 use super::progress::Progress;
-use super::{Error, Exit, Format, PinArgs, live, output, pin_pins};
+use super::repeat::{self, Purpose};
+use super::{Error, Exit, Format, PinArgs, output, pin_pins};
 use crate::baseline::{Pinned, render, server_entry, store, with_launch};
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
@@ -27,7 +28,7 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     let mut failed = Vec::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);
-        match pin(target, &path, &progress).await {
+        match pin(target, &path, &plan.policy, &progress).await {
             Ok((server, changed)) => {
                 servers.push(server);
                 if changed && !written.contains(&path) {
@@ -58,6 +59,7 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
 async fn pin(
     target: &Target,
     path: &Path,
+    policy: &Policy,
     progress: &Progress,
 ) -> Result<(ServerReport, bool), Error> {
     let manifest = store::read_for_update(path, Some(&target.name))?;
@@ -66,16 +68,17 @@ async fn pin(
         .and_then(|manifest| manifest.servers().get(&target.name));
     // The version may come from another source now; pinning is when that is recorded.
     let release = target.release(None)?;
-    let captured = live::require(target, pinned.map(|pinned| &pinned.surface), progress).await?;
-    let surface = captured.surface;
-    let release = release.unwrap_or_else(|| Release::of_server(&surface));
-    let entry = with_launch(server_entry(&surface, &release), &target.launched);
+    let before = pinned.map(|pinned| &pinned.surface);
+    let observed = repeat::require(target, before, policy, Purpose::Pin, progress).await?;
+    let surface = &observed.captured.surface;
+    let release = release.unwrap_or_else(|| Release::of_server(surface));
+    let entry = with_launch(server_entry(surface, &release), &target.launched);
     let text = match &manifest {
         Some(manifest) => manifest.with_server(&target.name, entry),
         None => render(&[(target.name.clone(), entry)].into()),
     };
     let changed = store::write(path, &text)?;
-    Ok((report(target, pinned, &surface, &release), changed))
+    Ok((report(target, pinned, surface, &release), changed))
 }
 
 fn report(

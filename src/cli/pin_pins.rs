@@ -6,7 +6,8 @@ use super::check_pins;
 use super::compared::finding;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{Error, Exit, PinArgs, live, output};
+use super::repeat::{self, Purpose};
+use super::{Error, Exit, PinArgs, output};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
@@ -47,8 +48,10 @@ pub(super) async fn run(args: &PinArgs, plan: &Plan) -> Result<Exit, Error> {
     let mut written: Vec<PathBuf> = Vec::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);
-        let captured = live::require(target, None, &progress).await?;
-        let (report, changed) = pin(target, &path, &captured.surface)?;
+        check_pins::whole_definitions(target, &path)?;
+        let whole = Policy::default();
+        let observed = repeat::require(target, None, &whole, Purpose::Pin, &progress).await?;
+        let (report, changed) = pin(target, &path, &observed.captured.surface)?;
         servers.push(report);
         if changed && !written.contains(&path) {
             written.push(path);

@@ -11,6 +11,7 @@ use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::stability::mask::{self, Mask};
 use crate::surface::{ClientProfile, Note, Surface};
 use crate::verify::checksum::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
@@ -31,10 +32,16 @@ pub(super) struct Plan {
 /// One server under test.
 pub(super) struct Target {
     pub(super) name: String,
+    /// The name of its table in the configuration.
+    pub(super) configured_as: String,
     pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
     pub(super) limits: Limits,
+    /// How often it is booted; none means that nobody said.
+    pub(super) repeat: Option<usize>,
+    /// Which texts are left out of what it says.
+    pub(super) masks: Vec<Mask>,
     /// The command that accepts what it says now.
     pub(super) pin_command: String,
     /// Where its version is read.
@@ -51,6 +58,13 @@ impl Target {
     /// Whether nobody gave it a name.
     pub(super) fn is_unnamed(&self) -> bool {
         self.name == UNNAMED
+    }
+
+    /// A surface without what the masks leave out.
+    pub(super) fn masked(&self, surface: &Surface) -> Surface {
+        let mut masked = surface.clone();
+        mask::apply(&self.masks, &mut masked);
+        masked
     }
 
     /// Compares bytes on disk with what was approved.
@@ -278,6 +292,10 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         limits.request = timeout;
         limits.total = limits.total.max(10 * timeout);
     }
+    if let Some(pause) = args.settle.map(Duration::from_secs).or(server.settle) {
+        limits.again = Some(pause);
+        limits.total += pause;
+    }
     let mut client = server.client;
     if args.client.is_some() {
         client.name.clone_from(&args.client);
@@ -301,10 +319,13 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
     Ok(Target {
         pin_command: pin_command(args, &name),
         launched: launched::chain(&launch, server.launch_digests),
+        configured_as: name.clone(),
         name,
         reach: Reach::Stdio(launch),
         client,
         limits,
+        repeat: args.repeat.map(usize::from).or(server.repeat),
+        masks: server.masks,
         version: server.version,
         verify: server.verify,
         checksum_line: server.checksum_line,

@@ -3,6 +3,7 @@
 //! The promise: nothing in the file is ever ignored. A key, rule or word that is not known is an error that names
 //! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
 
+mod mask;
 mod node;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,7 @@ use node::{Node, Source};
 use crate::judgement::Exposure;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
+use crate::stability::mask::Mask;
 use crate::surface::ClientProfile;
 use crate::verify::checksum::{Algorithm, Expected, Kind, Verify};
 use crate::verify::launched::Digests;
@@ -51,6 +53,12 @@ pub struct ServerConfig {
     pub client: ClientChoice,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
+    /// How often it is booted.
+    pub repeat: Option<usize>,
+    /// How long to wait before it is asked for its lists once more.
+    pub settle: Option<Duration>,
+    /// Which texts are left out of what it says.
+    pub masks: Vec<Mask>,
     /// Where its version is read.
     pub version: VersionSource,
     /// Which bytes are verified before it is started; none means that nobody said.
@@ -142,6 +150,9 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "pass-env",
         "client",
         "timeout",
+        "repeat",
+        "settle",
+        "mask",
         "version",
         "verify",
         "checksum",
@@ -182,7 +193,20 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| client(&it))
             .transpose()?
             .unwrap_or_default(),
-        timeout: node.get("timeout").map(|it| seconds(&it)).transpose()?,
+        timeout: node
+            .get("timeout")
+            .map(|it| seconds(&it, 3600))
+            .transpose()?,
+        repeat: node.get("repeat").map(|it| boots(&it)).transpose()?,
+        settle: node.get("settle").map(|it| seconds(&it, 600)).transpose()?,
+        masks: match node.get("mask") {
+            Some(masks) => masks
+                .items()?
+                .iter()
+                .map(mask::read)
+                .collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        },
         version: match node.get("version") {
             Some(version) if version.is_array() => VersionSource::Command(version.strings()?),
             Some(version) => VersionSource::parse(version.string()?),
@@ -303,12 +327,21 @@ fn client(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
     })
 }
 
-fn seconds(node: &Node<'_>) -> Result<Duration, ConfigError> {
+fn seconds(node: &Node<'_>, most: i64) -> Result<Duration, ConfigError> {
     match node.integer()? {
-        seconds @ 1..=3600 => Ok(Duration::from_secs(seconds.unsigned_abs())),
+        seconds if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds.unsigned_abs())),
         _ => Err(node
             .error("out of range")
-            .expecting("a number of seconds from 1 to 3600")),
+            .expecting(&format!("a number of seconds from 1 to {most}"))),
+    }
+}
+
+fn boots(node: &Node<'_>) -> Result<usize, ConfigError> {
+    match usize::try_from(node.integer()?) {
+        Ok(boots @ 1..=10) => Ok(boots),
+        _ => Err(node
+            .error("out of range")
+            .expecting("a number of boots from 1 to 10")),
     }
 }
 

@@ -42,7 +42,7 @@ pub struct Scope {
     pub server: bool,
     /// Prompts, resources and templates, not only tools.
     pub all_kinds: bool,
-    /// The order in which tools were listed.
+    /// The order in which tools were listed and members were written. Not of a server that has none of its own.
     pub order: bool,
 }
 

@@ -25,4 +25,5 @@ mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;
+mod stability;
 mod verify;
