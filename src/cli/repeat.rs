@@ -176,13 +176,13 @@ pub(super) async fn require(
 
 /// Captures a server for `check` and compares it. Drift is claimed only of what two boots say, and nothing at all of a
 /// server that could not be captured.
-pub(super) async fn compared(
+pub(super) async fn compared<E>(
     target: &Target,
     pinned: Option<&Pinned>,
     policy: &Policy,
     progress: &Progress,
-    compare: impl Fn(&Observed) -> Result<ServerReport, Error>,
-) -> Result<ServerReport, Error> {
+    compare: impl Fn(&Observed) -> Result<ServerReport, E>,
+) -> Result<ServerReport, E> {
     let surface = pinned.map(|pinned| &pinned.surface);
     let observed = match observe(target, surface, policy, Purpose::Check, progress).await {
         Ok(observed) => observed,
