@@ -135,6 +135,7 @@ fn findings(plan: &Plan, manifests: &Manifests, servers: &[ServerReport]) -> Vec
     let mut notes = plan
         .policy
         .stale_acceptances(&ids, plan.complete && captured, today());
+    notes.extend(plan.differing_profiles());
     if plan.complete {
         let checked: BTreeSet<&str> = plan
             .targets

@@ -186,7 +186,8 @@ struct ServerArgs {
     /// Wait this long on each connection and list once more, for lists that change after a while
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
     settle: Option<u64>,
-    /// The client name that the server sees
+    /// The client that the server sees: claude-code, claude-desktop, codex, cursor, gemini-cli, mcp-inspector, vscode,
+    /// windsurf or zed with what it announces, or any other name
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// The client capabilities that the server sees, such as roots,sampling (`none` for none)

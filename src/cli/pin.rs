@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::compared::Compared;
+use super::compared::{Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
 use super::repeat::{self, Purpose};
@@ -33,14 +34,18 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
         .map(|target| plan.baseline_of(target))
         .collect();
     let progress = Progress::start(args.report.quiet).of(plan.targets.len());
-    let observed = fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
-        let target = &plan.targets[index];
-        let manifest = manifests[&plan.baseline_of(target)].as_ref();
-        let observed = job.run(observe(target, manifest, &plan.policy, &progress));
-        progress.finished();
-        observed
-    })
-    .await?;
+    let plan = Arc::new(plan);
+    let observed = {
+        let plan = Arc::clone(&plan);
+        fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+            let target = &plan.targets[index];
+            let manifest = manifests[&plan.baseline_of(target)].as_ref();
+            let observed = job.run(observe(target, manifest, &plan.policy, &progress));
+            progress.finished();
+            observed
+        })
+        .await?
+    };
 
     let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
     let mut servers = Vec::new();
@@ -68,7 +73,9 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     // In the order of the plan, not of the names of the files.
     written.sort_by_key(|path| paths.iter().position(|it| it == path));
     let servers = servers.into_iter().map(|(_, report)| report).collect();
-    let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
+    let findings = plan.differing_profiles().into_iter();
+    let findings = findings.map(|note| finding(&accepting(), note)).collect();
+    let report = Report::new(Comparison::Pin { written }, servers, findings);
     if !report.servers.is_empty() {
         output::deliver(&report, &args.report)?;
     }
@@ -147,11 +154,6 @@ fn report(
     surface: &Surface,
     release: &Release,
 ) -> ServerReport {
-    // What is pinned is accepted: it is told, and nothing fails.
-    let policy = Policy {
-        enforcement: Enforcement::Audit,
-        ..Policy::default()
-    };
     let notes = target.notes(pinned);
     let compared = Compared {
         name: &target.name,
@@ -161,5 +163,13 @@ fn report(
         accept_with: &target.pin_command,
         notes: &notes,
     };
-    compared.report(&policy, today())
+    compared.report(&accepting(), today())
+}
+
+/// What is pinned is accepted: it is told, and nothing fails.
+fn accepting() -> Policy {
+    Policy {
+        enforcement: Enforcement::Audit,
+        ..Policy::default()
+    }
 }

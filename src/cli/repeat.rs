@@ -337,6 +337,9 @@ impl Repeated<'_> {
             notes.extend(new.filter(|note| !notes.contains(note)).collect::<Vec<_>>());
         }
         captured.surface.notes.extend(notes);
+        if self.target.profile.is_some() {
+            self.target.seen.get_or_init(|| captured.surface.clone());
+        }
         Observed {
             captured,
             varying: found.into_iter().map(|it| it.variation).collect(),

@@ -3,12 +3,14 @@
 //! A contract can be compared with its baseline only if it stands still. This room compares captures of one server that
 //! should be equal (two answers on one connection, two boots, two clients) and says what varies ([`compare`],
 //! [`Instability`]); it takes what varies out of a surface ([`leave_out`]), leaves single texts out where the
-//! configuration says so ([`mask`]), and guesses which texts would vary on another machine ([`environment`]).
+//! configuration says so ([`mask`]), guesses which texts would vary on another machine ([`environment`]), and compares the
+//! profiles of one server ([`profiles`]).
 //!
 //! Pure: who is asked how often is decided by whoever captures; folder, host and date are arguments.
 
 pub mod environment;
 pub mod mask;
+pub mod profiles;
 mod told;
 
 use std::collections::BTreeMap;

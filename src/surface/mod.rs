@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 
+mod clients;
 mod key;
 mod profile;
 pub mod volatile;
 
 use crate::canonical::{Json, Text};
 
+pub use clients::KnownClient;
 pub use key::{Kind, component_key};
 pub use profile::ClientProfile;
 

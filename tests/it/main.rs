@@ -16,6 +16,7 @@ mod github_double;
 mod golden;
 mod keel;
 mod locate;
+mod profiles;
 mod readme;
 mod reference;
 mod rules;
