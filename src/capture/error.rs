@@ -210,14 +210,14 @@ impl CaptureError {
 }
 
 impl CaptureError {
-    /// The text of the server that is quoted in it. Every variant is named, so that none is forgotten.
-    pub(super) fn quoted_mut(&mut self) -> Option<&mut String> {
+    /// The texts of the server that are quoted in it. Every variant is named, so that none is forgotten.
+    pub(super) fn quoted_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Http(error) => error.quoted_mut(),
             Self::Exited { noise, .. }
             | Self::ClosedStdout { noise, .. }
             | Self::NotJsonRpc { noise, .. }
-            | Self::Timeout { noise, .. } => Some(&mut noise.first),
+            | Self::Timeout { noise, .. } => vec![&mut noise.first],
             Self::Refused { error: quoted, .. }
             | Self::Malformed {
                 problem: quoted, ..
@@ -225,7 +225,7 @@ impl CaptureError {
             | Self::Unreadable {
                 problem: quoted, ..
             }
-            | Self::RepeatedCursor { cursor: quoted, .. } => Some(quoted),
+            | Self::RepeatedCursor { cursor: quoted, .. } => vec![quoted],
             Self::Launch(_)
             | Self::Echo
             | Self::TooSlow { .. }
@@ -236,7 +236,8 @@ impl CaptureError {
             | Self::TooManyItems { .. }
             | Self::Unread { .. }
             | Self::Unsettled { .. }
-            | Self::Read(_) => None,
+            | Self::Read(_) => Vec::new(),
+            Self::Http(error) => error.quoted_mut(),
         }
     }
 }

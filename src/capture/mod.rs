@@ -7,7 +7,8 @@
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
 //! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again.
+//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
+//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
@@ -61,6 +62,8 @@ pub struct Limits {
     pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// List everything once more on the same connection, after this long.
+    pub again: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
@@ -81,6 +84,7 @@ impl Default for Limits {
             cursor: 64 * 1024,
             unread: MIB,
             relists: 8,
+            again: None,
             patience: Patience::default(),
         }
     }
@@ -103,6 +107,8 @@ pub enum Stage {
     },
     /// The server announced a change; listing again.
     Settling,
+    /// Everything is listed; waiting before it is listed once more.
+    Waiting,
     /// Everything is known; the server is being ended.
     Stopping,
 }
@@ -116,6 +122,8 @@ pub struct Captured {
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
+    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
 }
@@ -213,7 +221,7 @@ pub async fn capture_stdio(
 
 /// Ends the server, if it is a process of ours, and says what came of it.
 async fn finished(
-    outcome: Result<(Json, Lists), CaptureError>,
+    outcome: Result<Heard, CaptureError>,
     inbox: &Inbox,
     client: &ClientProfile,
     server: Option<Launched>,
@@ -228,8 +236,11 @@ async fn finished(
         None => Default::default(),
     };
     match outcome {
-        Ok((initialize, lists)) => {
-            let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
+        Ok((initialize, lists, again)) => {
+            let surface =
+                |lists: Lists| Surface::new(&initialize, lists, client.clone(), Scope::FULL);
+            let again = again.map(surface);
+            let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.all_noise(), place);
             for name in &missing_variables {
                 let message =
@@ -240,6 +251,7 @@ async fn finished(
                 initialize,
                 lists,
                 surface,
+                again,
                 stderr,
             })
         }
@@ -251,6 +263,9 @@ async fn finished(
     }
 }
 
+/// The answer to `initialize`, the lists, and the lists once more if they were asked for again.
+type Heard = (Json, Lists, Option<Lists>);
+
 /// The whole conversation over one wire.
 async fn converse<R>(
     wire: Wire<R>,
@@ -258,7 +273,7 @@ async fn converse<R>(
     client: &ClientProfile,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<(Json, Lists), CaptureError>
+) -> Result<Heard, CaptureError>
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
@@ -289,8 +304,13 @@ where
         limits,
         progress,
     };
-    let lists = lister.all(initialize.get("capabilities")).await?;
-    Ok((initialize, lists))
+    let capabilities = initialize.get("capabilities");
+    let lists = lister.all(capabilities).await?;
+    let again = match limits.again {
+        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        None => None,
+    };
+    Ok((initialize, lists, again))
 }
 
 /// Why there will be no answer to `method`.

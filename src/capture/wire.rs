@@ -559,6 +559,17 @@ fn ids_in(line: &[u8]) -> impl Iterator<Item = i64> {
     })
 }
 
+/// What is announced of a capability that every client describes in the same way; else an empty object.
+fn detail(name: &str) -> serde_json::Value {
+    match name {
+        "listChanged" => true.into(),
+        "io.modelcontextprotocol/ui" => {
+            serde_json::json!({"mimeTypes": ["text/html;profile=mcp-app"]})
+        }
+        _ => serde_json::json!({}),
+    }
+}
+
 /// The capabilities of a profile as they are announced: each name an empty object.
 ///
 /// A dot descends (`elicitation.url`), a name with a slash is an extension's (`io.modelcontextprotocol/ui`), and
@@ -583,7 +594,7 @@ fn capabilities(names: &BTreeSet<String>) -> serde_json::Value {
             };
             let mut at = &mut announced;
             for step in path {
-                let next = at.entry(step).or_insert_with(|| serde_json::json!({}));
+                let next = at.entry(step).or_insert_with(|| detail(step));
                 let serde_json::Value::Object(next) = next else {
                     break;
                 };

@@ -41,6 +41,12 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(boots) = args.repeat {
+        option("--repeat", &boots.to_string());
+    }
+    if let Some(seconds) = args.settle {
+        option("--settle", &seconds.to_string());
+    }
     if let Some(client) = &args.client {
         option("--client", client);
     }

@@ -52,7 +52,8 @@ pub(super) fn check_flags(
 /// failing server.
 pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
-    let launch = |command: Vec<String>| -> Result<LaunchSpec, Error> {
+    let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
+        command.extend(server.args.iter().cloned());
         let mut env = server.env.clone();
         env.extend(args.env.iter().cloned());
         secrets::learn(
