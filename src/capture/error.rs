@@ -213,7 +213,6 @@ impl CaptureError {
     /// The texts of the server that are quoted in it. Every variant is named, so that none is forgotten.
     pub(super) fn quoted_mut(&mut self) -> Vec<&mut String> {
         match self {
-            Self::Http(error) => error.quoted_mut(),
             Self::Exited { noise, .. }
             | Self::ClosedStdout { noise, .. }
             | Self::NotJsonRpc { noise, .. }

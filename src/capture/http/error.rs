@@ -143,7 +143,7 @@ pub enum HttpError {
     NotMcp {
         /// The request.
         method: String,
-        /// Its content type.
+        /// Its content type, if it looks like one.
         kind: Box<str>,
         /// The beginning of the body.
         body: String,
@@ -230,10 +230,10 @@ impl HttpError {
             | Self::NoEndpoint { problem } => vec![problem],
             Self::Denied { error, .. } => vec![error],
             Self::Unauthorized { challenge, .. } => challenge.iter_mut().collect(),
-            Self::Status { body, get, .. } => std::iter::once(body).chain(get).collect(),
             Self::Redirect { to, .. } | Self::ForeignEndpoint { to } => vec![to],
-            Self::NotMcp { kind, body, .. } => vec![kind, body],
-            Self::NoAnswer { body, .. } => vec![body],
+            Self::Status { body, .. } | Self::NotMcp { body, .. } | Self::NoAnswer { body, .. } => {
+                vec![body]
+            }
             Self::Compressed { encoding, .. } => vec![encoding],
             Self::StreamEnded { problem, .. } => problem.iter_mut().collect(),
             Self::Refused { .. }
@@ -297,39 +297,6 @@ impl HttpError {
             }
             Self::Timeout { .. } => "it may wait for a network address or for credentials; a slow start needs a longer `--timeout`".into(),
             Self::TooManyBytes { .. } | Self::TooManyEvents { .. } => "a contract is smaller than that: it is a fault of the server".into(),
-        }
-    }
-}
-
-impl HttpError {
-    /// The text of the server's that it quotes.
-    pub(in crate::capture) fn quoted_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Unauthorized { challenge, .. } => challenge.as_mut(),
-            Self::Status { body, .. } | Self::NotMcp { body, .. } | Self::NoAnswer { body, .. } => {
-                Some(body)
-            }
-            Self::Denied { error: text, .. }
-            | Self::Redirect { to: text, .. }
-            | Self::ForeignEndpoint { to: text }
-            | Self::Compressed { encoding: text, .. }
-            | Self::NoEndpoint { problem: text }
-            | Self::Proxy { problem: text, .. }
-            | Self::Broken { problem: text, .. }
-            | Self::Tls { problem: text, .. } => Some(text),
-            Self::StreamEnded { problem, .. } => problem.as_mut(),
-            Self::Dns { .. }
-            | Self::Refused { .. }
-            | Self::Connect { .. }
-            | Self::UnknownIssuer { .. }
-            | Self::NoRoots { .. }
-            | Self::Occupied { .. }
-            | Self::Exited { .. }
-            | Self::NotReady { .. }
-            | Self::SessionLost { .. }
-            | Self::Timeout { .. }
-            | Self::TooManyBytes { .. }
-            | Self::TooManyEvents { .. } => None,
         }
     }
 }

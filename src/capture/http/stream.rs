@@ -87,7 +87,7 @@ impl Shared {
                 }
                 let kind = match kind {
                     "" => "of no stated type".to_owned(),
-                    kind if kind.len() <= 100 && kind.chars().all(is_of_a_type) => {
+                    kind if kind.len() <= 40 && kind.chars().all(is_of_a_type) => {
                         format!("`{kind}`")
                     }
                     _ => "of a type that is none".to_owned(),
@@ -409,9 +409,9 @@ fn content_type(headers: &HeaderMap) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// Whether a character may stand in a content type.
+/// Whether a character stands in content types that are worth telling; no secret is made of these alone.
 fn is_of_a_type(character: char) -> bool {
-    character.is_ascii_alphanumeric() || "/+-._".contains(character)
+    character.is_ascii_alphabetic() || "/+-.".contains(character)
 }
 
 fn no_answer(method: String, body: &[u8]) -> HttpError {
