@@ -25,6 +25,7 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
+use crate::launch::sandbox::Level;
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
@@ -125,7 +126,17 @@ pub async fn capture(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     match reach {
-        Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
+        Reach::Stdio(launch) => {
+            let outcome = capture_stdio(launch, client, limits, progress).await;
+            match outcome {
+                Err(failure) if failure.is_disturbed() => {
+                    let mut launch = launch.clone();
+                    launch.sandbox.unwatched = true;
+                    capture_stdio(&launch, client, limits, progress).await
+                }
+                outcome => outcome,
+            }
+        }
     }
 }
 
@@ -141,6 +152,7 @@ pub async fn capture_stdio(
         error,
         stderr: Vec::new(),
         missing_variables: Vec::new(),
+        sandbox: None,
     };
     let mut server = launch(spec).map_err(|error| never_started(error.into()))?;
     let Some((stdin, stdout)) = server.take_pipes() else {
@@ -187,6 +199,7 @@ pub async fn capture_stdio(
         Ok((initialize, lists)) => {
             let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
             note_noise(&mut surface, &inbox.all_noise());
+            surface.notes.extend(ending.sandbox.notes());
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -200,9 +213,12 @@ pub async fn capture_stdio(
             })
         }
         Err(error) => Err(CaptureFailure {
-            error,
+            error: spec
+                .not_started(&ending.sandbox)
+                .map_or(error, CaptureError::Launch),
             stderr: ending.stderr,
             missing_variables,
+            sandbox: (spec.sandbox.level != Level::Off).then_some(ending.sandbox),
         }),
     }
 }

@@ -18,6 +18,7 @@ use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
 use crate::judgement::Level;
+use crate::launch::sandbox;
 use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
 
@@ -42,6 +43,7 @@ const FLAGS: &[&str] = &[
     "enforcement",
     "unknown",
     "format",
+    "sandbox",
 ];
 
 type Environment = BTreeMap<String, String>;
@@ -178,6 +180,11 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             words.push(format!("--{name}={value}"));
         }
     }
+    match input(env, "sandbox-required") {
+        Some("true") => words.push("--sandbox-required".to_owned()),
+        None | Some("false") => {}
+        Some(other) => return Err(wrong("sandbox-required", other, "true or false")),
+    }
     for (name, flag) in [("env", "--env"), ("report", "--report")] {
         let lines = input(env, name).unwrap_or_default().lines();
         for line in lines.map(str::trim).filter(|it| !it.is_empty()) {
@@ -210,8 +217,12 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
     }
     match Cli::try_parse_from(words) {
         Ok(Cli {
-            command: Command::Check(args),
-        }) => Ok(args),
+            command: Command::Check(mut args),
+        }) => {
+            let asked = args.server.sandbox.sandbox.take();
+            args.server.sandbox.at_least = asked.unwrap_or(sandbox::Level::Fs);
+            Ok(args)
+        }
         Ok(_) => Err(Error::usage("the inputs are no check", "")),
         Err(usage) => {
             let said = usage.to_string();

@@ -94,7 +94,7 @@ async fn check(
             };
             Ok(compared.report(policy, today()))
         }
-        Err(failure) => Ok(undetermined(target, pinned, &failure)),
+        Err(failure) => Ok(undetermined(target, pinned, &failure, policy)),
     }
 }
 
@@ -102,6 +102,7 @@ pub(super) fn undetermined(
     target: &Target,
     pinned: Option<&Pinned>,
     failure: &CaptureFailure,
+    policy: &Policy,
 ) -> ServerReport {
     let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
     ServerReport {
@@ -112,7 +113,11 @@ pub(super) fn undetermined(
             stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
         }),
         changes: Vec::new(),
-        findings: Vec::new(),
+        findings: failure
+            .notes()
+            .into_iter()
+            .map(|note| finding(policy, note))
+            .collect(),
         version: check_version(version, None, None),
         cost: Cost {
             baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),

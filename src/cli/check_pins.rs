@@ -206,7 +206,7 @@ async fn check(
 ) -> Result<ServerReport, Error> {
     let captured = match live::observe(target, None, progress).await {
         Ok(captured) => captured,
-        Err(failure) => return Ok(undetermined(target, None, &failure)),
+        Err(failure) => return Ok(undetermined(target, None, &failure, policy)),
     };
     let surface = &captured.surface;
     let keys = entries(path, &file.pins, target)?;

@@ -297,6 +297,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         cwd: server.cwd,
         env,
         pass_env,
+        sandbox: args.sandbox.with(server.sandbox, server.sandbox_required),
     };
     // What is written wrong is told before anything is started, and as what it is: usage, not a failing server.
     launch

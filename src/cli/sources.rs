@@ -1,14 +1,18 @@
 //! Sources on the command line, live ones included.
 
 use super::progress::Progress;
-use super::{Error, live};
+use super::{Error, SandboxArgs, live};
 use crate::capture::{Limits, Reach};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
 
 /// The surfaces of a source as it was typed.
-pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error> {
+pub(super) async fn read(
+    name: &str,
+    dialect: Dialect,
+    sandbox: &SandboxArgs,
+) -> Result<Surfaces, Error> {
     let source = Source::parse(name).map_err(|problem| {
         Error::usage(problem, "`mcp-keel diff --help` says what a source can be")
     })?;
@@ -20,6 +24,7 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
         cwd: None,
         env: Default::default(),
         pass_env: Default::default(),
+        sandbox: sandbox.with(None, false),
     };
     let name = source.name();
     let captured = live::observe_as(

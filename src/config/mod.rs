@@ -12,6 +12,7 @@ use std::time::Duration;
 use node::{Node, Source};
 
 use crate::judgement::Exposure;
+use crate::launch::sandbox::Level;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::surface::ClientProfile;
@@ -59,6 +60,10 @@ pub struct ServerConfig {
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
+    /// What it may touch; none means that nobody said.
+    pub sandbox: Option<Level>,
+    /// Whether it is not started where it cannot be limited so.
+    pub sandbox_required: bool,
 }
 
 /// What is said of the client that a server gets to see. What is not said stays as it was pinned.
@@ -146,6 +151,8 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "verify",
         "checksum",
         "launch-digests",
+        "sandbox",
+        "sandbox-required",
     ])?;
     let command_node = node.require(
         "command",
@@ -207,6 +214,15 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(false) => Digests::None,
             None => Digests::WorkingCopy,
         },
+        sandbox: node
+            .get("sandbox")
+            .map(|it| it.word(Level::ALL.iter().map(|it| it.word())))
+            .transpose()?,
+        sandbox_required: node
+            .get("sandbox-required")
+            .map(|it| it.boolean())
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 

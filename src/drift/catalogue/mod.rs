@@ -2,6 +2,7 @@
 //! every report format read this table.
 
 mod component;
+mod containment;
 mod finding;
 mod pin;
 mod scan;
@@ -100,6 +101,7 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         tool::RULES,
         component::RULES,
         finding::RULES,
+        containment::RULES,
         pin::RULES,
         scan::RULES,
     ]

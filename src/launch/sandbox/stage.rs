@@ -1,0 +1,262 @@
+//! This program between itself and a sandboxed server: it limits itself, then becomes the server.
+//!
+//! Process, pipes, group and exit status are those of an ordinary launch. In `strict`, where the server is watched, the
+//! stage stays as its parent instead and passes its end on.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{PipeWriter, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use command_fds::{CommandFdExt as _, FdMapping};
+use serde::{Deserialize, Serialize};
+
+use super::allowed::{Situation, make_caches};
+use super::observed::Word;
+use super::{Level, Sandbox, confine};
+use crate::launch::{LaunchSpec, MARKER};
+
+/// The first argument of a stage.
+const STAGE: &str = "__in-sandbox";
+
+/// Where a stage finds the pipe to speak through.
+const CHANNEL: i32 = 3;
+
+/// What the system's shells answer for a command that cannot be run.
+const CANNOT_RUN: u8 = 126;
+
+const OURSELVES: &str = "/proc/self/exe";
+
+/// What a stage is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    strict: bool,
+    required: bool,
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    /// Whether to stay and report what the server is refused.
+    watch: bool,
+    /// Whether somebody is about to watch this stage.
+    watched: bool,
+}
+
+impl Orders {
+    /// For a launch, given the environment of the server and where its program is.
+    pub(crate) fn new(
+        spec: &LaunchSpec,
+        variables: &BTreeMap<OsString, OsString>,
+        program: Option<&Path>,
+    ) -> Self {
+        let Sandbox {
+            level,
+            required,
+            unwatched,
+        } = spec.sandbox;
+        let variable = |name: &str| variables.get(OsStr::new(name));
+        let home = variable("HOME").map(PathBuf::from);
+        if let Some(program) = spec.command.first() {
+            make_caches(home.as_deref(), program);
+        }
+        let here = std::env::current_dir().unwrap_or_default();
+        let folder = spec.cwd.as_deref().map_or(here.clone(), |it| here.join(it));
+        let arguments = spec.command.iter().skip(1).map(PathBuf::from);
+        let allowed = Situation {
+            home: home.as_deref(),
+            temporary: variable("TMPDIR").map(Path::new),
+            folder: &folder,
+            here: &here,
+            path: variable("PATH")
+                .map(|path| std::env::split_paths(path).collect())
+                .unwrap_or_default(),
+            words: program
+                .map(Path::to_owned)
+                .into_iter()
+                .chain(arguments)
+                .collect(),
+        }
+        .allowed();
+        Self {
+            strict: level == Level::Strict,
+            required,
+            read: allowed.read.into_iter().collect(),
+            write: allowed.write.into_iter().collect(),
+            home: home.and_then(|home| home.canonicalize().ok()),
+            watch: level == Level::Strict && !unwatched,
+            watched: false,
+        }
+    }
+
+    /// Whether what is done to this path is within the limits.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn allows(&self, path: &Path, writing: bool) -> bool {
+        let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+        below(&self.write) || (!writing && below(&self.read))
+    }
+
+    /// A path as it is told: the home folder is nobody's business.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn told(&self, path: &Path) -> String {
+        let home = self.home.as_deref().filter(|home| home.parent().is_some());
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) => format!("~/{}", rest.display()),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+/// The program and the arguments by which a stage is started in place of a server.
+pub(crate) fn command(orders: &Orders, command: &[String]) -> (&'static str, Vec<String>) {
+    let orders = serde_json::to_string(orders).unwrap_or_default();
+    let mut words = vec![STAGE.to_owned(), orders];
+    words.extend_from_slice(command);
+    (OURSELVES, words)
+}
+
+/// The pipe of a stage, where it looks for it.
+pub(crate) fn channel(pipe: PipeWriter) -> Vec<FdMapping> {
+    vec![FdMapping {
+        parent_fd: OwnedFd::from(pipe),
+        child_fd: CHANNEL,
+    }]
+}
+
+/// This program as a stage, if it was started as one.
+pub fn run() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != STAGE || std::env::var_os(MARKER).is_none() {
+        return None;
+    }
+    let orders: Orders = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
+    let command: Vec<OsString> = arguments.collect();
+    // A second way to the pipe, which ends with this program; the server inherits three descriptors and no more.
+    let channel = File::options()
+        .write(true)
+        .open(format!("/proc/self/fd/{CHANNEL}"))
+        .ok();
+    close_inherited();
+    let mut stage = Stage { orders, channel };
+    Some(stage.run(&command))
+}
+
+/// Closes every descriptor above stderr that would survive. Those that close by themselves do no harm.
+fn close_inherited() {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    let numbers: Vec<i32> = open
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    for number in numbers {
+        let path = format!("/proc/self/fdinfo/{number}");
+        // `flags:` in octal; O_CLOEXEC is 02000000 on every architecture that we build for.
+        let info = std::fs::read_to_string(path).unwrap_or_default();
+        let flags = info
+            .lines()
+            .find_map(|line| line.strip_prefix("flags:"))
+            .and_then(|flags| i64::from_str_radix(flags.trim(), 8).ok());
+        if flags.is_some_and(|flags| flags & 0o2_000_000 == 0) {
+            let _ = nix::unistd::close(number);
+        }
+    }
+}
+
+/// A stage at work.
+pub(super) struct Stage {
+    pub(super) orders: Orders,
+    channel: Option<File>,
+}
+
+impl Stage {
+    /// Tells the program that started this stage. If it is gone, so is whoever would want to know.
+    pub(super) fn tell(&mut self, word: &Word) {
+        if let (Some(channel), Ok(line)) = (&mut self.channel, serde_json::to_string(word)) {
+            let _ = channel.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    fn run(&mut self, command: &[OsString]) -> ExitCode {
+        #[cfg(target_arch = "x86_64")]
+        if self.orders.watch {
+            return self.watch(command);
+        }
+        if self.orders.watch && !self.orders.watched {
+            self.tell(&Word::Missing(
+                "refused access is refused and not reported: that needs an x86-64 processor".into(),
+            ));
+        }
+        self.become_server(command)
+    }
+
+    /// Starts a second stage below this one and watches it.
+    #[cfg(target_arch = "x86_64")]
+    fn watch(&mut self, command: &[OsString]) -> ExitCode {
+        let orders = Orders {
+            watch: false,
+            watched: true,
+            ..self.orders.clone()
+        };
+        let mut inner = Command::new(OURSELVES);
+        inner
+            .arg(STAGE)
+            .arg(serde_json::to_string(&orders).unwrap_or_default())
+            .args(command);
+        let channel = self.channel.as_ref().and_then(|it| it.try_clone().ok());
+        let mappings = channel.into_iter().map(|channel| FdMapping {
+            parent_fd: channel.into(),
+            child_fd: CHANNEL,
+        });
+        let _ = inner.fd_mappings(mappings.collect());
+        super::watch::run(self, inner).unwrap_or_else(|error| {
+            // Nobody may be watched here. The limits hold without it.
+            self.tell(&Word::Missing(format!(
+                "refused access is refused and not reported: {error}"
+            )));
+            self.become_server(command)
+        })
+    }
+
+    fn become_server(&mut self, command: &[OsString]) -> ExitCode {
+        #[cfg(target_arch = "x86_64")]
+        if self.orders.watched {
+            // Until whoever watches is there.
+            let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP);
+        }
+        if let Err(why) = self.confine() {
+            self.tell(&Word::Refused(why));
+            return ExitCode::from(CANNOT_RUN);
+        }
+        let Some((program, arguments)) = command.split_first() else {
+            return ExitCode::from(CANNOT_RUN);
+        };
+        // Comes back only if it fails.
+        let error = Command::new(program).args(arguments).exec();
+        self.tell(&Word::NotStarted(error.raw_os_error().unwrap_or_default()));
+        ExitCode::from(CANNOT_RUN)
+    }
+
+    /// Puts the limits on. An error is why the server may not be started.
+    fn confine(&mut self) -> Result<(), String> {
+        let Orders {
+            strict, required, ..
+        } = self.orders;
+        let mut missing = Vec::new();
+        match confine::files(&self.orders.read, &self.orders.write, !strict) {
+            Ok(lacking) => missing.extend(lacking),
+            Err(error) => missing.push(format!("files are not limited: {error}")),
+        }
+        if strict && let Err(error) = confine::network(self.orders.watched) {
+            missing.push(format!("the network is not limited: {error}"));
+        }
+        if required && !missing.is_empty() {
+            return Err(missing.join("; "));
+        }
+        for what in missing {
+            self.tell(&Word::Missing(what));
+        }
+        Ok(())
+    }
+}
