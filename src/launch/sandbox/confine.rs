@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
+use caps::{CapSet, Capability};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
@@ -60,6 +61,38 @@ pub(super) fn files(
     Ok(lacking.map(str::to_owned))
 }
 
+/// The rights of root that ordinary programs of root's need. With others the kernel lets root look into processes
+/// outside, whatever Landlock says.
+const KEPT: [Capability; 8] = [
+    Capability::CAP_CHOWN,
+    Capability::CAP_DAC_OVERRIDE,
+    Capability::CAP_FOWNER,
+    Capability::CAP_FSETID,
+    Capability::CAP_KILL,
+    Capability::CAP_NET_BIND_SERVICE,
+    Capability::CAP_SETGID,
+    Capability::CAP_SETUID,
+];
+
+/// Gives up what root may do beyond its files. Whoever has no such right has nothing to give up.
+pub(super) fn rights() -> Result<(), io::Error> {
+    let _ = caps::clear(None, CapSet::Ambient);
+    let _ = caps::clear(None, CapSet::Inheritable);
+    let held = caps::read(None, CapSet::Permitted).map_err(io::Error::other)?;
+    let mut given_up: Vec<Capability> = held.difference(&KEPT.into()).copied().collect();
+    // Last the right to give up rights.
+    given_up.sort_by_key(|right| *right == Capability::CAP_SETPCAP);
+    if rustix::process::geteuid().is_root() {
+        // What a program that root starts would get back.
+        for right in given_up {
+            caps::drop(None, CapSet::Bounding, right).map_err(io::Error::other)?;
+        }
+    }
+    let kept = held.intersection(&KEPT.into()).copied().collect();
+    caps::set(None, CapSet::Effective, &kept).map_err(io::Error::other)?;
+    caps::set(None, CapSet::Permitted, &kept).map_err(io::Error::other)
+}
+
 /// System calls that a server has no use for and that could lead around the limits. Refused without a word.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_add_key,
@@ -105,18 +138,15 @@ const REFUSED: &[libc::c_long] = &[
 /// refuses them.
 pub(super) fn network(watched: bool) -> Result<(), io::Error> {
     let mut refused: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
-    // A pair of connected ends leads nowhere; programs wake themselves up with it. Any other kind could be sent to an
-    // address.
+    // Local sockets are left that lead nowhere unless they are connected, and that is refused: programs wake themselves
+    // up through a pair of them. Any other kind could be sent to an address.
     let type_of = |kind: libc::c_int| condition(1, SeccompCmpOp::MaskedEq(0xf), kind);
-    let connected = rule(vec![SeccompCondition::new(
-        0,
-        SeccompCmpArgLen::Dword,
-        SeccompCmpOp::Ne,
-        libc::AF_UNIX as u64,
-    )])?;
-    let datagram = rule(vec![type_of(libc::SOCK_DGRAM)])?;
-    let raw = rule(vec![type_of(libc::SOCK_RAW)])?;
-    refused.insert(libc::SYS_socketpair, vec![connected, datagram, raw]);
+    let elsewhere = [
+        rule(vec![condition(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?,
+        rule(vec![type_of(libc::SOCK_DGRAM)])?,
+        rule(vec![type_of(libc::SOCK_RAW)])?,
+    ];
+    refused.insert(libc::SYS_socketpair, elsewhere.to_vec());
     // Typing into the terminal that this program runs in.
     let typing = rule(vec![condition(
         1,
@@ -126,7 +156,8 @@ pub(super) fn network(watched: bool) -> Result<(), io::Error> {
     refused.insert(libc::SYS_ioctl, vec![typing]);
 
     let mut sockets: Rules = Rules::new();
-    sockets.insert(libc::SYS_socket, Vec::new());
+    sockets.insert(libc::SYS_socket, elsewhere.to_vec());
+    sockets.insert(libc::SYS_connect, Vec::new());
     if watched {
         #[cfg(target_arch = "x86_64")]
         sockets.extend(

@@ -164,6 +164,24 @@ fn close_inherited() {
     }
 }
 
+/// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
+fn is_foreign(program: &OsStr) -> bool {
+    use std::io::Read as _;
+    let path = std::env::var_os("PATH");
+    let program = program.to_string_lossy();
+    let mut files = crate::launch::candidates(&program, None, path.as_deref()).into_iter();
+    let file = files.find(|file| file.is_file());
+    let Some(mut file) = file.and_then(|file| File::open(file).ok()) else {
+        return false;
+    };
+    let mut start = [0; 4];
+    let known =
+        file.read_exact(&mut start).is_err() || &start == b"\x7fELF" || start.starts_with(b"#!");
+    // Other formats may have been registered with the kernel.
+    let registered = std::fs::read_dir("/proc/sys/fs/binfmt_misc").is_ok_and(|it| it.count() > 2);
+    !known && !registered
+}
+
 /// A stage at work.
 pub(super) struct Stage {
     pub(super) orders: Orders,
@@ -232,9 +250,12 @@ impl Stage {
         let Some((program, arguments)) = command.split_first() else {
             return ExitCode::from(CANNOT_RUN);
         };
-        // Comes back only if it fails.
-        let error = Command::new(program).args(arguments).exec();
-        self.tell(&Word::NotStarted(error.raw_os_error().unwrap_or_default()));
+        let error = match is_foreign(program) {
+            true => Some(nix::libc::ENOEXEC),
+            // Comes back only if it fails.
+            false => Command::new(program).args(arguments).exec().raw_os_error(),
+        };
+        self.tell(&Word::NotStarted(error.unwrap_or_default()));
         ExitCode::from(CANNOT_RUN)
     }
 
@@ -247,6 +268,9 @@ impl Stage {
         match confine::files(&self.orders.read, &self.orders.write, !strict) {
             Ok(lacking) => missing.extend(lacking),
             Err(error) => missing.push(format!("files are not limited: {error}")),
+        }
+        if let Err(error) = confine::rights() {
+            missing.push(format!("the rights of root are not limited: {error}"));
         }
         if strict && let Err(error) = confine::network(self.orders.watched) {
             missing.push(format!("the network is not limited: {error}"));

@@ -235,12 +235,18 @@ impl Watch<'_> {
             registers.r8,
             registers.r9,
         ];
-        if number == libc::SYS_socket {
+        if [libc::SYS_socket, libc::SYS_connect].contains(&number) {
             // No call, and this answer.
             registers.orig_rax = u64::MAX;
             registers.rax = (-i64::from(libc::EACCES)) as u64;
             ptrace::setregs(pid, registers)?;
-            self.tell(Word::Network(family(arguments[0] as i32)));
+            let wanted = match number {
+                libc::SYS_socket => Some(family(arguments[0] as i32)),
+                _ => local_address(pid, arguments[1]),
+            };
+            if let Some(wanted) = wanted {
+                self.tell(Word::Network(wanted));
+            }
             return ptrace::cont(pid, None);
         }
         let Some(call) = CALLS.iter().find(|call| call.number == number) else {
@@ -296,6 +302,19 @@ fn family(number: i32) -> String {
         libc::AF_VSOCK => "AF_VSOCK (the host of a virtual machine)".to_owned(),
         other => format!("family {other}"),
     }
+}
+
+/// Where a local socket was to lead. The C library asks for names of users and groups everywhere; that is not worth
+/// telling.
+fn local_address(pid: Pid, address: u64) -> Option<String> {
+    const NAME_SERVICES: [&str; 3] = ["/var/run/nscd/", "/run/nscd/", "/run/systemd/userdb/"];
+    let path = text_at(pid, address + 2)?;
+    let told = match path.is_empty() {
+        true => "AF_UNIX (local) without a path".to_owned(),
+        false => format!("AF_UNIX (local), {path}"),
+    };
+    let known = NAME_SERVICES.iter().any(|it| path.starts_with(it));
+    (!known).then_some(told)
 }
 
 /// The file that a call names, links in its folder followed. What cannot be read is not told.
