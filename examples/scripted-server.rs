@@ -27,13 +27,16 @@
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
+//! | `{"write-file": PATH, "content": TEXT}` | writes a file, and on stderr whether it could |
+//! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
 //! | `{"background": ACTIONS}` | runs ACTIONS on the side |
 //! | `"close-stdout"`, `"close-stdin"` | closes one |
 //! | `{"exit": CODE}`, `"abort"` | ends the server; by a signal |
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
-//! `$pid` the server's process id, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of
+//! `$pid` the server's process id, `$ppid` its parent's, `$cwd` its folder, `$fds` where its open descriptors lead,
+//! `$file{PATH}` the content of a file (`-` if it cannot be read), `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of
 //! them, sorted; values are escaped for a JSON string.
 
 // A program for tests: its words go where a person or a script reads them.
@@ -300,6 +303,15 @@ impl Server {
                 .spawn()
                 .expect("the command can be started");
             std::thread::spawn(move || child.wait());
+        } else if let Some(path) = text("write-file") {
+            // What was filled in is escaped for a JSON string.
+            let content = filled(&text("content").unwrap_or_default(), message);
+            let content = content.replace('\n', "\\n");
+            let content: String =
+                serde_json::from_str(&format!("\"{content}\"")).expect("a text without quotes");
+            tried(&path, std::fs::write(filled(&path, message), content));
+        } else if let Some(address) = text("connect") {
+            tried(&address, std::net::TcpStream::connect(&address));
         } else if let Some(members) = action.get("set") {
             let members: Members = serde_json::from_str(members.get()).expect("`set` is an object");
             self.scenario.lock().expect("no panic").extend(members);
@@ -381,6 +393,22 @@ fn filled(text: &str, message: &Message) -> String {
         let cwd = std::env::current_dir().expect("there is a working folder");
         text = text.replace("$cwd", &escaped(&cwd.to_string_lossy()));
     }
+    #[cfg(unix)]
+    {
+        let parent = std::os::unix::process::parent_id().to_string();
+        text = text.replace("$ppid", &parent);
+    }
+    if text.contains("$fds") {
+        text = text.replace("$fds", &escaped(&descriptors()));
+    }
+    while let Some(start) = text.find("$file{") {
+        let end = start + text[start..].find('}').expect("`$file{` is closed");
+        let content = std::fs::read(&text[start + 6..end]).map_or_else(
+            |_| "-".into(),
+            |it| String::from_utf8_lossy(&it).into_owned(),
+        );
+        text.replace_range(start..=end, &escaped(&content).replace("$file{", "file{"));
+    }
     while let Some(start) = text.find("$env{") {
         let end = start + text[start..].find('}').expect("`$env{` is closed");
         let value = match &text[start + 5..end] {
@@ -399,6 +427,26 @@ fn filled(text: &str, message: &Message) -> String {
         text.replace_range(start..=end, &escaped(&value).replace("$env{", "env{"));
     }
     text
+}
+
+/// Where each open descriptor leads, one a line (Linux).
+fn descriptors() -> String {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    let lines = open.filter_map(|entry| {
+        let path = entry.ok()?.path();
+        let target = std::fs::read_link(&path).ok()?;
+        // The one that lists them is none of them.
+        let is_ours = target.to_string_lossy().starts_with("/proc/");
+        (!is_ours).then(|| format!("{} {}", path.display(), target.display()))
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn tried<T>(what: &str, outcome: std::io::Result<T>) {
+    match outcome {
+        Ok(_) => eprintln!("{what}: done"),
+        Err(error) => eprintln!("{what}: {error}"),
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -12,6 +12,8 @@ pub(super) struct Situation<'a> {
     pub(super) home: Option<&'a Path>,
     /// The temporary folder that the server is told.
     pub(super) temporary: Option<&'a Path>,
+    /// Folders of ours that hold secrets or rights of the workflow run.
+    pub(super) secret: Vec<PathBuf>,
     /// Where the server starts.
     pub(super) folder: &'a Path,
     /// Where this program runs.
@@ -128,35 +130,47 @@ pub(super) fn make_caches(home: Option<&Path>, program: &str) {
 impl Situation<'_> {
     /// What the server may read and write.
     pub(super) fn allowed(&self) -> Allowed {
-        let mut hidden: Vec<PathBuf> = HIDDEN.iter().map(PathBuf::from).collect();
         let home = self.home.and_then(|home| home.canonicalize().ok());
         let home = home.filter(|home| home.parent().is_some());
+        let mut hidden: Vec<PathBuf> = HIDDEN.iter().map(PathBuf::from).collect();
         hidden.extend(home.clone());
-        let mut allowed = Allowed::default();
+        let others = self.secret.iter().filter_map(|it| it.canonicalize().ok());
+        hidden.extend(others);
+        let copies: Vec<PathBuf> = [self.folder, self.here]
+            .iter()
+            .filter_map(|folder| working_copy(folder, &hidden))
+            .collect();
+        let tokens = copies.iter().map(|copy| copy.join(".git"));
+        let tokens: Vec<PathBuf> = tokens.filter(|git| holds_credentials(git)).collect();
 
+        let mut allowed = Allowed::default();
+        let all_hidden = [hidden.clone(), tokens.clone()].concat();
         let devices = Path::new("/dev");
         for entry in entries(Path::new("/")) {
             if entry != devices {
-                cover(&entry, &hidden, &mut allowed.read);
+                cover(&entry, &all_hidden, &mut allowed.read);
             }
         }
         for device in DEVICES {
-            cover(Path::new(device), &hidden, &mut allowed.write);
+            cover(Path::new(device), &all_hidden, &mut allowed.write);
         }
         for folder in [Some(Path::new("/tmp")), self.temporary]
             .into_iter()
             .flatten()
         {
-            cover(folder, &hidden, &mut allowed.write);
+            cover(folder, &all_hidden, &mut allowed.write);
         }
-        for folder in [self.folder, self.here] {
-            working_copy(folder, &hidden, &mut allowed.write);
+        for copy in &copies {
+            cover(copy, &tokens, &mut allowed.write);
         }
-        let Some(home) = home else {
-            return allowed;
-        };
-        allowed.read.extend(present(&home, &TOOLS));
-        for cache in present(&home, &CACHES) {
+        for home in home
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new("/root")])
+        {
+            allowed.read.extend(present(home, &TOOLS));
+        }
+        for cache in home.iter().flat_map(|home| present(home, &CACHES)) {
             let token = cache.join("huggingface/token");
             let kept: Vec<PathBuf> = match token.exists() {
                 true => vec![cache.join("huggingface")],
@@ -164,36 +178,35 @@ impl Situation<'_> {
             };
             cover(&cache, &kept, &mut allowed.write);
         }
-        for folder in &self.path {
-            let Some(folder) = inside(folder, &home) else {
-                continue;
-            };
-            // Beside the programs is what they need: `lib` beside `bin`.
-            let parent = folder.parent().filter(|parent| {
-                let named = |name: &str| parent.file_name().is_some_and(|it| it == name);
-                folder.ends_with("bin") && *parent != home && !KEEPERS.iter().any(|it| named(it))
-            });
-            allowed.read.insert(parent.unwrap_or(&folder).to_owned());
+        let found = |path: &Path| {
+            let path = path.canonicalize().ok()?;
+            let within = hidden.iter().filter(|it| path.starts_with(it)).max()?;
+            (path != *within).then(|| (path, within.clone()))
+        };
+        for (folder, within) in self.path.iter().filter_map(|folder| found(folder)) {
+            allowed
+                .read
+                .insert(installation_of(&folder, &within).unwrap_or(folder));
         }
         for word in &self.words {
-            if let Some(named) = inside(&self.folder.join(word), &home) {
-                allowed.read.insert(project_of(&named, &home));
+            if let Some((named, within)) = found(&self.folder.join(word)) {
+                let folder = named.parent().unwrap_or(&named);
+                let installed = installation_of(folder, &within);
+                allowed
+                    .read
+                    .insert(installed.unwrap_or_else(|| project_of(&named, &within)));
             }
         }
         allowed
     }
 }
 
-/// A path below the home folder, as it really is.
-fn inside(path: &Path, home: &Path) -> Option<PathBuf> {
-    let path = path.canonicalize().ok()?;
-    (path.starts_with(home) && path != home).then_some(path)
-}
-
+/// What there is of these in a home folder, as it really is.
 fn present(home: &Path, names: &[&str]) -> Vec<PathBuf> {
-    let there = names
-        .iter()
-        .filter_map(|name| inside(&home.join(name), home));
+    let there = names.iter().filter_map(|name| {
+        let path = home.join(name).canonicalize().ok()?;
+        (path.starts_with(home) && path != home).then_some(path)
+    });
     there.collect()
 }
 
@@ -226,25 +239,15 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The repository that a folder is in, or the folder itself. Never a home folder as a whole.
-fn working_copy(folder: &Path, hidden: &[PathBuf], into: &mut BTreeSet<PathBuf>) {
-    let Ok(folder) = folder.canonicalize() else {
-        return;
-    };
+fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
     let above_home = |folder: &Path| hidden.iter().any(|it| it.starts_with(folder));
     let top = folder
         .ancestors()
         .find(|it| it.join(".git").exists())
         .filter(|top| !above_home(top))
         .unwrap_or(&folder);
-    if above_home(top) {
-        return;
-    }
-    let git = top.join(".git");
-    let hidden = match holds_credentials(&git) {
-        true => vec![git],
-        false => Vec::new(),
-    };
-    cover(top, &hidden, into);
+    (!above_home(top)).then(|| top.to_owned())
 }
 
 /// Whether git keeps a token in the repository, as a checkout in a workflow leaves it there.
@@ -257,6 +260,18 @@ fn holds_credentials(git: &Path) -> bool {
         authority.is_some_and(|it| it.contains('@'))
     };
     config.contains("extraheader") || config.lines().any(in_address)
+}
+
+/// What lies around a folder of programs: `lib` beside `bin`. None if it is not that, or too much lies around it.
+fn installation_of(folder: &Path, within: &Path) -> Option<PathBuf> {
+    let around = folder.parent().filter(|_| folder.ends_with("bin"))?;
+    let keeps = |name: &&str| around.file_name().is_some_and(|it| it == *name);
+    let too_much = around == within
+        || !around.starts_with(within)
+        // `/home/me` in `/home`
+        || HIDDEN.contains(&around.parent()?.to_str()?)
+        || KEEPERS.iter().any(|name| keeps(&name));
+    (!too_much).then(|| around.to_owned())
 }
 
 /// What a word of the command names, with what belongs to it: the project that a script is part of.
@@ -295,6 +310,7 @@ mod tests {
         Situation {
             home: Some(home),
             temporary: None,
+            secret: Vec::new(),
             folder,
             here: folder,
             path: Vec::new(),
@@ -344,27 +360,40 @@ mod tests {
     fn a_repository_that_keeps_a_token_is_allowed_without_its_git_folder() {
         let (_guard, root) = tree(&["home/x", "work/.git/config", "work/src/main.js"]);
         let config = root.join("work/.git/config");
-        std::fs::write(&config, "[http]\n\textraheader = AUTHORIZATION: basic x\n").unwrap();
-        let home = root.join("home");
         let folder = root.join("work");
-        let mut write = BTreeSet::new();
-        working_copy(&folder, std::slice::from_ref(&home), &mut write);
-        assert_eq!(Vec::from_iter(write), [root.join("work/src")]);
+        let allowed = || situation(&root.join("home"), &folder).allowed();
+        assert!(is_below(&allowed().write, &config));
+        for text in [
+            "[http]\n\textraheader = AUTHORIZATION: basic x\n",
+            "[remote]\nurl = https://me:word@example.org/x\n",
+        ] {
+            std::fs::write(&config, text).unwrap();
+            let allowed = allowed();
+            assert!(!is_below(&allowed.write, &config) && !is_below(&allowed.read, &config));
+            assert!(is_below(&allowed.write, &folder.join("src/new")));
+        }
     }
 
     #[test]
     fn a_home_is_no_working_copy() {
         let (_guard, root) = tree(&["home/.git/config", "home/project/x"]);
         let home = root.join("home");
-        let mut write = BTreeSet::new();
-        working_copy(&home, std::slice::from_ref(&home), &mut write);
-        assert!(write.is_empty());
-        working_copy(
-            &home.join("project"),
-            std::slice::from_ref(&home),
-            &mut write,
-        );
-        assert_eq!(Vec::from_iter(write), [home.join("project")]);
+        let hidden = std::slice::from_ref(&home);
+        assert_eq!(working_copy(&home, hidden), None);
+        let project = home.join("project");
+        assert_eq!(working_copy(&project, hidden), Some(project));
+    }
+
+    #[test]
+    fn folders_of_ours_are_hidden_and_programs_in_them_are_not() {
+        let (_guard, root) = tree(&["ours/token", "ours/tool/bin/run", "home/x", "work/x"]);
+        let (home, work) = (root.join("home"), root.join("work"));
+        let mut situation = situation(&home, &work);
+        situation.secret = vec![root.join("ours")];
+        situation.path = vec![root.join("ours/tool/bin")];
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.read, &root.join("ours/token")));
+        assert!(is_below(&allowed.read, &root.join("ours/tool/bin/run")));
     }
 
     #[test]

@@ -68,6 +68,7 @@ impl Orders {
         let allowed = Situation {
             home: home.as_deref(),
             temporary: variable("TMPDIR").map(Path::new),
+            secret: of_the_runner(),
             folder: &folder,
             here: &here,
             path: variable("PATH")
@@ -76,6 +77,7 @@ impl Orders {
             words: program
                 .map(Path::to_owned)
                 .into_iter()
+                .chain(program.and_then(interpreter_of))
                 .chain(arguments)
                 .collect(),
         }
@@ -107,6 +109,35 @@ impl Orders {
             None => path.display().to_string(),
         }
     }
+}
+
+/// The program that the first line of a script names.
+fn interpreter_of(script: &Path) -> Option<PathBuf> {
+    use std::io::Read as _;
+    let mut start = Vec::new();
+    let file = File::open(script).ok()?;
+    file.take(256).read_to_end(&mut start).ok()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    line.split_whitespace().next().map(PathBuf::from)
+}
+
+/// Where the runner keeps credentials and the files by which steps speak to it.
+fn of_the_runner() -> Vec<PathBuf> {
+    let folder = |name| crate::ours::var(name).map(PathBuf::from);
+    let file = |name| folder(name)?.parent().map(Path::to_owned);
+    let files = [
+        "GITHUB_ENV",
+        "GITHUB_OUTPUT",
+        "GITHUB_PATH",
+        "GITHUB_STATE",
+        "GITHUB_STEP_SUMMARY",
+    ];
+    let files = files.into_iter().filter_map(file);
+    folder("RUNNER_TEMP").into_iter().chain(files).collect()
 }
 
 /// The program and the arguments by which a stage is started in place of a server.
