@@ -35,7 +35,7 @@ pub struct Pinned {
 impl Manifest {
     /// Reads and verifies a manifest: shape, every digest, integrity.
     pub fn parse(path: &Path, text: String) -> Result<Self, BaselineError> {
-        let manifest = Self::parse_for_update(path, text, None)?;
+        let manifest = Self::parse_for_update(path, text, &[])?;
         if !manifest.integrity_holds {
             return Err(BaselineError::Edited {
                 path: path.to_owned(),
@@ -50,11 +50,11 @@ impl Manifest {
     /// [`Manifest::parse`] for `pin`, which writes the integrity anew: each entry must hold by itself, but a stale
     /// `integrity` (two branches that each pinned a server, merged) is what pinning mends.
     ///
-    /// The entry that is about to be replaced need not hold either: it is left out if it does not.
+    /// Entries that are about to be replaced need not hold either: they are left out if they do not.
     pub fn parse_for_update(
         path: &Path,
         text: String,
-        replacing: Option<&str>,
+        replacing: &[&str],
     ) -> Result<Self, BaselineError> {
         Reader { path, replacing }.manifest(text)
     }
@@ -87,8 +87,8 @@ impl Manifest {
         self.document.line(&at)
     }
 
-    /// The bytes of this manifest with `name` set to `entry`. All other servers keep theirs.
-    pub fn with_server(&self, name: &str, entry: Json) -> String {
+    /// The bytes of this manifest with these servers' entries. All other servers keep theirs.
+    pub fn with_servers(&self, new: BTreeMap<String, Json>) -> String {
         let mut entries: BTreeMap<String, Entry<'_>> = self
             .servers
             .keys()
@@ -99,7 +99,10 @@ impl Manifest {
                 Some((kept.clone(), Entry::Kept(bytes, value)))
             })
             .collect();
-        entries.insert(name.to_owned(), Entry::New(entry));
+        entries.extend(
+            new.into_iter()
+                .map(|(name, entry)| (name, Entry::New(entry))),
+        );
         render_entries(&entries)
     }
 
@@ -111,7 +114,7 @@ impl Manifest {
 
 struct Reader<'a> {
     path: &'a Path,
-    replacing: Option<&'a str>,
+    replacing: &'a [&'a str],
 }
 
 impl Reader<'_> {
@@ -155,7 +158,7 @@ impl Reader<'_> {
                 Ok(pinned) => {
                     servers.insert(name, pinned);
                 }
-                Err(_) if self.replacing == Some(&name) => {}
+                Err(_) if self.replacing.contains(&name.as_str()) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -208,8 +211,9 @@ impl Reader<'_> {
             scope: Scope::FULL,
         };
         let components = below("components");
-        for (key, _) in self.object(document, &components, "`components`")?.iter() {
-            let component = self.component(document, name, &components, key.to_string_lossy())?;
+        for (key, entry) in self.object(document, &components, "`components`")?.iter() {
+            let at = pointer::join(&components, key.to_string_lossy());
+            let component = self.component(document, name, &at, key.to_string_lossy(), entry)?;
             surface.components.push(component);
         }
         self.order(document, &below("toolOrder"), &mut surface)?;
@@ -263,24 +267,21 @@ impl Reader<'_> {
         &self,
         document: &Document,
         server: &str,
-        components: &str,
+        at: &str,
         key: &str,
+        entry: &Json,
     ) -> Result<Component, BaselineError> {
-        let at = pointer::join(components, key);
-        let entry = self.object(document, &at, "a component's entry")?;
-        self.only(
-            document,
-            &at,
-            entry,
-            &["fingerprint", "digests", "definition"],
-        )?;
+        let entry = self.as_object(document, at, Some(entry), "a component's entry")?;
+        let known = ["fingerprint", "digests", "definition"];
+        self.only(document, at, entry, &known)?;
         let kind = Kind::of_key(key).ok_or_else(|| {
             let problem = format!("`{key}` is not a component's key, such as `tool:name@`");
-            self.shape(document, &at, problem)
+            self.shape(document, at, problem)
         })?;
         let definition_at = format!("{at}/definition");
-        let definition = pointer::resolve(&document.value, &definition_at)
-            .ok_or_else(|| self.shape(document, &at, format!("`{key}` has no `definition`")))?;
+        let definition = entry
+            .get("definition")
+            .ok_or_else(|| self.shape(document, at, format!("`{key}` has no `definition`")))?;
         let component = Component {
             kind,
             key: key.to_owned(),
@@ -296,13 +297,16 @@ impl Reader<'_> {
             return Err(self.edited(document, &definition_at, &named, &what));
         }
         let fingerprint_at = format!("{at}/fingerprint");
-        if self.string(document, &fingerprint_at)? != keel::fingerprint(&component).tagged() {
+        let found = self.as_string(document, &fingerprint_at, entry.get("fingerprint"))?;
+        if found != keel::fingerprint(&component).tagged() {
             let what = "its `fingerprint` does not match its definition";
             return Err(self.edited(document, &fingerprint_at, &named, what));
         }
         let digests_at = format!("{at}/digests");
         let facets = keel::facets(&component);
-        for (facet, found) in self.object(document, &digests_at, "`digests`")?.iter() {
+        let digests = entry.get("digests");
+        let digests = self.as_object(document, &digests_at, digests, "`digests`")?;
+        for (facet, found) in digests.iter() {
             let facet = facet.to_string_lossy();
             let expected = match facet {
                 "fastmcp" => fastmcp::digest(&component, &[])
@@ -363,7 +367,19 @@ impl Reader<'_> {
         at: &str,
         what: &str,
     ) -> Result<&'d Object, BaselineError> {
-        match pointer::resolve(&document.value, at) {
+        self.as_object(document, at, pointer::resolve(&document.value, at), what)
+    }
+
+    /// `found`, which stands at `at`, as an object. Whoever has the value at hand takes this: looking it up from the
+    /// root is linear in the members on the way, and there may be thousands.
+    fn as_object<'d>(
+        &self,
+        document: &Document,
+        at: &str,
+        found: Option<&'d Json>,
+        what: &str,
+    ) -> Result<&'d Object, BaselineError> {
+        match found {
             Some(Json::Object(object)) => {
                 self.distinct(document, at, object)?;
                 Ok(object)
@@ -410,12 +426,19 @@ impl Reader<'_> {
     }
 
     fn string<'d>(&self, document: &'d Document, at: &str) -> Result<&'d str, BaselineError> {
-        pointer::resolve(&document.value, at)
-            .and_then(Json::as_str)
-            .ok_or_else(|| {
-                let member = at.rsplit('/').next().unwrap_or_default();
-                self.shape(document, at, format!("`{member}` must be a string"))
-            })
+        self.as_string(document, at, pointer::resolve(&document.value, at))
+    }
+
+    fn as_string<'d>(
+        &self,
+        document: &Document,
+        at: &str,
+        found: Option<&'d Json>,
+    ) -> Result<&'d str, BaselineError> {
+        found.and_then(Json::as_str).ok_or_else(|| {
+            let member = at.rsplit('/').next().unwrap_or_default();
+            self.shape(document, at, format!("`{member}` must be a string"))
+        })
     }
 
     fn only(

@@ -11,6 +11,7 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
+pub mod http;
 mod inbox;
 mod lists;
 mod redacted;
@@ -33,6 +34,7 @@ use lists::Lister;
 use wire::Wire;
 
 pub use error::{CaptureError, CaptureFailure, Noise};
+pub use http::HttpSpec;
 
 /// What a server may take. Every bound has an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,13 +47,26 @@ pub struct Limits {
     pub total: Duration,
     /// Everything on stdout.
     pub bytes: usize,
+    /// All answers together, and any one line. The largest contract that was met in the field has 260 kB.
+    pub answer_bytes: usize,
+    /// The JSON values of all answers together: the tiniest take far more memory than their text. The largest
+    /// contract that was met has some 10,000.
+    pub values: usize,
     /// The pages of one list.
     pub pages: usize,
+    /// The items of one list, on all pages. The longest that was met has 138.
+    pub items: usize,
+    /// The bytes of a cursor, which is sent back.
+    pub cursor: usize,
+    /// What we answered and the server has not read.
+    pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
+
+const MIB: usize = 1024 * 1024;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -59,8 +74,13 @@ impl Default for Limits {
             start: Duration::from_secs(30),
             request: Duration::from_secs(30),
             total: Duration::from_secs(300),
-            bytes: 64 * 1024 * 1024,
+            bytes: 64 * MIB,
+            answer_bytes: 16 * MIB,
+            values: 250_000,
             pages: 1000,
+            items: 10_000,
+            cursor: 64 * 1024,
+            unread: MIB,
             relists: 8,
             patience: Patience::default(),
         }
@@ -107,6 +127,8 @@ pub struct Captured {
 pub enum Reach {
     /// A process of ours, through its stdin and stdout.
     Stdio(LaunchSpec),
+    /// An address, which may be one of a process of ours.
+    Http(Box<HttpSpec>),
 }
 
 impl Reach {
@@ -114,6 +136,15 @@ impl Reach {
     pub fn launch(&self) -> Option<&LaunchSpec> {
         match self {
             Self::Stdio(launch) => Some(launch),
+            Self::Http(http) => http.start.as_ref(),
+        }
+    }
+
+    /// How the server is reached over HTTP; none for one over stdio.
+    pub fn http(&self) -> Option<&HttpSpec> {
+        match self {
+            Self::Stdio(_) => None,
+            Self::Http(http) => Some(http),
         }
     }
 }
@@ -137,6 +168,7 @@ pub async fn capture(
                 outcome => outcome,
             }
         }
+        Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
     }
 }
 
@@ -161,7 +193,7 @@ pub async fn capture_stdio(
     };
 
     let inbox = Arc::new(Inbox::default());
-    let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits.bytes);
+    let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits);
     let conversation = converse(wire, &inbox, client, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {

@@ -6,14 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Parser as _;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
-use super::check::{examine, exit, manifests};
+use super::check::{Manifests, examine, exit, manifests};
+use super::interrupt;
 use super::plan::{self, Plan};
 use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets};
-use crate::baseline::Manifest;
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
@@ -44,6 +45,7 @@ const FLAGS: &[&str] = &[
     "unknown",
     "format",
     "sandbox",
+    "jobs",
 ];
 
 type Environment = BTreeMap<String, String>;
@@ -66,11 +68,11 @@ pub(super) async fn run() -> Result<Exit, Error> {
             )
         })?;
     }
-    let mut plan = plan::plan(&inputs.check.server, Some(&inputs.check.policy))?;
-    let manifests = manifests(&plan)?;
+    let plan = plan::plan(&inputs.check.server, Some(&inputs.check.policy))?;
+    let manifests = Arc::new(manifests(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
-    let checked = check(&context, &inputs, &mut plan, &manifests, post.api.as_ref()).await;
+    let checked = check(&context, &inputs, plan, &manifests, post.api.as_ref()).await;
     let result = match checked {
         Ok(result) => result,
         Err(error) => {
@@ -79,7 +81,13 @@ pub(super) async fn run() -> Result<Exit, Error> {
             return Err(error);
         }
     };
-    let json = deliver(&result, &inputs)?;
+    let json = match deliver(&result, &inputs) {
+        Ok(json) => json,
+        Err(error) => {
+            post.failed(&error).await;
+            return Err(error);
+        }
+    };
     post.finish(&result, &json).await?;
     Ok(exit(result.verdict))
 }
@@ -250,8 +258,8 @@ struct Answered {
 async fn check(
     context: &Context,
     inputs: &Inputs,
-    plan: &mut Plan,
-    manifests: &BTreeMap<PathBuf, Manifest>,
+    mut plan: Plan,
+    manifests: &Arc<Manifests>,
     api: Option<&Api>,
 ) -> Result<Answered, Error> {
     let prefix = prefix(context);
@@ -261,7 +269,8 @@ async fn check(
         // Whether the version moved far enough is a question about what is merged, not about the server in between.
         plan.policy.require_version_bump = false;
     }
-    let mut live = examine(plan, manifests, true).await?;
+    let plan = Arc::new(plan);
+    let mut live = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
     rebase(&mut live, &prefix);
     let mut answered = Answered {
         verdict: live.verdict,
@@ -279,7 +288,7 @@ async fn check(
         api,
     };
     let policy = approval_policy(policy, inputs, &context.event);
-    let mut approval = approval(plan, manifests, &policy, &base).await;
+    let mut approval = approval(&plan, manifests, &policy, &base).await;
     rebase(&mut approval.report, &prefix);
     if has_blocking_change(&approval.report) {
         if labels(context, api).await.contains(&inputs.accept_label) {
@@ -425,7 +434,12 @@ impl<'a> Post<'a> {
             return;
         };
         match CheckRun::start(api, &self.identity).await {
-            Ok(run) => self.run = Some(run),
+            Ok(run) => {
+                self.run = Some(run.clone());
+                // A cancelled job must not leave it in progress for ever.
+                let (context, identity) = (self.context.clone(), self.identity.clone());
+                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+            }
             Err(error) => refused(self.context, "create the check run", &error),
         }
     }
@@ -446,7 +460,10 @@ impl<'a> Post<'a> {
             return false;
         };
         match run.complete(api, &self.identity, outcome).await {
-            Ok(()) => true,
+            Ok(()) => {
+                interrupt::nothing_left_to_say();
+                true
+            }
             Err(error) => {
                 refused(self.context, "complete the check run", &error);
                 false
@@ -525,6 +542,16 @@ impl<'a> Post<'a> {
         if let Err(error) = comment::post(api, pull.number, &identity, &wanted).await {
             refused(self.context, "post the comment", &error);
         }
+    }
+}
+
+/// Completes the run of a check that a signal ended. With a connection of its own: the runtime of the other may be busy.
+async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRun) {
+    let Some(Ok(api)) = context.token.as_ref().map(|token| Api::new(context, token)) else {
+        return;
+    };
+    if let Err(error) = run.cancel(&api, identity).await {
+        refused(context, "cancel the check run", &error);
     }
 }
 

@@ -44,8 +44,8 @@ pub fn vars() -> Vec<(OsString, OsString)> {
 /// One variable.
 pub fn var(name: &str) -> Option<OsString> {
     let handed = HANDED.get().into_iter().flatten();
-    let handed = handed.filter(|it| it.0 == name).map(|it| it.1.clone());
-    handed.last().or_else(|| std::env::var_os(name))
+    let mut handed = handed.filter(|it| it.0 == name).map(|it| it.1.clone());
+    handed.next_back().or_else(|| std::env::var_os(name))
 }
 
 /// The variables that hold a secret, as far as their names and values tell.

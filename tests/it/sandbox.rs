@@ -124,7 +124,7 @@ fn strict_refuses_the_network_and_the_home_folder_reports_both_and_the_check_sti
     let findings = place.findings(
         "strict",
         &json!({
-            "start": [{"connect": "127.0.0.1:9"}, {"write-file": path(&evil)}, {"write-file": path(&evil)}],
+            "start": [{"connect": "127.0.0.1:9"}, {"write": path(&evil)}, {"write": path(&evil)}],
             "tools": [],
         }),
     );
@@ -152,7 +152,7 @@ fn strict_refuses_the_network_and_the_home_folder_reports_both_and_the_check_sti
         &["check", "--sandbox", "strict"],
         &scripted(
             &json!({
-                "start": [{"connect": "127.0.0.1:9"}, {"write-file": path(&evil)}],
+                "start": [{"connect": "127.0.0.1:9"}, {"write": path(&evil)}],
                 "tools": [{"name": "new", "inputSchema": {}}],
             })
             .to_string(),
@@ -199,10 +199,10 @@ fn fs_allows_the_working_copy_and_the_temporary_folder_and_nothing_else_of_the_h
         let command = scripted(
             &json!({
                 "start": [
-                    {"write-file": "inside", "content": format!("$file{{{}}}", path(&secret))},
-                    {"write-file": path(&written)},
-                    {"write-file": path(&outside)},
-                    {"write-file": path(&place.home().join("evil"))},
+                    {"write": "inside", "content": format!("$file{{{}}}", path(&secret))},
+                    {"write": path(&written)},
+                    {"write": path(&outside)},
+                    {"write": path(&place.home().join("evil"))},
                 ],
                 "tools": [],
             })
@@ -237,7 +237,7 @@ fn a_token_that_git_keeps_in_the_working_copy_is_hidden() {
     std::fs::write(place.work().join(".git/config"), config).unwrap();
     std::fs::create_dir(place.work().join("src")).unwrap();
     let command = scripted(
-        r#"{"start": [{"write-file": "src/seen", "content": "$file{.git/config}"}], "tools": []}"#,
+        r#"{"start": [{"write": "src/seen", "content": "$file{.git/config}"}], "tools": []}"#,
     );
     place
         .run(&["capture", "--sandbox", "fs"], &command)
@@ -255,9 +255,9 @@ fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_desc
         let us = std::process::id();
         let scenario = json!({
             "start": [
-                {"write-file": "parent", "content": "$file{/proc/$ppid/environ}"},
-                {"write-file": "outside", "content": format!("$file{{/proc/{us}/environ}}")},
-                {"write-file": "open", "content": "$fds"},
+                {"write": "parent", "content": "$file{/proc/$ppid/environ}"},
+                {"write": "outside", "content": format!("$file{{/proc/{us}/environ}}")},
+                {"write": "open", "content": "$list{/proc/self/fd}"},
             ],
             "tools": [],
         });
@@ -276,7 +276,8 @@ fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_desc
         let open = seen("open");
         let numbers: Vec<&str> = open
             .lines()
-            .filter(|line| !line.ends_with("/open"))
+            // The one that lists them is none of them.
+            .filter(|line| !line.contains(" /proc/"))
             .filter_map(|line| line.split(' ').next()?.rsplit('/').next())
             .collect();
         assert_eq!(numbers, ["0", "1", "2"], "{level}: {open}");
@@ -446,7 +447,7 @@ fn the_configuration_says_which_sandbox_and_the_command_line_has_the_last_word()
     let secret = place.home().join(".ssh/id");
     let command = scripted(
         &json!({
-            "start": [{"write-file": "seen", "content": format!("$file{{{}}}", path(&secret))}],
+            "start": [{"write": "seen", "content": format!("$file{{{}}}", path(&secret))}],
             "tools": [],
         })
         .to_string(),

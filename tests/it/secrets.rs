@@ -34,7 +34,7 @@ fn a_server_that_looks_into_its_parent_finds_no_token() {
         ("PLAIN", "a-plain-value"),
     ];
     let command = server(&json!({
-        "start": [{"write-file": "seen", "content": "$file{/proc/$ppid/environ}\n$fds\n$env{*}"}],
+        "start": [{"write": "seen", "content": "$file{/proc/$ppid/environ} $list{/proc/self/fd} $env{*}"}],
         "tools": [{"name": "a", "description": "$file{/proc/$ppid/environ} $env{*}", "inputSchema": {}}],
     }));
     for args in [
@@ -80,7 +80,7 @@ fn a_program_that_hides_its_secrets_is_still_the_same_program() {
     keel.run_with_env(&["--version"], &stale).exits(0);
     // What is to be passed on is passed on.
     let command = server(&json!({
-        "start": [{"write-file": "seen", "content": "$env{MY_TOKEN} $env{A_KEY} $env{MCP_KEEL_HANDED_OVER}"}],
+        "start": [{"write": "seen", "content": "$env{MY_TOKEN} $env{A_KEY} $env{MCP_KEEL_HANDED_OVER}"}],
         "tools": [],
     }));
     let args = with_command(
