@@ -128,15 +128,21 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         _ => OsStr::new(program),
     };
     #[cfg(target_os = "linux")]
-    let (start, arguments, pipe, listener) = match spec.sandbox.level {
+    let (start, arguments, inherited, listener) = match spec.sandbox.level {
         Level::Off => (start, arguments.to_vec(), None, None),
         _ => {
             let orders = sandbox::Orders::new(spec, &variables, file.as_deref());
-            let (start, arguments) = sandbox::command(&orders, &spec.command);
-            let (reader, writer) =
-                std::io::pipe().map_err(|source| LaunchError::diagnose(spec, None, source))?;
+            let (start, arguments) = sandbox::command(&spec.command);
+            let (reader, inherited) = std::io::pipe()
+                .and_then(|(reader, writer)| Ok((reader, sandbox::inheritance(&orders, writer)?)))
+                .map_err(|source| LaunchError::diagnose(spec, None, source))?;
             let listener = Listener::of(reader);
-            (OsStr::new(start), arguments, Some(writer), Some(listener))
+            (
+                OsStr::new(start),
+                arguments,
+                Some(inherited),
+                Some(listener),
+            )
         }
     };
     #[cfg(not(target_os = "linux"))]
@@ -153,10 +159,10 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
     };
     let mut command = CommandWrap::with_new(start, |command| {
         #[cfg(target_os = "linux")]
-        if let Some(pipe) = pipe {
+        if let Some(inherited) = inherited {
             use command_fds::CommandFdExt as _;
-            // Refused only where two descriptors are to have one number, and here is only one.
-            let _ = command.fd_mappings(sandbox::channel(pipe));
+            // Refused only where two descriptors are to have one number.
+            let _ = command.fd_mappings(inherited);
         }
         command
             .args(arguments)

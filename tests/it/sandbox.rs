@@ -325,19 +325,23 @@ fn a_program_that_the_sandbox_hides_is_not_called_missing() {
         return;
     }
     let place = Place::new();
-    // Named by the command it would be allowed; a link to it does not name it.
-    let hidden = place.home().join(".ssh/server");
-    std::fs::write(&hidden, "#!/bin/sh\nexec ./link\n").unwrap();
-    let link = place.work().join("link");
-    std::fs::write(&link, format!("#!{}\n", path(&hidden))).unwrap();
-    for file in [&hidden, &link] {
+    // What a script names is allowed with it; what that names in turn is not.
+    let hidden = place.home().join(".ssh/hidden");
+    let named = place.home().join(".ssh/named");
+    let script = place.work().join("script");
+    for (file, interpreter) in [
+        (&hidden, "/bin/sh"),
+        (&named, path(&hidden)),
+        (&script, path(&named)),
+    ] {
         use std::os::unix::fs::PermissionsExt as _;
+        std::fs::write(file, format!("#!{interpreter}\n")).unwrap();
         std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
     place
-        .run(&["capture", "--sandbox", "fs"], &["./link".to_owned()])
+        .run(&["capture", "--sandbox", "fs"], &["./script".to_owned()])
         .exits(3)
-        .says("`./link` is in a place that the sandbox does not show to the server");
+        .says("`./script` is in a place that the sandbox does not show to the server");
 }
 
 #[test]
@@ -400,15 +404,14 @@ fn a_server_that_needs_a_signal_that_cannot_be_handed_on_is_captured_unwatched()
 }
 
 /// Commands that put a process into so many sandboxes that the kernel makes no further one.
-fn exhausted() -> Vec<String> {
+fn exhausted(place: &Place) -> Vec<String> {
     let orders = json!({
         "strict": false, "required": false, "read": [], "write": ["/"], "home": null, "watch": false, "watched": false,
     });
-    let stage = [
-        KEEL.to_owned(),
-        "__in-sandbox".to_owned(),
-        orders.to_string(),
-    ];
+    let file = place.root.path().join("orders");
+    std::fs::write(&file, orders.to_string()).unwrap();
+    let script = format!("exec \"$@\" 4<'{}'", path(&file));
+    let stage = ["sh", "-c", &script, "sh", KEEL, "__in-sandbox"].map(str::to_owned);
     std::iter::repeat_n(stage, 16).flatten().collect()
 }
 
@@ -419,7 +422,7 @@ fn a_sandbox_that_cannot_be_had_is_said_or_refused() {
     }
     let place = Place::new();
     let command = scripted(r#"{"tools":[]}"#);
-    let run = |args: &[&str]| place.run_through(&exhausted(), args, &command);
+    let run = |args: &[&str]| place.run_through(&exhausted(&place), args, &command);
     run(&["pin"]).exits(0).says_nothing_of("sandbox");
     run(&["check", "--sandbox", "fs"])
         .exits(0)

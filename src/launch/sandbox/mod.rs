@@ -30,7 +30,7 @@ pub use observed::Observed;
 #[cfg(target_os = "linux")]
 pub use stage::run as stage;
 #[cfg(target_os = "linux")]
-pub(super) use stage::{Orders, channel, command};
+pub(super) use stage::{Orders, command, inheritance};
 
 /// How much of the machine a server may touch. Ordered: the strictest is the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{PipeWriter, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use command_fds::{CommandFdExt as _, FdMapping};
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
 use super::allowed::{Situation, make_caches};
@@ -25,6 +26,9 @@ const STAGE: &str = "__in-sandbox";
 
 /// Where a stage finds the pipe to speak through.
 const CHANNEL: i32 = 3;
+
+/// Where it finds its orders.
+const ORDERS: i32 = 4;
 
 /// What the system's shells answer for a command that cannot be run.
 const CANNOT_RUN: u8 = 126;
@@ -141,19 +145,26 @@ fn of_the_runner() -> Vec<PathBuf> {
 }
 
 /// The program and the arguments by which a stage is started in place of a server.
-pub(crate) fn command(orders: &Orders, command: &[String]) -> (&'static str, Vec<String>) {
-    let orders = serde_json::to_string(orders).unwrap_or_default();
-    let mut words = vec![STAGE.to_owned(), orders];
+pub(crate) fn command(command: &[String]) -> (&'static str, Vec<String>) {
+    let mut words = vec![STAGE.to_owned()];
     words.extend_from_slice(command);
     (OURSELVES, words)
 }
 
-/// The pipe of a stage, where it looks for it.
-pub(crate) fn channel(pipe: PipeWriter) -> Vec<FdMapping> {
-    vec![FdMapping {
-        parent_fd: OwnedFd::from(pipe),
-        child_fd: CHANNEL,
-    }]
+/// What a stage inherits: its orders, and the pipe to speak through. (As an argument the orders might be too long.)
+pub(crate) fn inheritance(orders: &Orders, pipe: impl Into<OwnedFd>) -> io::Result<Vec<FdMapping>> {
+    let mut file = File::from(memfd_create(c"mcp-keel", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(serde_json::to_string(orders)?.as_bytes())?;
+    Ok(vec![
+        FdMapping {
+            parent_fd: pipe.into(),
+            child_fd: CHANNEL,
+        },
+        FdMapping {
+            parent_fd: file.into(),
+            child_fd: ORDERS,
+        },
+    ])
 }
 
 /// This program as a stage, if it was started as one.
@@ -162,14 +173,15 @@ pub fn run() -> Option<ExitCode> {
     if arguments.next()? != STAGE || std::env::var_os(MARKER).is_none() {
         return None;
     }
-    let orders: Orders = serde_json::from_str(arguments.next()?.to_str()?).ok()?;
-    let command: Vec<OsString> = arguments.collect();
-    // A second way to the pipe, which ends with this program; the server inherits three descriptors and no more.
+    // Second ways to both: what is opened here ends with this program, and the server inherits three descriptors.
+    let orders = std::fs::read_to_string(format!("/proc/self/fd/{ORDERS}")).ok()?;
+    let orders: Orders = serde_json::from_str(&orders).ok()?;
     let channel = File::options()
         .write(true)
         .open(format!("/proc/self/fd/{CHANNEL}"))
         .ok();
     close_inherited();
+    let command: Vec<OsString> = arguments.collect();
     let mut stage = Stage { orders, channel };
     Some(stage.run(&command))
 }
@@ -248,18 +260,17 @@ impl Stage {
             watched: true,
             ..self.orders.clone()
         };
-        let mut inner = Command::new(OURSELVES);
-        inner
-            .arg(STAGE)
-            .arg(serde_json::to_string(&orders).unwrap_or_default())
-            .args(command);
-        let channel = self.channel.as_ref().and_then(|it| it.try_clone().ok());
-        let mappings = channel.into_iter().map(|channel| FdMapping {
-            parent_fd: channel.into(),
-            child_fd: CHANNEL,
-        });
-        let _ = inner.fd_mappings(mappings.collect());
-        super::watch::run(self, inner).unwrap_or_else(|error| {
+        let started = || {
+            let channel = self.channel.as_ref().ok_or(io::ErrorKind::NotFound)?;
+            let mappings = inheritance(&orders, channel.try_clone()?)?;
+            let mut inner = Command::new(OURSELVES);
+            inner.arg(STAGE).args(command);
+            inner.fd_mappings(mappings).map_err(io::Error::other)?;
+            Ok(inner)
+        };
+        let inner = started();
+        let ended = inner.and_then(|inner| super::watch::run(self, inner));
+        ended.unwrap_or_else(|error: io::Error| {
             // Nobody may be watched here. The limits hold without it.
             self.tell(&Word::Missing(format!(
                 "refused access is refused and not reported: {error}"
