@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use super::http::HttpError;
 use crate::launch::LaunchError;
+use crate::launch::sandbox::Observed;
+use crate::surface::Note;
 
 /// What stood on stdout and was not JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -252,6 +254,8 @@ pub struct CaptureFailure {
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
     pub missing_variables: Vec<String>,
+    /// What its sandbox said, if it was in one.
+    pub sandbox: Option<Observed>,
 }
 
 impl CaptureFailure {
@@ -261,7 +265,18 @@ impl CaptureFailure {
             error,
             stderr: Vec::new(),
             missing_variables: Vec::new(),
+            sandbox: None,
         }
+    }
+
+    /// What was noticed all the same: findings, as those of a capture.
+    pub fn notes(&self) -> Vec<Note> {
+        self.sandbox.iter().flat_map(Observed::notes).collect()
+    }
+
+    /// Whether it may have failed because it was watched.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(Observed::is_disturbed)
     }
 
     /// What to do about it.
@@ -270,6 +285,13 @@ impl CaptureFailure {
         if !self.missing_variables.is_empty() {
             help.push_str("; not set here: ");
             help.push_str(&self.missing_variables.join(", "));
+        }
+        if self.sandbox.is_some() && !matches!(self.error, CaptureError::Launch(_)) {
+            help.push_str("; it ran in a sandbox, and `--sandbox off` shows whether that is why");
+            for note in self.notes().iter().take(4) {
+                help.push_str("; ");
+                help.push_str(&note.message);
+            }
         }
         help
     }

@@ -27,6 +27,7 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
+use crate::launch::sandbox::{Level, Observed};
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
@@ -164,7 +165,17 @@ pub async fn capture(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     match reach {
-        Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
+        Reach::Stdio(launch) => {
+            let outcome = capture_stdio(launch, client, limits, progress).await;
+            match outcome {
+                Err(failure) if failure.is_disturbed() => {
+                    let mut launch = launch.clone();
+                    launch.sandbox.unwatched = true;
+                    capture_stdio(&launch, client, limits, progress).await
+                }
+                outcome => outcome,
+            }
+        }
         Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
     }
 }
@@ -216,7 +227,15 @@ pub async fn capture_stdio(
 
     progress(Stage::Stopping);
     sender.close().await;
-    finished(outcome, &inbox, client, Some(server), limits, "on stdout").await
+    finished(
+        outcome,
+        &inbox,
+        client,
+        Some((server, spec)),
+        limits,
+        "on stdout",
+    )
+    .await
 }
 
 /// Ends the server, if it is a process of ours, and says what came of it.
@@ -224,17 +243,21 @@ async fn finished(
     outcome: Result<Heard, CaptureError>,
     inbox: &Inbox,
     client: &ClientProfile,
-    server: Option<Launched>,
+    server: Option<(Launched, &LaunchSpec)>,
     limits: &Limits,
     place: &str,
 ) -> Result<Captured, CaptureFailure> {
-    let (missing_variables, stderr) = match server {
-        Some(server) => {
-            let missing = server.missing_variables().to_vec();
-            (missing, server.shutdown(limits.patience).await.stderr)
-        }
-        None => Default::default(),
-    };
+    let mut missing_variables = Vec::new();
+    let mut stderr = Vec::new();
+    let mut sandbox = None;
+    let mut not_started = None;
+    if let Some((server, spec)) = server {
+        missing_variables = server.missing_variables().to_vec();
+        let ending = server.shutdown(limits.patience).await;
+        stderr = ending.stderr;
+        not_started = spec.not_started(&ending.sandbox);
+        sandbox = (spec.sandbox.level != Level::Off).then_some(ending.sandbox);
+    }
     match outcome {
         Ok((initialize, lists, again)) => {
             let surface =
@@ -242,6 +265,9 @@ async fn finished(
             let again = again.map(surface);
             let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.all_noise(), place);
+            surface
+                .notes
+                .extend(sandbox.iter().flat_map(Observed::notes));
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -256,9 +282,10 @@ async fn finished(
             })
         }
         Err(error) => Err(CaptureFailure {
-            error,
+            error: not_started.map_or(error, CaptureError::Launch),
             stderr,
             missing_variables,
+            sandbox,
         }),
     }
 }

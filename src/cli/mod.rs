@@ -195,6 +195,41 @@ struct ServerArgs {
     /// The client capabilities that the server sees, such as roots,sampling (`none` for none)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     capabilities: Option<Vec<String>>,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+}
+
+/// What a server may touch.
+#[derive(Debug, Args)]
+struct SandboxArgs {
+    /// Limit the files that the server may touch (fs), and take the network away too (strict); Linux
+    #[arg(long, value_name = "LEVEL", value_parser = words::words::<crate::launch::sandbox::Level>(crate::launch::sandbox::Level::ALL, crate::launch::sandbox::Level::word))]
+    sandbox: Option<crate::launch::sandbox::Level>,
+    /// Do not start a server that cannot be limited so on this machine
+    #[arg(long)]
+    sandbox_required: bool,
+    /// What the workflow asks for, which a configuration in a pull request can raise and not lower
+    #[arg(skip)]
+    at_least: crate::launch::sandbox::Level,
+}
+
+impl SandboxArgs {
+    /// With what the configuration says.
+    fn with(
+        &self,
+        configured: Option<crate::launch::sandbox::Level>,
+        required: bool,
+    ) -> crate::launch::sandbox::Sandbox {
+        crate::launch::sandbox::Sandbox {
+            level: self
+                .sandbox
+                .or(configured)
+                .unwrap_or_default()
+                .max(self.at_least),
+            required: self.sandbox_required || required,
+            unwatched: false,
+        }
+    }
 }
 
 /// What fails.
@@ -244,6 +279,8 @@ struct DiffArgs {
     policy: PolicyArgs,
     #[command(flatten)]
     report: ReportArgs,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -262,6 +299,8 @@ struct FingerprintArgs {
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = JsonOnly::Json)]
     format: JsonOnly,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -277,6 +316,8 @@ struct ScanArgs {
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = Answer::Terminal)]
     format: Answer,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -295,6 +336,8 @@ struct ImportArgs {
     /// Replace a baseline that is there
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]

@@ -53,6 +53,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(capabilities) = &args.capabilities {
         option("--capabilities", &capabilities.join(","));
     }
+    if let Some(level) = args.sandbox.sandbox {
+        option("--sandbox", level.word());
+    }
     for (key, value) in &args.env {
         words.push("--env".to_owned());
         // The value may be a secret, and this line may end up in a public log.

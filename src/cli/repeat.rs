@@ -79,7 +79,7 @@ impl Unobserved {
                     help: failure.help(),
                     stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
                 },
-                Vec::new(),
+                failure.notes(),
             ),
             Self::Unstable(instability) => (
                 Failure {

@@ -17,6 +17,7 @@ use node::{Node, Source};
 
 use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
+use crate::launch::sandbox::Level;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::stability::mask::Mask;
@@ -78,6 +79,10 @@ pub struct ServerConfig {
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
+    /// What it may touch; none means that nobody said.
+    pub sandbox: Option<Level>,
+    /// Whether it is not started where it cannot be limited so.
+    pub sandbox_required: bool,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -207,6 +212,8 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "verify",
         "checksum",
         "launch-digests",
+        "sandbox",
+        "sandbox-required",
     ])?;
     let http = http::read(node, folder)?;
     let command = match http {
@@ -272,6 +279,15 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(false) => Digests::None,
             None => Digests::WorkingCopy,
         },
+        sandbox: node
+            .get("sandbox")
+            .map(|it| it.word(Level::ALL.iter().map(|it| it.word())))
+            .transpose()?,
+        sandbox_required: node
+            .get("sandbox-required")
+            .map(|it| it.boolean())
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 

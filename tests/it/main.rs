@@ -23,11 +23,14 @@ mod profiles;
 mod readme;
 mod reference;
 mod rules;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod schema_adversarial;
 mod schema_corpus;
 mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;
+mod secrets;
 mod stability;
 mod verify;

@@ -94,7 +94,7 @@ pub async fn capture_http(
         outcome,
         &inbox,
         client,
-        server,
+        server.zip(spec.start.as_ref()),
         limits,
         "among its messages",
     )
