@@ -310,6 +310,17 @@ fn a_capture_is_printed_as_sent_and_repeated_on_request() {
 }
 
 #[test]
+fn a_secret_that_is_taken_out_of_both_listings_does_not_vary() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "with $env{API_TOKEN} inside"}]}"#;
+    let keel = serving(
+        scenario,
+        "env = { API_TOKEN = \"hush-hush-1234567890-abcdef\" }",
+    );
+    keel.run(&["pin"]).exits(0).says_nothing_of("hush-hush");
+    assert!(!keel.read("mcp-baseline.json").contains("hush-hush"));
+}
+
+#[test]
 fn a_mask_is_added_to_a_baseline_without_pinning_again() {
     let scenario = |zone: &str| {
         format!(
