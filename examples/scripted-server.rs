@@ -39,9 +39,9 @@
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
 //! `$boot` the number of the boot, `$client` the name of the client, `$pid` the server's process id, `$ppid` its parent's,
-//! `$now` the nanoseconds since 1970, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of
-//! them, sorted, `$file{PATH}` what stands in a file and `$list{PATH}` what a folder holds and where its links lead (`-` if
-//! it cannot be read); values are escaped for a JSON string.
+//! `$now` the nanoseconds since 1970, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all
+//! of them, sorted, `$file{PATH}` what stands in a file and `$list{PATH}` what a folder holds and where its links lead (`-`
+//! if it cannot be read); values are escaped for a JSON string.
 
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
