@@ -480,7 +480,7 @@ async fn write(
     std::future::pending::<()>().await;
 }
 
-fn is_too_many(problem: &Problem) -> bool {
+pub(super) fn is_too_many(problem: &Problem) -> bool {
     matches!(problem, Problem::TooMany { .. })
 }
 
