@@ -1,13 +1,13 @@
 //! The one way from a command to a live server. Whatever is to hold for every capture is done here.
 
-use super::Error;
 use super::plan::Target;
 use super::progress::Progress;
-use crate::capture::{CaptureFailure, Captured, Limits, Reach, capture};
+use super::{Error, eras};
+use crate::capture::{CaptureFailure, Captured, Eras, Limits, Reach};
 use crate::source::SourceError;
-use crate::surface::{ClientProfile, Surface};
+use crate::surface::{ClientProfile, Era, Surface};
 
-/// Captures a server of the plan as the client that it was pinned with, unless the user names another.
+/// Captures a server of the plan as the client and in the era that it was pinned with, unless the user names others.
 pub(super) async fn observe(
     target: &Target,
     pinned: Option<&Surface>,
@@ -18,6 +18,7 @@ pub(super) async fn observe(
         &target.name,
         &target.reach,
         &client,
+        (target.eras, recorded(pinned)),
         &target.limits,
         progress,
     )
@@ -40,11 +41,18 @@ pub(super) async fn observe_as(
     name: &str,
     reach: &Reach,
     client: &ClientProfile,
+    eras: (Eras, Option<Era>),
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Captured, CaptureFailure> {
-    let stage = |stage| progress.stage(name, stage);
-    capture(reach, client, limits, &stage).await
+    eras::observe(name, reach, client, eras, limits, progress).await
+}
+
+/// The era of a baseline, where it says so.
+pub(super) fn recorded(pinned: Option<&Surface>) -> Option<Era> {
+    pinned
+        .filter(|pinned| !pinned.protocol_version.is_empty())
+        .map(Surface::era)
 }
 
 /// The error of a command that needs the server `name`.

@@ -12,6 +12,7 @@ mod check_pins;
 mod compared;
 mod demo;
 mod diff;
+mod eras;
 mod error;
 mod fingerprint;
 mod import;
@@ -153,6 +154,10 @@ struct ServerArgs {
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
+    /// Which era of the protocol: modern (2026-07-28), legacy (2025-11-25 and before), both to compare them
+    /// [default: auto: the one that is pinned, else legacy, else modern]
+    #[arg(long, value_name = "ERA", value_parser = words::words::<crate::capture::Eras>(crate::capture::Eras::ALL, crate::capture::Eras::word))]
+    era: Option<crate::capture::Eras>,
     /// The client name that the server sees
     #[arg(long, value_name = "NAME")]
     client: Option<String>,

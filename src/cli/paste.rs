@@ -21,6 +21,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(eras) = args.era {
+        option("--era", eras.word());
+    }
     if let Some(client) = &args.client {
         option("--client", client);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::paste::pin_command;
 use super::{Error, PolicyArgs, ServerArgs};
 use crate::baseline::{self, Pinned, store};
-use crate::capture::{Limits, Reach};
+use crate::capture::{Eras, Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
@@ -34,6 +34,8 @@ pub(super) struct Target {
     pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub(super) eras: Eras,
     pub(super) limits: Limits,
     /// The command that accepts what it says now.
     pub(super) pin_command: String,
@@ -304,6 +306,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         name,
         reach: Reach::Stdio(launch),
         client,
+        eras: args.era.unwrap_or(server.era),
         limits,
         version: server.version,
         verify: server.verify,

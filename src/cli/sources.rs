@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::{Error, live};
-use crate::capture::{Limits, Reach};
+use crate::capture::{Eras, Limits, Reach};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
@@ -26,6 +26,7 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
         &name,
         &Reach::Stdio(launch),
         &ClientProfile::default(),
+        (Eras::Auto, None),
         &Limits::default(),
         &Progress::start(false),
     )

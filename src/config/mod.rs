@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::Eras;
 use crate::judgement::Exposure;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
@@ -49,6 +50,8 @@ pub struct ServerConfig {
     pub pass_env: BTreeSet<String>,
     /// What is said of the client that it sees.
     pub client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub era: Eras,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
     /// Where its version is read.
@@ -141,6 +144,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "env",
         "pass-env",
         "client",
+        "era",
         "timeout",
         "version",
         "verify",
@@ -182,6 +186,10 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| client(&it))
             .transpose()?
             .unwrap_or_default(),
+        era: match node.get("era") {
+            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
+            None => Eras::default(),
+        },
         timeout: node.get("timeout").map(|it| seconds(&it)).transpose()?,
         version: match node.get("version") {
             Some(version) if version.is_array() => VersionSource::Command(version.strings()?),

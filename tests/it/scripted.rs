@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_keel::capture::{CaptureFailure, Captured, Limits, Stage, capture_stdio};
+use mcp_keel::capture::{CaptureFailure, Captured, Limits, Order, Reach, Stage, capture};
 use mcp_keel::launch::{LaunchSpec, MARKER};
-use mcp_keel::surface::ClientProfile;
+use mcp_keel::surface::{ClientProfile, Era};
 
 /// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
 pub(crate) fn scripted(scenario: &str) -> Vec<String> {
@@ -26,6 +26,7 @@ pub(crate) fn scripted(scenario: &str) -> Vec<String> {
 pub(crate) struct Capture {
     pub(crate) spec: LaunchSpec,
     pub(crate) client: ClientProfile,
+    pub(crate) order: Order,
     pub(crate) limits: Limits,
     pub(crate) stages: std::sync::Mutex<Vec<Stage>>,
 }
@@ -44,6 +45,7 @@ impl Capture {
                 ..LaunchSpec::default()
             },
             client: ClientProfile::default(),
+            order: Order::First(Era::Legacy),
             limits: Limits::default(),
             stages: std::sync::Mutex::default(),
         }
@@ -58,6 +60,12 @@ impl Capture {
     pub(crate) fn impatient(mut self) -> Self {
         self.limits.start = Duration::from_millis(400);
         self.limits.request = Duration::from_millis(400);
+        self
+    }
+
+    /// In this order of eras.
+    pub(crate) fn order(mut self, order: Order) -> Self {
+        self.order = order;
         self
     }
 
@@ -82,9 +90,10 @@ impl Capture {
     /// Makes it.
     pub(crate) fn run(&self) -> Result<Captured, CaptureFailure> {
         let progress = |stage| self.stages.lock().expect("no panic").push(stage);
-        runtime().block_on(capture_stdio(
-            &self.spec,
+        runtime().block_on(capture(
+            &Reach::Stdio(self.spec.clone()),
             &self.client,
+            self.order,
             &self.limits,
             &progress,
         ))
