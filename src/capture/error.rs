@@ -211,6 +211,9 @@ impl CaptureError {
             Self::Timeout { .. } | Self::TooSlow { .. } => {
                 format!("it may wait for a network address or for credentials ({ISOLATED}); or set a longer `--timeout`")
             }
+            Self::Refused { method: INITIALIZE, error } if error.starts_with("-32022") => {
+                "it speaks other revisions of the protocol only: capture it with `--era modern`, or with `--era auto`".into()
+            }
             Self::Refused { error, .. } if error.starts_with("-32021") => {
                 "the server demands a capability of its client: name it with `--capabilities`".into()
             }

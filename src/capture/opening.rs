@@ -249,7 +249,7 @@ fn other_revisions(offered: Vec<String>) -> Result<Discovered, CaptureError> {
     let said = offered.join(", ");
     match offered.iter().any(|it| Era::of(it) == Era::Legacy) {
         true => Ok(Discovered::Legacy {
-            said: format!("it offers {said}"),
+            said: format!("an offer of {said}"),
         }),
         false => Err(CaptureError::NoCommonRevision { offered: said }),
     }

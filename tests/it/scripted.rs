@@ -7,19 +7,24 @@ use mcp_keel::capture::{CaptureFailure, Captured, Limits, Order, Reach, Stage, c
 use mcp_keel::launch::{LaunchSpec, MARKER};
 use mcp_keel::surface::{ClientProfile, Era};
 
-/// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
-pub(crate) fn scripted(scenario: &str) -> Vec<String> {
+/// The path of a program under `examples`.
+pub(crate) fn example(name: &str) -> String {
     let mut program = std::env::current_exe().expect("the test has a path");
     // target/debug/deps/it-123 stands beside target/debug/examples.
     program.pop();
     program.pop();
     program.push("examples");
-    program.push(format!("scripted-server{}", std::env::consts::EXE_SUFFIX));
+    program.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.exists(),
         "cargo builds the examples before the tests"
     );
-    vec![program.to_string_lossy().into_owned(), scenario.to_owned()]
+    program.to_string_lossy().into_owned()
+}
+
+/// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
+pub(crate) fn scripted(scenario: &str) -> Vec<String> {
+    vec![example("scripted-server"), scenario.to_owned()]
 }
 
 /// A capture to be made: what differs from the usual one is said, the rest is left.
