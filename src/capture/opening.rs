@@ -20,10 +20,10 @@ pub(super) const INITIALIZE: &str = "initialize";
 
 /// How long a server on stdio may take to answer `server/discover` before `initialize` is sent behind it. Nobody waits
 /// for the first to fail: both are under way then, and what is answered decides.
-pub(super) const UNTIL_INITIALIZE: Duration = Duration::from_millis(500);
+pub(super) const UNTIL_INITIALIZE: Duration = Duration::from_millis(400);
 
 /// How long the answer to one of the two is waited for when the other has come.
-const FOR_THE_OTHER: Duration = Duration::from_millis(300);
+const FOR_THE_OTHER: Duration = Duration::from_millis(200);
 
 /// How a conversation is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
