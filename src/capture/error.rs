@@ -6,6 +6,7 @@ use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::http::HttpError;
 use super::opening::{DISCOVER, INITIALIZE};
 use crate::launch::LaunchError;
 use crate::surface::Era;
@@ -155,15 +156,31 @@ pub enum CaptureError {
         /// The limit.
         limit: usize,
     },
+    /// Something went wrong on the way to a server over HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpError),
     /// The pipe from the server failed.
     #[error("reading from the server failed: {0}")]
     Read(std::io::Error),
 }
 
+/// Why a server may not find what it needs.
+pub(super) const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
+
 impl CaptureError {
+    /// Whether the server refused `initialize`, as one does that has no handshake.
+    pub(super) fn refuses_initialize(&self) -> bool {
+        match self {
+            Self::Refused { method, .. } => *method == INITIALIZE,
+            Self::Http(error) => error.refuses(INITIALIZE),
+            _ => false,
+        }
+    }
+
     /// Whether a server that only knows the other opening could have failed like this. One that is modern says so.
     pub(super) fn may_be_the_opening(&self) -> bool {
         match self {
+            Self::Http(error) => matches!(error.method(), Some(INITIALIZE | DISCOVER)),
             Self::Exited { method, .. }
             | Self::ClosedStdout { method, .. }
             | Self::Timeout { method, .. }
@@ -186,11 +203,11 @@ impl CaptureError {
 
     /// What to do about it.
     pub fn help(&self) -> String {
-        const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
         const STDOUT: &str =
             "over stdio, stdout belongs to the protocol: write logs and banners to stderr";
         match self {
             Self::Launch(error) => error.help(),
+            Self::Http(error) => error.help(),
             Self::Exited { method: INITIALIZE | DISCOVER, status, .. } if status.success() => format!(
                 "it ended as if its work were done: check that the command starts the server in its stdio mode; {ISOLATED}"
             ),
@@ -252,13 +269,22 @@ pub struct CaptureFailure {
     /// Why.
     #[source]
     pub error: CaptureError,
-    /// The end of what it wrote to stderr, raw.
+    /// The end of what it wrote to stderr, raw; of a server over HTTP, to stdout too.
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
     pub missing_variables: Vec<String>,
 }
 
 impl CaptureFailure {
+    /// Of a server that was never started.
+    pub(super) fn before(error: CaptureError) -> Self {
+        Self {
+            error,
+            stderr: Vec::new(),
+            missing_variables: Vec::new(),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         let mut help = self.error.help();
@@ -285,7 +311,7 @@ impl CaptureFailure {
 }
 
 /// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9 (SIGKILL)`.
-fn told(status: ExitStatus) -> String {
+pub(super) fn told(status: ExitStatus) -> String {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
@@ -301,7 +327,7 @@ fn told(status: ExitStatus) -> String {
     }
 }
 
-fn seconds(duration: Duration) -> String {
+pub(super) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 

@@ -12,6 +12,7 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
+pub mod http;
 mod inbox;
 mod lists;
 mod opening;
@@ -35,6 +36,7 @@ use opening::{Opening, UNTIL_INITIALIZE};
 use wire::Wire;
 
 pub use error::{CaptureError, CaptureFailure, Noise};
+pub use http::HttpSpec;
 
 /// What a server may take. Every bound has an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,6 +113,8 @@ pub struct Captured {
 pub enum Reach {
     /// A process of ours, through its stdin and stdout.
     Stdio(LaunchSpec),
+    /// An address, which may be one of a process of ours.
+    Http(Box<HttpSpec>),
 }
 
 impl Reach {
@@ -118,6 +122,15 @@ impl Reach {
     pub fn launch(&self) -> Option<&LaunchSpec> {
         match self {
             Self::Stdio(launch) => Some(launch),
+            Self::Http(http) => http.start.as_ref(),
+        }
+    }
+
+    /// How the server is reached over HTTP; none for one over stdio.
+    pub fn http(&self) -> Option<&HttpSpec> {
+        match self {
+            Self::Stdio(_) => None,
+            Self::Http(http) => Some(http),
         }
     }
 }
@@ -157,6 +170,7 @@ pub async fn capture(
 ) -> Result<Captured, CaptureFailure> {
     let attempt = async |opening, limits: &Limits| match reach {
         Reach::Stdio(launch) => capture_stdio(launch, client, opening, limits, progress).await,
+        Reach::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
     };
     let begun = tokio::time::Instant::now();
     match order {
@@ -165,16 +179,7 @@ pub async fn capture(
         Order::First(Era::Legacy) => match attempt(Opening::Initialize, limits).await {
             // A modern server refuses `initialize` with whatever error it likes. Started again, it has seen nothing
             // but what its era has. Whoever could refuse in this time can answer in twice as much.
-            Err(
-                refused @ CaptureFailure {
-                    error:
-                        CaptureError::Refused {
-                            method: opening::INITIALIZE,
-                            ..
-                        },
-                    ..
-                },
-            ) => {
+            Err(refused) if refused.error.refuses_initialize() => {
                 let limits = Limits {
                     start: limits
                         .start
@@ -190,6 +195,7 @@ pub async fn capture(
         Order::First(Era::Modern) => {
             let patience = match reach {
                 Reach::Stdio(_) => Some(UNTIL_INITIALIZE),
+                Reach::Http(_) => None,
             };
             match attempt(Opening::Probe { patience }, limits).await {
                 Err(failure) if matches!(failure.error, CaptureError::BothEras) => {
@@ -216,15 +222,10 @@ async fn capture_stdio(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     progress(Stage::Starting);
-    let never_started = |error| CaptureFailure {
-        error,
-        stderr: Vec::new(),
-        missing_variables: Vec::new(),
-    };
-    let mut server = launch(spec).map_err(|error| never_started(error.into()))?;
+    let mut server = launch(spec).map_err(|error| CaptureFailure::before(error.into()))?;
     let Some((stdin, stdout)) = server.take_pipes() else {
         let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-        return Err(never_started(CaptureError::Read(gone)));
+        return Err(CaptureFailure::before(CaptureError::Read(gone)));
     };
 
     let inbox = Arc::new(Inbox::default());
@@ -267,12 +268,29 @@ async fn capture_stdio(
 
     progress(Stage::Stopping);
     sender.close().await;
-    let missing_variables = server.missing_variables().to_vec();
-    let ending = server.shutdown(limits.patience).await;
+    finished(outcome, &inbox, client, Some(server), limits, "on stdout").await
+}
+
+/// Ends the server, if it is a process of ours, and says what came of it.
+async fn finished(
+    outcome: Result<(Era, Json, Lists), CaptureError>,
+    inbox: &Inbox,
+    client: &ClientProfile,
+    server: Option<Launched>,
+    limits: &Limits,
+    place: &str,
+) -> Result<Captured, CaptureFailure> {
+    let (missing_variables, stderr) = match server {
+        Some(server) => {
+            let missing = server.missing_variables().to_vec();
+            (missing, server.shutdown(limits.patience).await.stderr)
+        }
+        None => Default::default(),
+    };
     match outcome {
         Ok((era, greeting, lists)) => {
             let mut surface = Surface::new(&greeting, lists.clone(), client.clone(), Scope::FULL);
-            note_noise(&mut surface, &inbox.all_noise());
+            note_noise(&mut surface, &inbox.all_noise(), place);
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -283,12 +301,12 @@ async fn capture_stdio(
                 era,
                 lists,
                 surface,
-                stderr: ending.stderr,
+                stderr,
             })
         }
         Err(error) => Err(CaptureFailure {
             error,
-            stderr: ending.stderr,
+            stderr,
             missing_variables,
         }),
     }
@@ -393,9 +411,9 @@ fn exited(inbox: &Inbox, opening: Opening, status: ExitStatus) -> CaptureError {
     }
 }
 
-fn note_noise(surface: &mut Surface, noise: &Noise) {
+fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
-        let message = format!("{noise} on stdout");
+        let message = format!("{noise} {place}");
         surface.note("stdout-noise", None, message);
     }
 }
