@@ -18,6 +18,10 @@ pub mod judgement;
 
 pub mod surface;
 
+pub mod redact;
+
+pub mod ours;
+
 pub mod launch;
 
 pub mod capture;
@@ -39,6 +43,8 @@ pub mod provider;
 pub mod schema;
 
 pub mod drift;
+
+pub mod stability;
 
 pub mod policy;
 

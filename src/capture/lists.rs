@@ -86,6 +86,19 @@ impl Lister<'_> {
         Ok(lists)
     }
 
+    /// The lists once more, after a while.
+    pub(super) async fn again(
+        &self,
+        capabilities: Option<&Json>,
+        pause: Duration,
+    ) -> Result<Lists, CaptureError> {
+        if !pause.is_zero() {
+            (self.progress)(Stage::Waiting);
+            tokio::time::sleep(pause).await;
+        }
+        self.all(capabilities).await
+    }
+
     /// Lists some kinds, all requests under way together.
     async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
         let list = async |kind| match kinds.contains(&kind) {
@@ -170,11 +183,23 @@ impl Lister<'_> {
                 }
                 None => return Err(malformed(format!("it has no `{member}`"))),
             }
+            if items.len() > self.limits.items {
+                return Err(CaptureError::TooManyItems {
+                    method,
+                    limit: self.limits.items,
+                });
+            }
             (self.progress)(Stage::Listing {
                 kind,
                 items: items.len(),
             });
             let Some(next) = next else { break };
+            if next.len() > self.limits.cursor {
+                let limit = self.limits.cursor;
+                return Err(malformed(format!(
+                    "`nextCursor` has more than {limit} bytes"
+                )));
+            }
             if !seen.insert(next.clone()) {
                 return Err(CaptureError::RepeatedCursor {
                     method,

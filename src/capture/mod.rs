@@ -7,7 +7,8 @@
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
 //! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again.
+//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
+//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
 //! - **One conversation has one era** of the protocol ([`Order`]). Another one is a new start of the server.
 //! - **The server is gone afterwards**, with everything that it started.
 
@@ -16,6 +17,7 @@ pub mod http;
 mod inbox;
 mod lists;
 mod opening;
+mod redacted;
 mod wire;
 
 use std::process::ExitStatus;
@@ -49,13 +51,28 @@ pub struct Limits {
     pub total: Duration,
     /// Everything on stdout.
     pub bytes: usize,
+    /// All answers together, and any one line. The largest contract that was met in the field has 260 kB.
+    pub answer_bytes: usize,
+    /// The JSON values of all answers together: the tiniest take far more memory than their text. The largest
+    /// contract that was met has some 10,000.
+    pub values: usize,
     /// The pages of one list.
     pub pages: usize,
+    /// The items of one list, on all pages. The longest that was met has 138.
+    pub items: usize,
+    /// The bytes of a cursor, which is sent back.
+    pub cursor: usize,
+    /// What we answered and the server has not read.
+    pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// List everything once more on the same connection, after this long.
+    pub again: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
+
+const MIB: usize = 1024 * 1024;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -63,9 +80,15 @@ impl Default for Limits {
             start: Duration::from_secs(30),
             request: Duration::from_secs(30),
             total: Duration::from_secs(300),
-            bytes: 64 * 1024 * 1024,
+            bytes: 64 * MIB,
+            answer_bytes: 16 * MIB,
+            values: 250_000,
             pages: 1000,
+            items: 10_000,
+            cursor: 64 * 1024,
+            unread: MIB,
             relists: 8,
+            again: None,
             patience: Patience::default(),
         }
     }
@@ -88,6 +111,8 @@ pub enum Stage {
     },
     /// The server announced a change; listing again.
     Settling,
+    /// Everything is listed; waiting before it is listed once more.
+    Waiting,
     /// Everything is known; the server is being ended.
     Stopping,
 }
@@ -103,6 +128,8 @@ pub struct Captured {
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
+    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
 }
@@ -229,14 +256,7 @@ async fn capture_stdio(
     };
 
     let inbox = Arc::new(Inbox::default());
-    let (wire, sender) = Wire::new(
-        stdout,
-        stdin,
-        client,
-        opening,
-        Arc::clone(&inbox),
-        limits.bytes,
-    );
+    let (wire, sender) = Wire::new(stdout, stdin, client, opening, Arc::clone(&inbox), limits);
     let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {
@@ -273,7 +293,7 @@ async fn capture_stdio(
 
 /// Ends the server, if it is a process of ours, and says what came of it.
 async fn finished(
-    outcome: Result<(Era, Json, Lists), CaptureError>,
+    outcome: Result<Heard, CaptureError>,
     inbox: &Inbox,
     client: &ClientProfile,
     server: Option<Launched>,
@@ -288,8 +308,11 @@ async fn finished(
         None => Default::default(),
     };
     match outcome {
-        Ok((era, greeting, lists)) => {
-            let mut surface = Surface::new(&greeting, lists.clone(), client.clone(), Scope::FULL);
+        Ok((era, greeting, lists, again)) => {
+            let surface =
+                |lists: Lists| Surface::new(&greeting, lists, client.clone(), Scope::FULL);
+            let again = again.map(surface);
+            let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.all_noise(), place);
             for name in &missing_variables {
                 let message =
@@ -301,6 +324,7 @@ async fn finished(
                 era,
                 lists,
                 surface,
+                again,
                 stderr,
             })
         }
@@ -312,6 +336,9 @@ async fn finished(
     }
 }
 
+/// The era, the answer that opened the conversation, the lists, and the lists once more if they were asked for again.
+type Heard = (Era, Json, Lists, Option<Lists>);
+
 /// The whole conversation over one wire.
 async fn converse<R>(
     wire: Wire<R>,
@@ -320,7 +347,7 @@ async fn converse<R>(
     opening: Opening,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<(Era, Json, Lists), CaptureError>
+) -> Result<Heard, CaptureError>
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
@@ -359,8 +386,13 @@ where
         limits,
         progress,
     };
-    let lists = lister.all(greeting.get("capabilities")).await?;
-    Ok((era, greeting, lists))
+    let capabilities = greeting.get("capabilities");
+    let lists = lister.all(capabilities).await?;
+    let again = match limits.again {
+        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        None => None,
+    };
+    Ok((era, greeting, lists, again))
 }
 
 /// The same opening in rmcp's words.

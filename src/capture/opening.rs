@@ -246,7 +246,7 @@ fn read_discover(answer: Answer) -> Result<Discovered, CaptureError> {
 
 /// A server that knows `server/discover`, and not our revision: one of the old era is as good as any.
 fn other_revisions(offered: Vec<String>) -> Result<Discovered, CaptureError> {
-    let said = offered.join(", ");
+    let said = super::inbox::shortened(&offered.join(", "));
     match offered.iter().any(|it| Era::of(it) == Era::Legacy) {
         true => Ok(Discovered::Legacy {
             said: format!("an offer of {said}"),

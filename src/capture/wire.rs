@@ -10,9 +10,14 @@
 //! - **Notifications** end here too, so that malformed parameters harm nothing.
 //! - **Noise**, lines that are no JSON-RPC, is counted.
 //! - **The era** is decided here ([`Greeting`]): rmcp waits ten seconds for a server that ignores `server/discover`.
+//!
+//! What is held in memory is bounded at every point ([`Limits`]): a line, the values in it, all answers together, and
+//! what we answered and the server has not read.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
     ClientJsonRpcMessage, CustomResult, DiscoverResult, ErrorCode, ErrorData, InitializeResult,
@@ -26,9 +31,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::Limits;
 use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
 use super::opening::{DISCOVER, Greeting, INITIALIZE, Opening, Step};
+use crate::canonical::reader::{Problem, parse_within};
 use crate::canonical::{self, Json, to_compact};
 use crate::surface::{ClientProfile, Era, Kind};
 
@@ -43,6 +50,9 @@ const METHODS: [&str; 7] = [
     "ping",
 ];
 
+/// How much is read at a time.
+const CHUNK: usize = 64 * 1024;
+
 /// The transport for one server.
 pub(super) struct Wire<R> {
     reader: R,
@@ -53,7 +63,11 @@ pub(super) struct Wire<R> {
     searched: usize,
     /// All bytes so far.
     total: usize,
-    limit: usize,
+    limits: Limits,
+    /// Bytes and values of the line at hand, until an answer in it has been counted.
+    at_hand: (usize, usize),
+    /// Bytes and values of all answers.
+    answered: (usize, usize),
     ended: bool,
     /// What the client announces in a handshake.
     capabilities: serde_json::Value,
@@ -67,6 +81,8 @@ pub(super) struct Wire<R> {
     /// The opening requests as they were sent.
     sent: Vec<Json>,
     out: mpsc::UnboundedSender<Vec<u8>>,
+    /// Bytes that wait to be read by the server.
+    unread: Arc<AtomicUsize>,
     inbox: Arc<Inbox>,
     ready: VecDeque<ServerJsonRpcMessage>,
 }
@@ -90,23 +106,27 @@ impl Sender {
 }
 
 impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
-    /// A transport that reads at most `limit` bytes from `reader`.
+    /// A transport that reads from `reader` within `limits`.
     pub(super) fn new(
         reader: R,
         writer: impl AsyncWrite + Unpin + Send + 'static,
         client: &ClientProfile,
         opening: Opening,
         inbox: Arc<Inbox>,
-        limit: usize,
+        limits: &Limits,
     ) -> (Self, Sender) {
         let (out, lines) = mpsc::unbounded_channel();
+        let unread = Arc::new(AtomicUsize::new(0));
+        let writing = tokio::spawn(write(lines, writer, Arc::clone(&unread)));
         let wire = Self {
             reader,
             buffer: Vec::new(),
             taken: 0,
             searched: 0,
             total: 0,
-            limit,
+            limits: limits.clone(),
+            at_hand: (0, 0),
+            answered: (0, 0),
             ended: false,
             capabilities: capabilities(&client.capabilities, Era::Legacy),
             meta: meta(client),
@@ -115,10 +135,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             awaited: None,
             sent: Vec::new(),
             out,
+            unread,
             inbox,
             ready: VecDeque::new(),
         };
-        (wire, Sender(tokio::spawn(write(lines, writer))))
+        (wire, Sender(writing))
     }
 
     /// The next message for rmcp; `None` when there will be none.
@@ -138,12 +159,19 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                     line = self.line() => line?,
                     () = tokio::time::sleep_until(deadline) => {
                         let step = self.greeting.elapsed();
-                        self.take(step);
+                        if let Err(error) = self.take(step) {
+                            self.inbox.fail(error);
+                            self.give_up();
+                        }
                         continue;
                     }
                 },
             };
-            if let Err(error) = self.read(&line) {
+            // Not copied: a line may be as long as a whole contract.
+            let buffer = std::mem::take(&mut self.buffer);
+            let read = self.read(&buffer[line]);
+            self.buffer = buffer;
+            if let Err(error) = read {
                 self.inbox.fail(error);
                 self.give_up();
             }
@@ -151,8 +179,9 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         None
     }
 
-    /// The next line that is not empty. Cancel-safe: rmcp drops this future whenever something else happens first.
-    async fn line(&mut self) -> Option<Vec<u8>> {
+    /// Where in the buffer the next line stands that is not empty. Cancel-safe: rmcp drops this future whenever
+    /// something else happens first.
+    async fn line(&mut self) -> Option<Range<usize>> {
         loop {
             let newline = self.buffer[self.searched..]
                 .iter()
@@ -169,14 +198,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 }
             };
             let line = &self.buffer[self.taken..end];
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+            let start = end - line.trim_ascii_start().len();
+            let length = line.trim_ascii().len();
             self.taken = end;
             self.searched = end;
-            let line = line
-                .strip_prefix(b"\xef\xbb\xbf")
-                .unwrap_or(line)
-                .trim_ascii();
-            if !line.is_empty() {
-                return Some(line.to_vec());
+            if length > 0 {
+                return Some(start..start + length);
             }
         }
     }
@@ -186,14 +214,25 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         self.buffer.drain(..self.taken);
         self.searched -= self.taken;
         self.taken = 0;
-        self.buffer.reserve(64 * 1024);
+        if self.buffer.is_empty() {
+            // A long line does not hold its memory until the end.
+            self.buffer.shrink_to(CHUNK);
+        }
+        self.buffer.reserve(CHUNK);
         match self.reader.read_buf(&mut self.buffer).await {
             Ok(0) => self.ended = true,
             Ok(count) => {
                 self.total = self.total.saturating_add(count);
-                if self.total > self.limit {
-                    self.inbox
-                        .fail(CaptureError::TooManyBytes { limit: self.limit });
+                let waiting = self.buffer.len();
+                if self.total > self.limits.bytes {
+                    let limit = self.limits.bytes;
+                    self.inbox.fail(CaptureError::TooManyBytes { limit });
+                    self.give_up();
+                } else if waiting > self.limits.answer_bytes
+                    && !self.buffer[waiting - count..].contains(&b'\n')
+                {
+                    let limit = self.limits.answer_bytes;
+                    self.inbox.fail(CaptureError::LongLine { limit });
                     self.give_up();
                 }
             }
@@ -206,19 +245,30 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
 
     fn give_up(&mut self) {
         self.ended = true;
-        self.buffer.clear();
+        self.buffer = Vec::new();
         self.taken = 0;
         self.searched = 0;
     }
 
     /// Takes one line apart.
     fn read(&mut self, line: &[u8]) -> Result<(), CaptureError> {
-        match canonical::parse(line) {
+        let limit = self.limits.values;
+        let parsed = parse_within(line, limit).map(|(message, values)| {
+            self.at_hand = (line.len(), values);
+            message
+        });
+        match parsed {
             // Revision 2025-03-26 allows several messages in an array.
             Ok(Json::Array(messages)) if messages.iter().any(is_message) => messages
                 .into_iter()
                 .try_for_each(|message| self.message(message, line)),
             Ok(message) => self.message(message, line),
+            Err(error) if looks_like_an_answer(line) && is_too_many(&error.problem) => {
+                Err(CaptureError::TooMuch {
+                    limit,
+                    unit: "JSON values",
+                })
+            }
             Err(error) if looks_like_an_answer(line) => Err(CaptureError::Unreadable {
                 method: ids_in(line)
                     .find_map(|id| self.inbox.open(id))
@@ -233,18 +283,17 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     }
 
     fn message(&mut self, message: Json, line: &[u8]) -> Result<(), CaptureError> {
-        let Json::Object(object) = message else {
+        let Json::Object(mut object) = message else {
             self.inbox.noise(line);
             return Ok(());
         };
-        let id = object.get("id").filter(|id| **id != Json::Null);
         let is_rpc = object.get("jsonrpc").and_then(Json::as_str) == Some("2.0");
-        let answer = match (object.get("result"), object.get("error")) {
-            _ if object.contains("method") => None,
-            (_, Some(error)) if *error != Json::Null => Some(Answer::Error(error.clone())),
-            (Some(result), _) => Some(Answer::Result(result.clone())),
-            _ => None,
+        let answer = match (object.contains("method"), object.get("error")) {
+            (true, _) => None,
+            (_, Some(error)) if *error != Json::Null => object.take("error").map(Answer::Error),
+            _ => object.take("result").map(Answer::Result),
         };
+        let id = object.get("id").filter(|id| **id != Json::Null);
         match (answer, object.get("method").and_then(Json::as_str)) {
             (Some(answer), _) => {
                 let number = id.and_then(number);
@@ -279,7 +328,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 }
                 self.inbox.spoke();
                 match id {
-                    Some(id) => self.reply(id, method),
+                    Some(id) => self.reply(id, method)?,
                     None => self.notified(method),
                 }
             }
@@ -295,14 +344,14 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         method: &'static str,
         answer: Answer,
     ) -> Result<(), CaptureError> {
+        self.count()?;
         if self.greeting.era().is_none() {
             self.inbox.closed(id);
             let step = match method {
                 INITIALIZE => self.greeting.initialized(answer),
                 _ => self.greeting.discovered(answer),
             };
-            self.take(step);
-            return Ok(());
+            return self.take(step);
         }
         self.inbox.answered(id, answer);
         let placeholder = CustomResult::new(serde_json::Value::Null);
@@ -311,9 +360,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     }
 
     /// Goes on with the opening. rmcp is told that what it waits for is there, whatever it was in truth.
-    fn take(&mut self, step: Step) {
+    fn take(&mut self, step: Step) -> Result<(), CaptureError> {
         let awaited = self.awaited;
         match (step, awaited) {
+            (Step::Fail(error), _) => return Err(error),
             (Step::Wait, _) | (_, None) => {}
             (Step::Initialize, Some((id, _))) => {
                 let unknown = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "", None);
@@ -325,12 +375,9 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 self.inbox.greeted(era, result);
                 self.hand_over(id, placeholder(method));
             }
-            (Step::Fail(error), _) => {
-                self.inbox.fail(error);
-                self.give_up();
-            }
         }
         self.wait_for_the_greeting();
+        Ok(())
     }
 
     fn wait_for_the_greeting(&mut self) {
@@ -342,8 +389,24 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         self.ready.push_back(message);
     }
 
+    /// Counts the line at hand among the answers, all of which are kept.
+    fn count(&mut self) -> Result<(), CaptureError> {
+        let (bytes, values) = std::mem::take(&mut self.at_hand);
+        self.answered.0 += bytes;
+        self.answered.1 += values;
+        for (count, limit, unit) in [
+            (self.answered.0, self.limits.answer_bytes, "bytes"),
+            (self.answered.1, self.limits.values, "JSON values"),
+        ] {
+            if count > limit {
+                return Err(CaptureError::TooMuch { limit, unit });
+            }
+        }
+        Ok(())
+    }
+
     /// Answers a request of the server.
-    fn reply(&self, id: &Json, method: &str) {
+    fn reply(&self, id: &Json, method: &str) -> Result<(), CaptureError> {
         self.inbox.asked();
         let result = |result: Json| ("result", result);
         let error = |code: i64, message: &str| {
@@ -368,6 +431,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             outcome,
         ]);
         self.write(to_compact(&reply));
+        let limit = self.limits.unread;
+        match self.unread.load(Ordering::Relaxed) > limit {
+            true => Err(CaptureError::Unread { limit }),
+            false => Ok(()),
+        }
     }
 
     fn notified(&self, method: &str) {
@@ -384,6 +452,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
 
     fn write(&self, mut line: String) {
         line.push('\n');
+        self.unread.fetch_add(line.len(), Ordering::Relaxed);
         // Without a reader the server is gone, which the reading side finds out and explains better.
         let _ = self.out.send(line.into_bytes());
     }
@@ -463,7 +532,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 }
 
 /// Writes lines, all that are at hand in one go, until it is ended.
-async fn write(mut lines: mpsc::UnboundedReceiver<Vec<u8>>, mut writer: impl AsyncWrite + Unpin) {
+async fn write(
+    mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
+    mut writer: impl AsyncWrite + Unpin,
+    unread: Arc<AtomicUsize>,
+) {
     while let Some(mut bytes) = lines.recv().await {
         while let Ok(more) = lines.try_recv() {
             bytes.extend(more);
@@ -471,6 +544,7 @@ async fn write(mut lines: mpsc::UnboundedReceiver<Vec<u8>>, mut writer: impl Asy
         if writer.write_all(&bytes).await.is_err() || writer.flush().await.is_err() {
             break;
         }
+        unread.fetch_sub(bytes.len(), Ordering::Relaxed);
     }
     // Not the end of stdin yet: a server that closed its stdout would end with it, and the two are told apart.
     std::future::pending::<()>().await;
@@ -490,6 +564,10 @@ fn placeholder(method: &str) -> ServerResult {
             capabilities,
         )),
     }
+}
+
+fn is_too_many(problem: &Problem) -> bool {
+    matches!(problem, Problem::TooMany { .. })
 }
 
 fn is_message(value: &Json) -> bool {
@@ -549,6 +627,17 @@ fn meta(client: &ClientProfile) -> serde_json::Value {
     })
 }
 
+/// What is announced of a capability that every client describes in the same way; else an empty object.
+fn detail(name: &str) -> serde_json::Value {
+    match name {
+        "listChanged" => true.into(),
+        "io.modelcontextprotocol/ui" => {
+            serde_json::json!({"mimeTypes": ["text/html;profile=mcp-app"]})
+        }
+        _ => serde_json::json!({}),
+    }
+}
+
 /// The capabilities of a profile as they are announced: each name an empty object.
 ///
 /// A dot descends (`elicitation.url`), a name with a slash is an extension's (`io.modelcontextprotocol/ui`), and
@@ -574,7 +663,7 @@ fn capabilities(names: &BTreeSet<String>, era: Era) -> serde_json::Value {
             };
             let mut at = &mut announced;
             for step in path {
-                let next = at.entry(step).or_insert_with(|| serde_json::json!({}));
+                let next = at.entry(step).or_insert_with(|| detail(step));
                 let serde_json::Value::Object(next) = next else {
                     break;
                 };

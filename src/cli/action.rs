@@ -12,8 +12,9 @@ use clap::Parser as _;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
 use super::check::{Manifests, examine, exit, manifests};
+use super::interrupt;
 use super::plan::{self, Plan};
-use super::{CheckArgs, Cli, Command, Error, Exit, Format, output};
+use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
@@ -48,12 +49,13 @@ const FLAGS: &[&str] = &[
 type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
-    let env: Environment = std::env::vars_os()
+    let env: Environment = crate::ours::vars()
+        .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let context = context(&env)?;
     if let Some(token) = context.token.as_ref().filter(|_| context.on_runner) {
-        output::print(&token.mask_command())?;
+        output::print_as_it_is(&token.mask_command())?;
     }
     let inputs = Inputs::read(&env)?;
     if let Some(folder) = &inputs.folder {
@@ -77,7 +79,13 @@ pub(super) async fn run() -> Result<Exit, Error> {
             return Err(error);
         }
     };
-    let json = deliver(&result, &inputs)?;
+    let json = match deliver(&result, &inputs) {
+        Ok(json) => json,
+        Err(error) => {
+            post.failed(&error).await;
+            return Err(error);
+        }
+    };
     post.finish(&result, &json).await?;
     Ok(exit(result.verdict))
 }
@@ -415,7 +423,12 @@ impl<'a> Post<'a> {
             return;
         };
         match CheckRun::start(api, &self.identity).await {
-            Ok(run) => self.run = Some(run),
+            Ok(run) => {
+                self.run = Some(run.clone());
+                // A cancelled job must not leave it in progress for ever.
+                let (context, identity) = (self.context.clone(), self.identity.clone());
+                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+            }
             Err(error) => refused(self.context, "create the check run", &error),
         }
     }
@@ -425,7 +438,7 @@ impl<'a> Post<'a> {
         let outcome = Outcome {
             verdict: Verdict::Undetermined,
             title: "Could not be checked".to_owned(),
-            summary: escape::fenced("text", &error.to_string()),
+            summary: secrets::clean(&escape::fenced("text", &error.to_string())),
             annotations: Vec::new(),
         };
         self.complete(&outcome).await;
@@ -436,7 +449,10 @@ impl<'a> Post<'a> {
             return false;
         };
         match run.complete(api, &self.identity, outcome).await {
-            Ok(()) => true,
+            Ok(()) => {
+                interrupt::nothing_left_to_say();
+                true
+            }
             Err(error) => {
                 refused(self.context, "complete the check run", &error);
                 false
@@ -518,6 +534,16 @@ impl<'a> Post<'a> {
     }
 }
 
+/// Completes the run of a check that a signal ended. With a connection of its own: the runtime of the other may be busy.
+async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRun) {
+    let Some(Ok(api)) = context.token.as_ref().map(|token| Api::new(context, token)) else {
+        return;
+    };
+    if let Err(error) = run.cancel(&api, identity).await {
+        refused(context, "cancel the check run", &error);
+    }
+}
+
 /// One line for each thing that could not be posted. Exit codes do not know of it.
 fn warn(what: &str, problem: &dyn std::fmt::Display) {
     let problem = escape::line(&problem.to_string());
@@ -571,8 +597,12 @@ impl Page<'_> {
         }
     }
 
-    /// Both sections, within `limit` bytes.
+    /// Both sections, within `limit` bytes and without secrets.
     fn markdown(&self, limit: usize) -> String {
+        secrets::clean(&self.sections(limit))
+    }
+
+    fn sections(&self, limit: usize) -> String {
         let Some(approval) = &self.result.approval else {
             return report::markdown(&self.result.live, limit);
         };
@@ -633,7 +663,13 @@ impl Page<'_> {
     }
 
     fn annotations(&self) -> Vec<Annotation> {
-        report::annotations(&self.combined())
+        let mut annotations = report::annotations(&self.combined());
+        for annotation in &mut annotations {
+            annotation.title = secrets::clean(&annotation.title);
+            annotation.message = secrets::clean(&annotation.message);
+            annotation.raw_details = annotation.raw_details.as_deref().map(secrets::clean);
+        }
+        annotations
     }
 
     fn has_something_to_say(&self) -> bool {

@@ -49,7 +49,7 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         live::recorded(pinned.map(|pinned| &pinned.surface)),
     );
     let limits = Limits::default();
-    let captured = live::observe_as(SERVER, &reach, &client, eras, &limits, &progress).await;
+    let captured = live::observe_as((SERVER, &[]), &reach, &client, eras, &limits, &progress).await;
     drop(progress);
     let captured = captured.map_err(|failure| live::not_captured(SERVER, failure))?;
     let release = Release::of_server(&captured.surface);

@@ -1,21 +1,17 @@
 //! Which eras of the protocol a server is captured in, and what is said about it.
 
-use super::progress::Progress;
-use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order, Reach, capture};
+use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order};
 use crate::drift;
-use crate::surface::{ClientProfile, Era, Note, Surface};
+use crate::stability::mask::{self, Mask};
+use crate::surface::{Era, Note, Surface};
 
-/// Captures a server in the eras that are asked for. `recorded` is the era of its baseline.
+/// Captures a server in the eras that are asked for. `recorded` is the era of its baseline, and `once` makes one capture.
 pub(super) async fn observe(
-    name: &str,
-    reach: &Reach,
-    client: &ClientProfile,
     (eras, recorded): (Eras, Option<Era>),
+    masks: &[Mask],
     limits: &Limits,
-    progress: &Progress,
+    once: impl AsyncFn(Order, &Limits) -> Result<Captured, CaptureFailure>,
 ) -> Result<Captured, CaptureFailure> {
-    let stage = |stage| progress.stage(name, stage);
-    let once = async |order, limits: &Limits| capture(reach, client, order, limits, &stage).await;
     match eras {
         // Almost every server in the field speaks the old era, many of them both. What was pinned stays comparable,
         // and a server that is asked for what it knows is never disturbed by what it does not.
@@ -47,7 +43,7 @@ pub(super) async fn observe(
                 ..limits.clone()
             };
             let modern = once(Order::Only(Era::Modern), &limits).await;
-            both(legacy, modern, recorded)
+            both(legacy, modern, recorded, masks)
         }
     }
 }
@@ -57,6 +53,7 @@ fn both(
     legacy: Result<Captured, CaptureFailure>,
     modern: Result<Captured, CaptureFailure>,
     recorded: Option<Era>,
+    masks: &[Mask],
 ) -> Result<Captured, CaptureFailure> {
     let (mut counts, other) = match (legacy, modern, recorded) {
         (Ok(legacy), Ok(modern), Some(Era::Legacy)) => (legacy, Ok(modern)),
@@ -72,7 +69,7 @@ fn both(
         }
     };
     let notes = match other {
-        Ok(other) => differences(&counts.surface, &other.surface),
+        Ok(other) => differences(counts.surface.clone(), other.surface, masks),
         Err(failure) => vec![Note {
             rule: "era-not-spoken",
             component: None,
@@ -87,8 +84,11 @@ fn both(
 }
 
 /// What clients of the two eras are told differently, component by component.
-fn differences(counts: &Surface, other: &Surface) -> Vec<Note> {
-    let changes = drift::compare(other, counts);
+fn differences(mut counts: Surface, mut other: Surface, masks: &[Mask]) -> Vec<Note> {
+    for surface in [&mut counts, &mut other] {
+        mask::apply(masks, surface);
+    }
+    let changes = drift::compare(&other, &counts);
     let mut notes: Vec<Note> = Vec::new();
     for change in changes {
         if change.rule == "protocol-version-changed" {

@@ -17,6 +17,7 @@ mod error;
 mod fingerprint;
 mod fleet;
 mod import;
+mod interrupt;
 mod live;
 mod output;
 mod paste;
@@ -26,7 +27,9 @@ mod plan;
 mod progress;
 mod reach;
 mod reference;
+mod repeat;
 mod scan;
+mod secrets;
 mod sources;
 mod verify;
 mod verify_lock;
@@ -183,7 +186,15 @@ struct ServerArgs {
     /// [default: auto: the one that is pinned, else legacy, else modern]
     #[arg(long, value_name = "ERA", value_parser = words::words::<crate::capture::Eras>(crate::capture::Eras::ALL, crate::capture::Eras::word))]
     era: Option<crate::capture::Eras>,
-    /// The client name that the server sees
+    /// How often a server is booted to see whether it says the same each time [default: 2 for pin; once for check, and
+    /// once more before it claims drift]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
+    repeat: Option<u8>,
+    /// Wait this long on each connection and list once more, for lists that change after a while
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    settle: Option<u64>,
+    /// The client that the server sees: claude-code, claude-desktop, codex, cursor, gemini-cli, mcp-inspector, vscode,
+    /// windsurf or zed with what it announces, or any other name
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// The client capabilities that the server sees, such as roots,sampling (`none` for none)
@@ -479,9 +490,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return Exit::Undetermined.code();
         }
     };
+    interrupt::watch();
     let code = runtime.block_on(async {
+        // Outside of `select!`, which would drop it, and with it kill the servers, before they are asked to end.
+        let mut running = std::pin::pin!(run(cli.command));
         tokio::select! {
-            outcome = run(cli.command) => match outcome {
+            outcome = &mut running => match outcome {
                 Ok(exit) => exit.code(),
                 Err(error) => {
                     output::complain(&error.to_string());
@@ -489,7 +503,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 }
             },
             code = crate::launch::interrupted() => {
-                crate::launch::end_all();
+                interrupt::end().await;
                 u8::try_from(code).unwrap_or(130)
             }
         }

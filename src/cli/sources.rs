@@ -22,7 +22,7 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
     };
     let name = source.name();
     let captured = live::observe_as(
-        &name,
+        (&name, &[]),
         &reach,
         &ClientProfile::default(),
         (Eras::Auto, None),

@@ -6,7 +6,7 @@
 pub mod catalogue;
 mod component;
 mod era;
-mod located;
+pub(crate) mod located;
 pub mod pinned;
 mod prompt;
 mod provider;
@@ -155,6 +155,9 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
     }
     if old.scope.order && new.scope.order {
         server::compare_order(old, new, &mut changes);
+    } else {
+        // Where no order is known, that of members is not either.
+        changes.retain(|change| change.rule != "definition-respelled");
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {
         changes.retain(|change| !era::explains(change, old, new));

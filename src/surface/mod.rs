@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+mod clients;
 mod era;
 mod header;
 mod key;
@@ -13,6 +14,7 @@ pub mod volatile;
 
 use crate::canonical::{Json, Text};
 
+pub use clients::KnownClient;
 pub use era::Era;
 pub use header::{HeaderProblem, header_problem};
 pub use key::{Kind, component_key};
@@ -48,7 +50,7 @@ pub struct Scope {
     pub server: bool,
     /// Prompts, resources and templates, not only tools.
     pub all_kinds: bool,
-    /// The order in which tools were listed.
+    /// The order in which tools were listed and members were written. Not of a server that has none of its own.
     pub order: bool,
 }
 

@@ -240,6 +240,36 @@ impl HttpError {
         }
     }
 
+    /// The texts of the other side that are quoted in it. Every variant is named, so that none is forgotten.
+    pub(in crate::capture) fn quoted_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Dns { problem, .. }
+            | Self::Connect { problem, .. }
+            | Self::Proxy { problem, .. }
+            | Self::UnknownIssuer { problem, .. }
+            | Self::Tls { problem, .. }
+            | Self::NoRoots { problem }
+            | Self::Broken { problem, .. }
+            | Self::NoEndpoint { problem } => vec![problem],
+            Self::Denied { error, .. } => vec![error],
+            Self::Unauthorized { challenge, .. } => challenge.iter_mut().collect(),
+            Self::Status { body, get, .. } => std::iter::once(body).chain(get).collect(),
+            Self::Redirect { to, .. } | Self::ForeignEndpoint { to } => vec![to],
+            Self::NotMcp { kind, body, .. } => vec![kind, body],
+            Self::NoAnswer { body, .. } => vec![body],
+            Self::Compressed { encoding, .. } => vec![encoding],
+            Self::StreamEnded { problem, .. } => problem.iter_mut().collect(),
+            Self::Refused { .. }
+            | Self::Occupied { .. }
+            | Self::Exited { .. }
+            | Self::NotReady { .. }
+            | Self::SessionLost { .. }
+            | Self::Timeout { .. }
+            | Self::TooManyBytes { .. }
+            | Self::TooManyEvents { .. } => Vec::new(),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         const ADDRESS: &str =

@@ -52,14 +52,7 @@ pub(super) async fn capture_http(
     let inbox = Arc::new(Inbox::default());
     let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&inbox), limits);
     let (reader, writer) = tokio::io::split(near);
-    let (wire, sender) = Wire::new(
-        reader,
-        writer,
-        client,
-        opening,
-        Arc::clone(&inbox),
-        limits.bytes,
-    );
+    let (wire, sender) = Wire::new(reader, writer, client, opening, Arc::clone(&inbox), limits);
     let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let gone = async {
@@ -102,6 +95,9 @@ pub(super) async fn capture_http(
     let place = "among its messages";
     let mut captured = finished(outcome, &inbox, client, server, limits, place).await?;
     captured.surface.over_http = true;
+    if let Some(again) = &mut captured.again {
+        again.over_http = true;
+    }
     Ok(captured)
 }
 
