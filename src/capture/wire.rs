@@ -566,7 +566,7 @@ fn placeholder(method: &str) -> ServerResult {
     }
 }
 
-fn is_too_many(problem: &Problem) -> bool {
+pub(super) fn is_too_many(problem: &Problem) -> bool {
     matches!(problem, Problem::TooMany { .. })
 }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::http::special;
 use crate::http_double::{
-    Connection, Double, EVENTS, Mcp, Request, Way, event, json_answer, whole, write,
+    Connection, Double, EVENTS, Mcp, Request, Way, event, json_answer, whole, write, write_last,
 };
 use crate::keel::{Keel, Run};
 use crate::scripted::runtime;
@@ -18,7 +18,7 @@ use crate::scripted::runtime;
 fn answering(rpc: &'static str, bytes: impl Into<Vec<u8>>) -> Double {
     let bytes = bytes.into();
     special(move |request, connection| {
-        (request.rpc() == rpc).then(|| write(connection, &bytes) && false)
+        (request.rpc() == rpc).then(|| write_last(connection, &bytes))
     })
 }
 
@@ -215,7 +215,7 @@ fn an_old_server_may_not_send_us_elsewhere_nor_leave_us_without_an_address() {
             let double =
                 Double::start(move |request: &Request, connection: &mut dyn Connection| {
                     match request.method.as_str() {
-                        "GET" => write(connection, format!("{EVENTS}{events}")) && false,
+                        "GET" => write_last(connection, format!("{EVENTS}{events}")),
                         _ => write(connection, whole("405 Method Not Allowed", "", "")),
                     }
                 });
@@ -310,9 +310,9 @@ fn whoever_drips_or_stays_silent_is_not_waited_for() {
         refused(&silent("tools/list"), short),
         "the server did not answer `tools/list` in 0.4 s"
     );
-    assert_eq!(
-        refused(&silent("notifications/initialized"), short),
-        "the server did not answer `notifications/initialized` in 0.4 s"
+    assert!(
+        refused(&silent("notifications/initialized"), short)
+            .starts_with("the server did not answer `notifications/initialized`")
     );
     let start = |limits: &mut Limits| limits.start = Duration::from_millis(400);
     assert_eq!(

@@ -118,7 +118,7 @@ pub enum HttpError {
         /// The beginning of the body.
         body: String,
         /// What a GET was answered with, where HTTP+SSE was tried too.
-        get: Option<String>,
+        get: Option<Box<str>>,
     },
     /// The session that it gave us is unknown to it.
     #[error(
@@ -143,8 +143,8 @@ pub enum HttpError {
     NotMcp {
         /// The request.
         method: String,
-        /// Its content type.
-        kind: String,
+        /// Its content type, if it looks like one.
+        kind: Box<str>,
         /// The beginning of the body.
         body: String,
     },
@@ -253,10 +253,10 @@ impl HttpError {
             | Self::NoEndpoint { problem } => vec![problem],
             Self::Denied { error, .. } => vec![error],
             Self::Unauthorized { challenge, .. } => challenge.iter_mut().collect(),
-            Self::Status { body, get, .. } => std::iter::once(body).chain(get).collect(),
             Self::Redirect { to, .. } | Self::ForeignEndpoint { to } => vec![to],
-            Self::NotMcp { kind, body, .. } => vec![kind, body],
-            Self::NoAnswer { body, .. } => vec![body],
+            Self::Status { body, .. } | Self::NotMcp { body, .. } | Self::NoAnswer { body, .. } => {
+                vec![body]
+            }
             Self::Compressed { encoding, .. } => vec![encoding],
             Self::StreamEnded { problem, .. } => problem.iter_mut().collect(),
             Self::Refused { .. }
