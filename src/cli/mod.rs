@@ -12,6 +12,7 @@ mod check_pins;
 mod compared;
 mod demo;
 mod diff;
+mod eras;
 mod error;
 mod fingerprint;
 mod fleet;
@@ -181,6 +182,10 @@ struct ServerArgs {
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
+    /// Which era of the protocol: modern (2026-07-28), legacy (2025-11-25 and before), both to compare them
+    /// [default: auto: the one that is pinned, else legacy, else modern]
+    #[arg(long, value_name = "ERA", value_parser = words::words::<crate::capture::Eras>(crate::capture::Eras::ALL, crate::capture::Eras::word))]
+    era: Option<crate::capture::Eras>,
     /// How often a server is booted to see whether it says the same each time [default: 2 for pin; once for check, and
     /// once more before it claims drift]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]

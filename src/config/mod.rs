@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
@@ -63,6 +64,8 @@ pub struct ServerConfig {
     pub pass_env: BTreeSet<String>,
     /// What is said of the client that it sees.
     pub client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub era: Eras,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
     /// How often it is booted.
@@ -203,6 +206,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "env",
         "pass-env",
         "client",
+        "era",
         "timeout",
         "repeat",
         "settle",
@@ -241,6 +245,10 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| client::read(&it))
             .transpose()?
             .unwrap_or_default(),
+        era: match node.get("era") {
+            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
+            None => Eras::default(),
+        },
         timeout: node
             .get("timeout")
             .map(|it| seconds(&it, 3600))

@@ -10,6 +10,7 @@ mod check;
 mod conventions;
 mod conventions_cli;
 mod corpus;
+mod era;
 mod formats;
 mod github;
 mod github_double;
