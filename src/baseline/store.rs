@@ -1,9 +1,12 @@
 //! The baseline's files: found, read, and replaced whole or not at all.
 
-use std::io::Write as _;
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::{BaselineError, Manifest};
+use super::{BaselineError, Manifest, render};
+use crate::canonical::Json;
 
 /// The file in which a server's baseline stands: `pattern` with `{server}` filled in.
 pub fn path_for(pattern: &Path, server: &str) -> PathBuf {
@@ -42,19 +45,26 @@ pub fn read(path: &Path) -> Result<Manifest, BaselineError> {
     Manifest::parse(path, read_text(path)?)
 }
 
-/// Reads a baseline whose entry for `replacing` is about to be written.
-pub fn read_for_update(
-    path: &Path,
-    replacing: Option<&str>,
-) -> Result<Option<Manifest>, BaselineError> {
+/// Reads a baseline whose entries for `replacing` are about to be written.
+pub fn read_for_update(path: &Path, replacing: &[&str]) -> Result<Option<Manifest>, BaselineError> {
     match read_text(path) {
         Err(BaselineError::Missing { .. }) => Ok(None),
         text => Manifest::parse_for_update(path, text?, replacing).map(Some),
     }
 }
 
+/// No baseline is larger than this: the file may be whatever a pull request put in its place.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
 fn read_text(path: &Path) -> Result<String, BaselineError> {
-    std::fs::read_to_string(path).map_err(|source| match source.kind() {
+    let mut text = String::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
+        .and_then(|_| match text.len() as u64 > MAX_BYTES {
+            true => Err(std::io::ErrorKind::FileTooLarge.into()),
+            false => Ok(text),
+        });
+    read.map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => BaselineError::Missing {
             path: path.to_owned(),
         },
@@ -65,6 +75,75 @@ fn read_text(path: &Path) -> Result<String, BaselineError> {
         },
     })
 }
+
+/// Sets `entries` in the baseline at `path`, which was `before` when it was decided to. Others may have written it since:
+/// what they wrote about other servers stays, and an entry that they changed under us is not overwritten. Returns
+/// whether it was written.
+pub fn set_servers(
+    path: &Path,
+    before: Option<&Manifest>,
+    entries: BTreeMap<String, Json>,
+) -> Result<bool, BaselineError> {
+    let _lock = lock(path)?;
+    let names: Vec<&str> = entries.keys().map(String::as_str).collect();
+    let now = read_for_update(path, &names)?;
+    for name in names {
+        let entry = |manifest: Option<&Manifest>| {
+            manifest.and_then(|manifest| manifest.entry_text(name).map(str::to_owned))
+        };
+        if entry(before) != entry(now.as_ref()) {
+            return Err(BaselineError::Replaced {
+                path: path.to_owned(),
+                server: name.to_owned(),
+            });
+        }
+    }
+    let text = match now {
+        Some(manifest) => manifest.with_servers(entries),
+        None => render(&entries),
+    };
+    write(path, &text)
+}
+
+/// The right to replace a file, as long as it is held. It is the folder that is locked: a file that is replaced is
+/// another file afterwards, and one made for the lock would be left lying about.
+#[derive(Debug)]
+pub struct Lock {
+    _folder: Option<std::fs::File>,
+}
+
+/// Waits until no other mcp-keel replaces files in the folder of `path`. A folder that cannot be locked (not there yet,
+/// a network file system, Windows) is not: replacing a file whole is safe without, only the other's entry may be lost.
+pub fn lock(path: &Path) -> Result<Lock, BaselineError> {
+    let target = target(path);
+    let Ok(folder) = std::fs::File::open(folder_of(&target)) else {
+        return Ok(Lock { _folder: None });
+    };
+    let until = std::time::Instant::now() + LOCK_PATIENCE;
+    loop {
+        match folder.try_lock() {
+            Ok(()) => {
+                return Ok(Lock {
+                    _folder: Some(folder),
+                });
+            }
+            Err(std::fs::TryLockError::Error(_)) => return Ok(Lock { _folder: None }),
+            Err(std::fs::TryLockError::WouldBlock) if std::time::Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(std::fs::TryLockError::WouldBlock) => {
+                return Err(BaselineError::Io {
+                    path: path.to_owned(),
+                    action: "write it: its folder stays locked by another program",
+                    source: std::io::ErrorKind::TimedOut.into(),
+                });
+            }
+        }
+    }
+}
+
+/// How long another may take to replace a file.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Replaces `path` by `text`: readers see the old file or the new one, never a part. A file that says the same
 /// already is left alone. Returns whether it was written.
@@ -82,12 +161,8 @@ pub fn write(path: &Path, text: &str) -> Result<bool, BaselineError> {
 
 /// Writes a file of any kind whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // A link is followed, so that the file it names is replaced and not the link.
-    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
+    let target = target(path);
+    let folder = folder_of(&target);
     std::fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();
     builder.prefix(".mcp-keel-");
@@ -105,4 +180,16 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     }
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// A link is followed, so that the file it names is replaced and not the link.
+fn target(path: &Path) -> PathBuf {
+    std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }

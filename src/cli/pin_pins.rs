@@ -1,12 +1,14 @@
 //! `mcp-keel pin` into the file of another tool: a ToolPin lock, or FastMCP's flat manifest.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::check_pins;
 use super::compared::finding;
+use super::pin::outcome;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{Error, Exit, PinArgs, live, output};
+use super::{Error, Exit, PinArgs, fleet, live, output};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
@@ -41,23 +43,39 @@ pub(super) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
     Ok(false)
 }
 
-pub(super) async fn run(args: &PinArgs, plan: &Plan) -> Result<Exit, Error> {
-    let progress = Progress::start(args.report.quiet);
+pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
+    let plan = Arc::new(plan);
+    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
+    let captured = {
+        let plan = Arc::clone(&plan);
+        fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+            let captured = job.run(live::require(&plan.targets[index], None, &progress));
+            progress.finished();
+            captured
+        })
+        .await?
+    };
     let mut servers = Vec::new();
     let mut written: Vec<PathBuf> = Vec::new();
-    for target in &plan.targets {
+    let mut failed = Vec::new();
+    // One after another: each reads what the one before has written.
+    for (target, captured) in plan.targets.iter().zip(captured) {
         let path = plan.baseline_of(target);
-        let captured = live::require(target, None, &progress).await?;
-        let (report, changed) = pin(target, &path, &captured.surface)?;
-        servers.push(report);
-        if changed && !written.contains(&path) {
-            written.push(path);
+        match captured.and_then(|captured| pin(target, &path, &captured.surface)) {
+            Ok((report, changed)) => {
+                servers.push(report);
+                if changed && !written.contains(&path) {
+                    written.push(path);
+                }
+            }
+            Err(error) => failed.push(error),
         }
     }
-    drop(progress);
     let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
-    output::deliver(&report, &args.report)?;
-    Ok(Exit::Pass)
+    if !report.servers.is_empty() {
+        output::deliver(&report, &args.report)?;
+    }
+    outcome(failed)
 }
 
 fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport, bool), Error> {
@@ -67,6 +85,8 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
             "the convention of this file has no digest for such a tool",
         )
     };
+    // From reading to writing: another entry of this file may be pinned at the same time.
+    let _lock = store::lock(path)?;
     let before = check_pins::read(path)?;
     let mut changes = Vec::new();
     let text = match before.as_ref().map(|file| &file.pins) {
