@@ -16,6 +16,8 @@
 pub mod canonical;
 pub mod judgement;
 
+mod git;
+
 pub mod surface;
 
 pub mod launch;
