@@ -20,6 +20,10 @@ mod git;
 
 pub mod surface;
 
+pub mod redact;
+
+pub mod ours;
+
 pub mod launch;
 
 pub mod capture;

@@ -83,6 +83,11 @@ impl Object {
         self.members.iter().map(|(name, value)| (name, value))
     }
 
+    /// Members in the order sent, for changing.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Text, &mut Json)> {
+        self.members.iter_mut().map(|(name, value)| (name, value))
+    }
+
     /// How many members were sent, repeated ones counted.
     pub fn len(&self) -> usize {
         self.members.len()

@@ -202,6 +202,37 @@ impl CaptureError {
     }
 }
 
+impl CaptureError {
+    /// The text of the server that is quoted in it. Every variant is named, so that none is forgotten.
+    pub(super) fn quoted_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Exited { noise, .. }
+            | Self::ClosedStdout { noise, .. }
+            | Self::NotJsonRpc { noise, .. }
+            | Self::Timeout { noise, .. } => Some(&mut noise.first),
+            Self::Refused { error: quoted, .. }
+            | Self::Malformed {
+                problem: quoted, ..
+            }
+            | Self::Unreadable {
+                problem: quoted, ..
+            }
+            | Self::RepeatedCursor { cursor: quoted, .. } => Some(quoted),
+            Self::Launch(_)
+            | Self::Echo
+            | Self::TooSlow { .. }
+            | Self::TooManyPages { .. }
+            | Self::TooManyBytes { .. }
+            | Self::LongLine { .. }
+            | Self::TooMuch { .. }
+            | Self::TooManyItems { .. }
+            | Self::Unread { .. }
+            | Self::Unsettled { .. }
+            | Self::Read(_) => None,
+        }
+    }
+}
+
 /// A capture that failed: why, and what the server said last.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]

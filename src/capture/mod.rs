@@ -14,6 +14,7 @@ mod error;
 pub mod http;
 mod inbox;
 mod lists;
+mod redacted;
 mod wire;
 
 use std::process::ExitStatus;

@@ -14,7 +14,7 @@ use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_
 use super::check::{Manifests, examine, exit, manifests};
 use super::interrupt;
 use super::plan::{self, Plan};
-use super::{CheckArgs, Cli, Command, Error, Exit, Format, output};
+use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
@@ -49,12 +49,13 @@ const FLAGS: &[&str] = &[
 type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
-    let env: Environment = std::env::vars_os()
+    let env: Environment = crate::ours::vars()
+        .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let context = context(&env)?;
     if let Some(token) = context.token.as_ref().filter(|_| context.on_runner) {
-        output::print(&token.mask_command())?;
+        output::print_as_it_is(&token.mask_command())?;
     }
     let inputs = Inputs::read(&env)?;
     if let Some(folder) = &inputs.folder {
@@ -437,7 +438,7 @@ impl<'a> Post<'a> {
         let outcome = Outcome {
             verdict: Verdict::Undetermined,
             title: "Could not be checked".to_owned(),
-            summary: escape::fenced("text", &error.to_string()),
+            summary: secrets::clean(&escape::fenced("text", &error.to_string())),
             annotations: Vec::new(),
         };
         self.complete(&outcome).await;
@@ -596,8 +597,12 @@ impl Page<'_> {
         }
     }
 
-    /// Both sections, within `limit` bytes.
+    /// Both sections, within `limit` bytes and without secrets.
     fn markdown(&self, limit: usize) -> String {
+        secrets::clean(&self.sections(limit))
+    }
+
+    fn sections(&self, limit: usize) -> String {
         let Some(approval) = &self.result.approval else {
             return report::markdown(&self.result.live, limit);
         };
@@ -658,7 +663,13 @@ impl Page<'_> {
     }
 
     fn annotations(&self) -> Vec<Annotation> {
-        report::annotations(&self.combined())
+        let mut annotations = report::annotations(&self.combined());
+        for annotation in &mut annotations {
+            annotation.title = secrets::clean(&annotation.title);
+            annotation.message = secrets::clean(&annotation.message);
+            annotation.raw_details = annotation.raw_details.as_deref().map(secrets::clean);
+        }
+        annotations
     }
 
     fn has_something_to_say(&self) -> bool {

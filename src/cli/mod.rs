@@ -27,6 +27,7 @@ mod progress;
 mod reach;
 mod reference;
 mod scan;
+mod secrets;
 mod sources;
 mod verify;
 mod verify_lock;

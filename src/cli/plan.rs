@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::paste::pin_command;
-use super::{Error, PolicyArgs, ServerArgs, reach};
+use super::{Error, PolicyArgs, ServerArgs, reach, secrets};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
+use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::surface::{ClientProfile, Note, Surface};
@@ -300,7 +301,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&reach, reach.launch()) {
-        (_, Some(launch)) => launched::chain(launch, server.launch_digests),
+        (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Reach::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
     };
@@ -315,6 +316,15 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         verify: server.verify,
         checksum_line: server.checksum_line,
     })
+}
+
+/// What is launched, as a baseline may keep it: an argument can hold a secret.
+fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
+    let mut links = launched::chain(launch, digests);
+    for link in &mut links {
+        link.name = secrets::clean(&link.name);
+    }
+    links
 }
 
 /// The policy of the file, with what the command line says.
