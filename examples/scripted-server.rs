@@ -36,7 +36,7 @@
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
 //! `$pid` the server's process id, `$ppid` its parent's, `$now` the nanoseconds since 1970, `$cwd` its folder,
-//! `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of them, sorted, `$file{PATH}` what stands in a file
+//! `$client` the name of the client that greeted it, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of them, sorted, `$file{PATH}` what stands in a file
 //! and `$list{PATH}` what a folder holds and where its links lead (`-` if it cannot be read); values are escaped for a
 //! JSON string.
 
@@ -51,6 +51,9 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+/// Who greeted us.
+static CLIENT: Mutex<String> = Mutex::new(String::new());
 
 type Members = BTreeMap<String, Box<RawValue>>;
 
@@ -368,6 +371,12 @@ fn read(message: &Members) -> Message {
     let params: Option<Value> = message
         .get("params")
         .and_then(|params| serde_json::from_str(params.get()).ok());
+    if let Some(name) = params
+        .as_ref()
+        .and_then(|params| params["clientInfo"]["name"].as_str())
+    {
+        *CLIENT.lock().expect("no panic") = name.to_owned();
+    }
     Message {
         method: message
             .get("method")
@@ -445,6 +454,10 @@ fn filled(text: &str, message: &Message) -> String {
         .replace("$id", message.id.as_deref().unwrap_or("null"))
         .replace("$count", &message.count.to_string())
         .replace("$pid", &std::process::id().to_string());
+    if text.contains("$client") {
+        let client = CLIENT.lock().expect("no panic").clone();
+        text = text.replace("$client", &escaped(&client));
+    }
     #[cfg(unix)]
     if text.contains("$ppid") {
         text = text.replace("$ppid", &nix::unistd::getppid().to_string());

@@ -16,6 +16,7 @@
 pub mod canonical;
 pub mod judgement;
 
+mod bounded;
 mod git;
 
 pub mod surface;

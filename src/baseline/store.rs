@@ -1,7 +1,7 @@
 //! The baseline's files: found, read, and replaced whole or not at all.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,18 +53,8 @@ pub fn read_for_update(path: &Path, replacing: &[&str]) -> Result<Option<Manifes
     }
 }
 
-/// No baseline is larger than this: the file may be whatever a pull request put in its place.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
-
 fn read_text(path: &Path) -> Result<String, BaselineError> {
-    let mut text = String::new();
-    let read = std::fs::File::open(path)
-        .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
-        .and_then(|_| match text.len() as u64 > MAX_BYTES {
-            true => Err(std::io::ErrorKind::FileTooLarge.into()),
-            false => Ok(text),
-        });
-    read.map_err(|source| match source.kind() {
+    crate::bounded::read_to_string(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => BaselineError::Missing {
             path: path.to_owned(),
         },
@@ -98,6 +88,7 @@ pub fn set_servers(
             });
         }
     }
+    sweep(path);
     let text = match now {
         Some(manifest) => manifest.with_servers(entries),
         None => render(&entries),
@@ -148,7 +139,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 /// Replaces `path` by `text`: readers see the old file or the new one, never a part. A file that says the same
 /// already is left alone. Returns whether it was written.
 pub fn write(path: &Path, text: &str) -> Result<bool, BaselineError> {
-    if std::fs::read(path).is_ok_and(|found| found == text.as_bytes()) {
+    if crate::bounded::read(path).is_ok_and(|found| found == text.as_bytes()) {
         return Ok(false);
     }
     replace(path, text.as_bytes()).map_err(|source| BaselineError::Io {
@@ -159,13 +150,40 @@ pub fn write(path: &Path, text: &str) -> Result<bool, BaselineError> {
     Ok(true)
 }
 
+/// How the names of temporary files begin.
+const TEMPORARY: &str = ".mcp-keel-";
+
+/// Removes what runs that were killed while writing have left in the folder of `path`. Not what is an hour old or less:
+/// another may be about to put it in place.
+fn sweep(path: &Path) {
+    const STALE: Duration = Duration::from_secs(3600);
+    let entries = std::fs::read_dir(folder_of(&target(path)));
+    for entry in entries.into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(TEMPORARY);
+        let age = |it: std::fs::Metadata| it.modified().ok()?.elapsed().ok();
+        let is_stale = || entry.metadata().ok().and_then(age) > Some(STALE);
+        if is_ours && is_stale() {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 /// Writes a file of any kind whole or not at all.
 pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let target = target(path);
+    match std::fs::metadata(&target) {
+        Ok(found) if found.is_dir() => return Err(std::io::ErrorKind::IsADirectory.into()),
+        // A device or a pipe, such as /dev/stdout, is written to and never replaced.
+        Ok(found) if !found.is_file() => {
+            let mut file = std::fs::OpenOptions::new().write(true).open(&target)?;
+            return file.write_all(bytes);
+        }
+        _ => {}
+    }
     let folder = folder_of(&target);
     std::fs::create_dir_all(folder)?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".mcp-keel-");
+    builder.prefix(TEMPORARY);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

@@ -53,7 +53,7 @@ pub(super) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, E
 }
 
 pub(super) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
-    let Ok(bytes) = std::fs::read(path) else {
+    let Ok(bytes) = crate::bounded::read(path) else {
         return Ok(None);
     };
     let is_yaml = path

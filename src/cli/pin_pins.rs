@@ -110,7 +110,7 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
                     );
                 }
             }
-            let document = std::fs::read(path)
+            let document = crate::bounded::read(path)
                 .ok()
                 .and_then(|bytes| parse(&bytes).ok());
             // What is pinned already is not written again: a lock states times, and they would be all that changed.
