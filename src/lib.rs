@@ -16,6 +16,9 @@
 pub mod canonical;
 pub mod judgement;
 
+mod bounded;
+mod git;
+
 pub mod surface;
 
 pub mod redact;

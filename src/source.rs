@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 use crate::baseline::{BaselineError, Manifest};
 use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError, parse};
 use crate::capture::http::{Endpoint, Template};
 use crate::capture::{CaptureFailure, Captured};
+use crate::git::git;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 
 /// More than this is not read from a file or a pipe.
@@ -313,14 +313,9 @@ fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {
     if revision.starts_with('-') {
         return Err(unreadable(&what, "not a revision", help));
     }
-    let output = Command::new("git")
-        .args([
-            "--no-pager",
-            "show",
-            "--end-of-options",
-            &format!("{revision}:{path}"),
-        ])
-        .stdin(Stdio::null())
+    let output = git()
+        .args(["show", "--no-textconv", "--no-ext-diff", "--end-of-options"])
+        .arg(format!("{revision}:{path}"))
         .output()
         .map_err(|error| unreadable(&what, &format!("cannot run git: {error}"), help))?;
     if !output.status.success() {

@@ -106,6 +106,12 @@ impl Manifest {
         render_entries(&entries)
     }
 
+    /// The bytes of a server's entry, whether it holds or not.
+    pub(super) fn entry_text(&self, server: &str) -> Option<&str> {
+        let at = pointer::join("/servers", server);
+        self.text.get(self.document.span(&at)?)
+    }
+
     /// The file as it was read.
     pub fn text(&self) -> &str {
         &self.text
