@@ -7,6 +7,7 @@ use mcp_keel::capture::Order;
 use mcp_keel::surface::Era;
 use serde_json::{Value, json};
 
+use crate::http_double::{Double, json_answer, whole, write};
 use crate::keel::{Keel, Run};
 use crate::scripted::{Capture, example, log, scripted};
 
@@ -608,4 +609,55 @@ fn a_tool_that_http_clients_leave_out_is_gone_for_them_and_only_for_them() {
         (false, true)
     );
     assert_eq!(hidden(before, capture(modern, true, "a b")), (true, true));
+}
+
+/// A modern server over HTTP as the specification wants it: whatever does not name revision and method is refused.
+fn over_http(tools: &'static str) -> Double {
+    Double::start(move |request, connection| {
+        let id = request.id();
+        let named = request.header("mcp-protocol-version") == "2026-07-28"
+            && request.header("mcp-method") == request.rpc();
+        let result = match request.rpc().as_str() {
+            _ if !named || !request.header("mcp-session-id").is_empty() => None,
+            "server/discover" => Some(discover()),
+            "tools/list" => Some(page(tools)),
+            _ => None,
+        };
+        let answer = match result {
+            Some(result) => json_answer(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
+            )),
+            None => whole(
+                "400 Bad Request",
+                "Content-Type: application/json\r\n",
+                &format!(
+                    r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32020,"message":"Header mismatch"}}}}"#
+                ),
+            ),
+        };
+        write(connection, answer)
+    })
+}
+
+#[test]
+fn a_modern_server_over_http_is_found_and_what_its_clients_leave_out_is_a_removal() {
+    let keel = Keel::new();
+    let valid = r#"{"name":"a","inputSchema":{"type":"object","properties":{"p":{"type":"string","x-mcp-header":"P"}}}}"#;
+    let invalid = r#"{"name":"a","inputSchema":{"type":"object","properties":{"p":{"type":"string","x-mcp-header":"p q"}}}}"#;
+    keel.run(&["pin", "--url", &over_http(valid).url()])
+        .exits(0);
+    assert!(keel.read("mcp-baseline.json").contains("2026-07-28"));
+    keel.run(&["check", "--url", &over_http(valid).url()])
+        .exits(0);
+    let double = over_http(invalid);
+    let check = ["check", "--format", "json", "--url", &double.url()];
+    let report = keel.run(&check).exits(1).json();
+    assert!(rules(&report, "changes").contains(&"tool-hidden-from-http-clients".to_owned()));
+    assert!(rules(&report, "findings").contains(&"x-mcp-header-invalid".to_owned()));
+    assert!(
+        double
+            .calls()
+            .iter()
+            .all(|call| !call.contains("initialize"))
+    );
 }
