@@ -9,8 +9,8 @@
 //!
 //! ```text
 //! launch -> capture -> surface -> canonical -> fingerprint
-//!                         |                        |
-//!                    baseline (committed) ---------+--> drift -> (schema) -> policy -> report
+//!              |          |                        |
+//!          (redact)  baseline (committed) ---------+--> drift -> (schema) -> policy -> report
 //! ```
 
 pub mod canonical;

@@ -19,6 +19,7 @@ use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
 use crate::judgement::Level;
+use crate::launch::sandbox;
 use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
 
@@ -45,6 +46,7 @@ const FLAGS: &[&str] = &[
     "enforcement",
     "unknown",
     "format",
+    "sandbox",
     "jobs",
 ];
 
@@ -189,6 +191,11 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             words.push(format!("--{name}={value}"));
         }
     }
+    match input(env, "sandbox-required") {
+        Some("true") => words.push("--sandbox-required".to_owned()),
+        None | Some("false") => {}
+        Some(other) => return Err(wrong("sandbox-required", other, "true or false")),
+    }
     for (name, flag) in [
         ("env", "--env"),
         ("header", "--header"),
@@ -225,8 +232,12 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
     }
     match Cli::try_parse_from(words) {
         Ok(Cli {
-            command: Command::Check(args),
-        }) => Ok(args),
+            command: Command::Check(mut args),
+        }) => {
+            let asked = args.server.sandbox.sandbox.take();
+            args.server.sandbox.at_least = asked.unwrap_or(sandbox::Level::Fs);
+            Ok(args)
+        }
         Ok(_) => Err(Error::usage("the inputs are no check", "")),
         Err(usage) => {
             let said = usage.to_string();

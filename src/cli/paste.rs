@@ -41,6 +41,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(eras) = args.era {
+        option("--era", eras.word());
+    }
     if let Some(boots) = args.repeat {
         option("--repeat", &boots.to_string());
     }
@@ -52,6 +55,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     }
     if let Some(capabilities) = &args.capabilities {
         option("--capabilities", &capabilities.join(","));
+    }
+    if let Some(level) = args.sandbox.sandbox {
+        option("--sandbox", level.word());
     }
     for (key, value) in &args.env {
         words.push("--env".to_owned());

@@ -15,8 +15,10 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
+use crate::launch::sandbox::Level;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::stability::mask::Mask;
@@ -62,6 +64,8 @@ pub struct ServerConfig {
     pub pass_env: BTreeSet<String>,
     /// What is said of the client that it sees.
     pub client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub era: Eras,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
     /// How often it is booted.
@@ -78,6 +82,10 @@ pub struct ServerConfig {
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
+    /// What it may touch; none means that nobody said.
+    pub sandbox: Option<Level>,
+    /// Whether it is not started where it cannot be limited so.
+    pub sandbox_required: bool,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -198,6 +206,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "env",
         "pass-env",
         "client",
+        "era",
         "timeout",
         "repeat",
         "settle",
@@ -207,6 +216,8 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "verify",
         "checksum",
         "launch-digests",
+        "sandbox",
+        "sandbox-required",
     ])?;
     let http = http::read(node, folder)?;
     let command = match http {
@@ -234,6 +245,10 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| client::read(&it))
             .transpose()?
             .unwrap_or_default(),
+        era: match node.get("era") {
+            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
+            None => Eras::default(),
+        },
         timeout: node
             .get("timeout")
             .map(|it| seconds(&it, 3600))
@@ -272,6 +287,15 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(false) => Digests::None,
             None => Digests::WorkingCopy,
         },
+        sandbox: node
+            .get("sandbox")
+            .map(|it| it.word(Level::ALL.iter().map(|it| it.word())))
+            .transpose()?,
+        sandbox_required: node
+            .get("sandbox-required")
+            .map(|it| it.boolean())
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 
