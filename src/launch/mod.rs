@@ -89,6 +89,7 @@ pub struct Launched {
     stdout: Option<ChildStdout>,
     stderr: Tail,
     missing: Vec<String>,
+    spec: LaunchSpec,
     sandbox: Option<Listener>,
     // Before the child: the group is killed while the leader has not been reaped, so its number is still its own.
     group: Group,
@@ -200,6 +201,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stdout,
         stderr,
         missing,
+        spec: spec.clone(),
         sandbox: listener,
         group,
         child,
@@ -251,6 +253,14 @@ impl Launched {
         self.stdin.take().zip(self.stdout.take())
     }
 
+    /// Keeps the end of stdout with that of stderr, for a server that does not speak through its pipes. Its stdin stays
+    /// open: some end with it.
+    pub fn keep_stdout(&mut self) {
+        if let Some(stdout) = self.stdout.take() {
+            self.stderr.also(stdout);
+        }
+    }
+
     /// Waits until the server's first process ends. What it started may still run and speak. Cancel-safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
         // Not the wrapper's own `wait`: it waits for the whole group.
@@ -260,6 +270,11 @@ impl Launched {
     /// The end of what the server wrote to stderr so far, raw.
     pub fn stderr(&self) -> Vec<u8> {
         self.stderr.bytes()
+    }
+
+    /// How it was started.
+    pub fn spec(&self) -> &LaunchSpec {
+        &self.spec
     }
 
     /// Variables that were to be passed on and are not set.

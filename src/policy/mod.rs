@@ -297,6 +297,16 @@ impl Policy {
         }
     }
 
+    /// Whether a capture that is unreliable for this reason is compared all the same, as far as it stands still. Unless
+    /// the policy says so of the rule, nothing is claimed about such a server, whatever the enforcement.
+    pub fn tolerates(&self, rule: &str) -> bool {
+        match self.rules.get(rule) {
+            Some(RuleSetting::Action(action)) => *action < Action::Block,
+            Some(RuleSetting::Level(level)) => !self.fail_on.reached_by(*level),
+            None => false,
+        }
+    }
+
     /// Findings about the acceptances themselves, given the ids of all changes of the run.
     ///
     /// `complete` says that every server was checked: only then does an acceptance match nothing.

@@ -53,24 +53,24 @@ impl Keel {
         let mut path = program.parent().unwrap().as_os_str().to_owned();
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
-        self.run_in(args, "", &path)
-    }
-
-    /// Runs it with these variables too.
-    pub(crate) fn run_with_env(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        self.run_as(args, "", &path, env)
+        self.run_in(args, "", &path, &[])
     }
 
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Run {
-        self.run_in(args, input, &std::env::var_os("PATH").unwrap_or_default())
+        self.run_in(
+            args,
+            input,
+            &std::env::var_os("PATH").unwrap_or_default(),
+            &[],
+        )
     }
 
-    fn run_in(&self, args: &[&str], input: &str, path: &std::ffi::OsStr) -> Run {
-        self.run_as(args, input, path, &[])
+    /// Runs it with variables in its own environment.
+    pub(crate) fn run_with_env(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
+        self.run_in(args, "", &std::env::var_os("PATH").unwrap_or_default(), env)
     }
 
-    fn run_as(
+    fn run_in(
         &self,
         args: &[&str],
         input: &str,

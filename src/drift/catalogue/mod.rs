@@ -7,6 +7,7 @@ mod finding;
 mod pin;
 mod scan;
 mod server;
+mod stability;
 mod tool;
 
 use std::sync::LazyLock;
@@ -102,6 +103,7 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         component::RULES,
         finding::RULES,
         containment::RULES,
+        stability::RULES,
         pin::RULES,
         scan::RULES,
     ]
