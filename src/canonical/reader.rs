@@ -96,6 +96,13 @@ pub fn parse(bytes: &[u8]) -> Result<Json, ReadError> {
     Reader::new(bytes, false).document()
 }
 
+/// [`parse`] for what we wrote ourselves around values that [`parse`] has read: a few levels deeper than they were.
+pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
+    let mut reader = Reader::new(bytes, false);
+    reader.most = MAX_DEPTH + 16;
+    reader.document()
+}
+
 /// [`parse`] for text.
 pub fn parse_str(text: &str) -> Result<Json, ReadError> {
     parse(text.as_bytes())
@@ -133,6 +140,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: usize,
+    most: usize,
     locate: bool,
     python: bool,
     path: String,
@@ -145,6 +153,7 @@ impl<'a> Reader<'a> {
             bytes,
             at: 0,
             depth: 0,
+            most: MAX_DEPTH,
             locate,
             python: false,
             path: String::new(),
@@ -217,7 +226,7 @@ impl<'a> Reader<'a> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Json, ReadError>,
     ) -> Result<Json, ReadError> {
-        if self.depth == MAX_DEPTH {
+        if self.depth == self.most {
             return Err(self.error(Problem::TooDeep));
         }
         self.depth += 1;

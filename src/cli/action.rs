@@ -251,7 +251,9 @@ async fn check(
         plan.policy.require_version_bump = false;
     }
     let plan = Arc::new(plan);
-    let mut live = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
+    let mut live = examine(&plan, manifests, inputs.check.jobs.count(), true)
+        .await?
+        .report;
     rebase(&mut live, &prefix);
     let mut answered = Answered {
         verdict: live.verdict,

@@ -25,6 +25,7 @@ mod plan;
 mod progress;
 mod reference;
 mod scan;
+mod shards;
 mod sources;
 mod verify;
 mod verify_lock;
@@ -59,6 +60,10 @@ enum Command {
     Pin(PinArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
     Capture(CaptureArgs),
+    /// Say which servers each part of a run checks (`check --shard I/N`), as a matrix for a workflow too
+    Plan(shards::PlanArgs),
+    /// Join the JSON reports of the parts of a run into one report and one verdict
+    Merge(shards::MergeArgs),
     /// Compare two sources
     Diff(DiffArgs),
     /// Print a digest of every component of a source
@@ -106,6 +111,8 @@ struct CheckArgs {
     server: ServerArgs,
     #[command(flatten)]
     jobs: fleet::JobsArgs,
+    #[command(flatten)]
+    shard: shards::ShardArgs,
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
@@ -479,6 +486,8 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Check(args) => check::run(args).await,
         Command::Pin(args) => pin::run(args).await,
         Command::Capture(args) => capture::run(args).await,
+        Command::Plan(args) => shards::plan(&args),
+        Command::Merge(args) => shards::merge(&args),
         Command::Diff(args) => diff::run(args).await,
         Command::Fingerprint(args) => fingerprint::run(args).await,
         Command::Scan(args) => scan::run(args).await,

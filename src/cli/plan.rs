@@ -1,9 +1,11 @@
 //! From what was typed to what it means: which servers, started how, compared with which file, under which policy.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::paste::pin_command;
+use super::shards::Part;
 use super::{Error, PolicyArgs, ServerArgs};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
@@ -21,6 +23,10 @@ const UNNAMED: &str = "default";
 /// Everything a command needs to know.
 pub(super) struct Plan {
     pub(super) targets: Vec<Target>,
+    /// Servers of the run that another part of it checks.
+    pub(super) others: Vec<Target>,
+    /// Which part of a run this is, with the servers of the whole.
+    pub(super) part: Option<(Part, Vec<String>)>,
     /// Where the baselines are.
     pub(super) pattern: PathBuf,
     pub(super) policy: Policy,
@@ -108,6 +114,19 @@ impl Target {
 }
 
 impl Plan {
+    /// Every server of the run, also those that another part of it checks.
+    pub(super) fn everybody(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().chain(&self.others)
+    }
+
+    /// The names of the servers in order, each once.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.targets.iter().map(|it| it.name.clone()).collect();
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
+    }
+
     /// The file of a target's baseline.
     pub(super) fn baseline_of(&self, target: &Target) -> PathBuf {
         store::path_for(&self.pattern, &target.name)
@@ -116,7 +135,11 @@ impl Plan {
 
 /// Resolves servers and policy, and verifies the bytes of every server: whoever has a plan may start what is in it.
 pub(super) fn plan(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
-    let plan = resolve(args, policy)?;
+    verified(resolve(args, policy)?)
+}
+
+/// A plan whose servers have the bytes that they are to have.
+pub(super) fn verified(plan: Plan) -> Result<Plan, Error> {
     let failed: Vec<VerifyError> = plan
         .targets
         .iter()
@@ -164,6 +187,8 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
     }
     Ok(Plan {
         targets,
+        others: Vec::new(),
+        part: None,
         pattern,
         policy: policy_of_file,
         complete,
