@@ -11,6 +11,7 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
+pub mod http;
 mod inbox;
 mod lists;
 mod wire;
@@ -31,6 +32,7 @@ use lists::Lister;
 use wire::Wire;
 
 pub use error::{CaptureError, CaptureFailure, Noise};
+pub use http::HttpSpec;
 
 /// What a server may take. Every bound has an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +107,8 @@ pub struct Captured {
 pub enum Reach {
     /// A process of ours, through its stdin and stdout.
     Stdio(LaunchSpec),
+    /// An address, which may be one of a process of ours.
+    Http(Box<HttpSpec>),
 }
 
 impl Reach {
@@ -112,6 +116,15 @@ impl Reach {
     pub fn launch(&self) -> Option<&LaunchSpec> {
         match self {
             Self::Stdio(launch) => Some(launch),
+            Self::Http(http) => http.start.as_ref(),
+        }
+    }
+
+    /// How the server is reached over HTTP; none for one over stdio.
+    pub fn http(&self) -> Option<&HttpSpec> {
+        match self {
+            Self::Stdio(_) => None,
+            Self::Http(http) => Some(http),
         }
     }
 }
@@ -125,6 +138,7 @@ pub async fn capture(
 ) -> Result<Captured, CaptureFailure> {
     match reach {
         Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
+        Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
     }
 }
 

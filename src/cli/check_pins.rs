@@ -12,6 +12,7 @@ use crate::baseline::foreign::targets::{Probe, Subject, verify};
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockError, hangar, lock_v1};
 use crate::canonical::{Document, Json, parse_document};
+use crate::capture::Reach;
 use crate::drift::pinned::{self, PinError, Placed};
 use crate::policy::{Policy, check_version};
 use crate::report::{Comparison, Cost, Finding, Located, Place, Report, ServerReport, Status};
@@ -275,8 +276,12 @@ fn compare(
     match pins {
         Foreign::FastMcp(manifest) => placed.extend(pinned::fastmcp(manifest, surface)?),
         Foreign::Hangar(servers) => {
-            let launch = target.reach.launch();
-            let upstream = launch.and_then(|launch| hangar::stdio_upstream(&launch.command));
+            let upstream = match &target.reach {
+                Reach::Http(http) => Some(hangar::remote_upstream(&http.url.origin())),
+                reach => reach
+                    .launch()
+                    .and_then(|launch| hangar::stdio_upstream(&launch.command)),
+            };
             for key in keys {
                 if let Some(pins) = servers.get(key) {
                     placed.extend(pinned::hangar(key, pins, surface, upstream.as_deref())?);

@@ -23,6 +23,7 @@ mod pin;
 mod pin_pins;
 mod plan;
 mod progress;
+mod reach;
 mod reference;
 mod scan;
 mod shards;
@@ -162,6 +163,25 @@ struct ServerArgs {
     /// Let the server see this variable of ours
     #[arg(long, value_name = "NAME")]
     pass_env: Vec<String>,
+    /// Reach the server over HTTP at this address instead of starting a command
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// Send a header with every request to --url (may be repeated); ${NAME} is a variable of the environment
+    // Not parsed by clap: it would show the value of a header that is not well-formed.
+    #[arg(long = "header", value_name = "NAME: ${VARIABLE}")]
+    headers: Vec<String>,
+    /// Start the server at --url with this command and wait until it answers; split as a POSIX shell would split it
+    #[arg(long, value_name = "CMD")]
+    start: Option<String>,
+    /// Trust the certificates of this PEM file too, beside the system's
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Go through this proxy, or through what the environment names (`env`) [default: no proxy]
+    #[arg(long, value_name = "URL|env")]
+    proxy: Option<String>,
+    /// The transport over HTTP [default: auto: Streamable HTTP, else HTTP+SSE]
+    #[arg(long, value_name = "TRANSPORT", value_parser = words::words::<crate::capture::http::HttpTransport>(crate::capture::http::HttpTransport::ALL, crate::capture::http::HttpTransport::word))]
+    transport: Option<crate::capture::http::HttpTransport>,
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
@@ -209,7 +229,7 @@ struct ReportArgs {
 
 #[derive(Debug, Args)]
 struct DiffArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     old: String,
     /// The same
     new: String,
@@ -224,7 +244,7 @@ struct DiffArgs {
 
 #[derive(Debug, Args)]
 struct FingerprintArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     source: String,
     /// The digest scheme
     #[arg(long, default_value = "keel", value_parser = words::words::<crate::fingerprint::Profile>(crate::fingerprint::Profile::ALL, crate::fingerprint::Profile::word))]
@@ -242,7 +262,7 @@ struct FingerprintArgs {
 
 #[derive(Debug, Args)]
 struct ScanArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     source: String,
     /// Whose findings: ours, or exactly those of ToolPin
     #[arg(long, value_enum, default_value_t = ScanProfile::Keel)]

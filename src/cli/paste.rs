@@ -1,6 +1,7 @@
 //! Commands of ours to be pasted into a shell.
 
 use super::ServerArgs;
+use crate::capture::http::Template;
 
 /// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
 pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
@@ -17,6 +18,24 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     }
     for name in &args.pass_env {
         option("--pass-env", name);
+    }
+    if let Some(url) = &args.url {
+        option("--url", &shown_url(url));
+    }
+    for header in &args.headers {
+        option("--header", &shown_header(header));
+    }
+    if let Some(start) = &args.start {
+        option("--start", start);
+    }
+    if let Some(ca) = &args.ca {
+        option("--ca", &ca.to_string_lossy());
+    }
+    if let Some(proxy) = &args.proxy {
+        option("--proxy", &shown_proxy(proxy));
+    }
+    if let Some(transport) = args.transport {
+        option("--transport", transport.word());
     }
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
@@ -35,7 +54,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
             false => quote(&format!("{key}={value}")),
         });
     }
-    if args.command.is_empty() {
+    if args.url.is_some() {
+        words.extend(args.servers.first().map(|name| quote(name)));
+    } else if args.command.is_empty() {
         words.push(quote(name));
     } else {
         if let [name] = &args.servers[..] {
@@ -45,6 +66,49 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
         words.extend(args.command.iter().map(|word| quote(word)));
     }
     words.join(" ")
+}
+
+/// An address as it was typed, but for values of its query that could be secrets.
+fn shown_url(url: &str) -> String {
+    let Some((address, query)) = url.split_once('?') else {
+        return url.to_owned();
+    };
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, value)) if !value.starts_with("${") => {
+            format!("{name}=${{{}}}", variable_for(name))
+        }
+        _ => pair.to_owned(),
+    });
+    format!("{address}?{}", pairs.collect::<Vec<_>>().join("&"))
+}
+
+/// A header as it was typed if it names its secret, else with a variable in its place.
+fn shown_header(header: &str) -> String {
+    let (name, value) = header.split_once(':').unwrap_or((header, ""));
+    match Template::new(value.trim()).shown() {
+        Some(value) => format!("{name}: {value}"),
+        None => format!("{name}: ${{{}}}", variable_for(name)),
+    }
+}
+
+/// A proxy without the credentials in its address.
+fn shown_proxy(proxy: &str) -> String {
+    match proxy.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(rest)),
+        None => proxy.to_owned(),
+    }
+}
+
+/// A variable that somebody could keep the value of `name` in.
+fn variable_for(name: &str) -> String {
+    let letter = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    name.trim().chars().map(letter).collect()
 }
 
 fn looks_secret(name: &str) -> bool {

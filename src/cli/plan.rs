@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use super::paste::pin_command;
 use super::shards::Part;
-use super::{Error, PolicyArgs, ServerArgs};
+use super::{Error, PolicyArgs, ServerArgs, reach};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
-use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::surface::{ClientProfile, Note, Surface};
@@ -165,11 +164,12 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
         }
         (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
     };
-    let named = if args.command.is_empty() {
+    let named = if args.command.is_empty() && args.url.is_none() {
         configured(args, config.as_ref())?
     } else {
-        vec![commanded(args, config.as_ref(), &pattern)?]
+        vec![typed(args, config.as_ref(), &pattern)?]
     };
+    reach::check_flags(args, &named)?;
     let complete = match &config {
         Some(config) => config
             .servers
@@ -210,7 +210,7 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
 }
 
 /// The server given on the command line, with what the configuration says of its name.
-fn commanded(
+fn typed(
     args: &ServerArgs,
     config: Option<&Config>,
     pattern: &Path,
@@ -221,11 +221,19 @@ fn commanded(
         many => {
             return Err(Error::usage(
                 format!(
-                    "one command, but {} server names: {}",
+                    "one {}, but {} server names: {}",
+                    if args.url.is_some() {
+                        "address"
+                    } else {
+                        "command"
+                    },
                     many.len(),
                     many.join(", ")
                 ),
-                "name at most one server before `--`",
+                match args.url {
+                    Some(_) => "name at most one server beside --url",
+                    None => "name at most one server before `--`",
+                },
             ));
         }
     };
@@ -234,6 +242,12 @@ fn commanded(
         .cloned()
         .unwrap_or_default();
     server.command.clone_from(&args.command);
+    server.http = args.url.as_deref().map(reach::typed);
+    if server.http.is_some() && args.start.is_none() {
+        // What the configuration says of a process has nothing to hold on to.
+        server.verify = None;
+        server.checksum_line = None;
+    }
     // A command that is typed is meant from where it is typed.
     server.cwd = None;
     Ok((name, server))
@@ -262,8 +276,8 @@ fn configured(
         };
         return Err(Error::usage(
             what,
-            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or write \
-             [server.NAME] with command = [...] into mcp-keel.toml",
+            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its \
+             address with --url, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
         ));
     };
     if args.servers.is_empty() {
@@ -293,10 +307,7 @@ fn configured(
 }
 
 fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {
-    let mut env = server.env;
-    env.extend(args.env.iter().cloned());
-    let mut pass_env = server.pass_env;
-    pass_env.extend(args.pass_env.iter().cloned());
+    let reach = reach::reach(args, &name, &server)?;
     let mut limits = Limits::default();
     if let Some(timeout) = args.timeout.map(Duration::from_secs).or(server.timeout) {
         limits.start = timeout;
@@ -313,21 +324,16 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
             .filter(|it| !it.is_empty() && *it != "none");
         client.capabilities = Some(announced.cloned().collect());
     }
-    let launch = LaunchSpec {
-        command: server.command,
-        cwd: server.cwd,
-        env,
-        pass_env,
+    let launched = match (&reach, reach.launch()) {
+        (_, Some(launch)) => launched::chain(launch, server.launch_digests),
+        (Reach::Http(http), None) => launched::remote(&http.url.place()),
+        _ => Vec::new(),
     };
-    // What is written wrong is told before anything is started, and as what it is: usage, not a failing server.
-    launch
-        .verify(std::env::vars_os())
-        .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
     Ok(Target {
         pin_command: pin_command(args, &name),
-        launched: launched::chain(&launch, server.launch_digests),
+        launched,
         name,
-        reach: Reach::Stdio(launch),
+        reach,
         client,
         limits,
         version: server.version,

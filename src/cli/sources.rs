@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::{Error, live};
-use crate::capture::{Limits, Reach};
+use crate::capture::{HttpSpec, Limits, Reach};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
@@ -12,19 +12,18 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
     let source = Source::parse(name).map_err(|problem| {
         Error::usage(problem, "`mcp-keel diff --help` says what a source can be")
     })?;
-    let Source::Stdio(command) = &source else {
-        return Ok(source.surfaces(dialect)?);
-    };
-    let launch = LaunchSpec {
-        command: command.clone(),
-        cwd: None,
-        env: Default::default(),
-        pass_env: Default::default(),
+    let reach = match &source {
+        Source::Stdio(command) => Reach::Stdio(LaunchSpec {
+            command: command.clone(),
+            ..LaunchSpec::default()
+        }),
+        Source::Http(endpoint) => Reach::Http(Box::new(HttpSpec::of(endpoint.clone()))),
+        _ => return Ok(source.surfaces(dialect)?),
     };
     let name = source.name();
     let captured = live::observe_as(
         &name,
-        &Reach::Stdio(launch),
+        &reach,
         &ClientProfile::default(),
         &Limits::default(),
         &Progress::start(false),
