@@ -15,6 +15,7 @@ mod diff;
 mod error;
 mod fingerprint;
 mod fleet;
+mod from;
 mod import;
 mod live;
 mod output;
@@ -154,6 +155,8 @@ struct ServerArgs {
     /// The configuration [default: mcp-keel.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    from: from::FromArgs,
     /// The baseline; {server} in it means one file a server [default: mcp-baseline.json]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,

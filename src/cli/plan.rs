@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::paste::pin_command;
 use super::shards::Part;
-use super::{Error, PolicyArgs, ServerArgs, reach};
+use super::{Error, PolicyArgs, ServerArgs, from, reach};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
@@ -164,19 +164,18 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
         }
         (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
     };
-    let named = if args.command.is_empty() && args.url.is_none() {
-        configured(args, config.as_ref())?
+    let typed_here = !args.command.is_empty() || args.url.is_some();
+    let (named, complete) = if typed_here {
+        let server = typed(args, config.as_ref(), &pattern)?;
+        let complete = config.as_ref().is_none_or(|config| {
+            let others = config.servers.keys().any(|name| *name != server.0);
+            !others && config.from.is_empty()
+        });
+        (vec![server], complete)
     } else {
-        vec![typed(args, config.as_ref(), &pattern)?]
+        configured(args, config.as_ref())?
     };
     reach::check_flags(args, &named)?;
-    let complete = match &config {
-        Some(config) => config
-            .servers
-            .keys()
-            .all(|name| named.iter().any(|(it, _)| it == name)),
-        None => true,
-    };
     let targets = named
         .into_iter()
         .map(|(name, server)| target(args, name, server))
@@ -265,45 +264,56 @@ fn only_pinned(pattern: &Path) -> Option<String> {
     }
 }
 
+/// The servers that were asked for, and whether they are all that there are.
 fn configured(
     args: &ServerArgs,
     config: Option<&Config>,
-) -> Result<Vec<(String, ServerConfig)>, Error> {
-    let Some(config) = config.filter(|config| !config.servers.is_empty()) else {
+) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
+    let mut known = from::known(args, config)?;
+    if known.is_empty() {
         let what = match config {
+            _ if !args.from.from.is_empty() => "there is no server to check in what --from names",
             Some(_) => "the configuration has no server",
             None => "no server: there is no mcp-keel.toml here and no command was given",
         };
         return Err(Error::usage(
             what,
             "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its \
-             address with --url, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
+             address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or \
+             url = \"...\" into mcp-keel.toml",
         ));
-    };
-    if args.servers.is_empty() {
-        return Ok(config.servers.clone().into_iter().collect());
     }
-    let mut named = Vec::new();
-    for name in &args.servers {
-        let Some(server) = config.servers.get(name) else {
-            let known = config.servers.keys().map(String::as_str);
-            let help = match suggestion(name, known.clone()) {
-                Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
-                None => format!(
-                    "known: {}. A command goes after `--`",
-                    known.collect::<Vec<_>>().join(", ")
-                ),
-            };
-            return Err(Error::usage(
-                format!("the configuration has no server `{name}`"),
-                help,
-            ));
-        };
-        if !named.iter().any(|(it, _)| it == name) {
-            named.push((name.clone(), server.clone()));
+    // Servers of the configuration that were set aside by --from are not checked.
+    let aside = !args.from.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
+    let everything = known.len();
+    let asked = if args.servers.is_empty() {
+        known.into_iter().collect()
+    } else {
+        let mut asked = Vec::new();
+        for name in &args.servers {
+            if asked.iter().any(|(it, _)| it == name) {
+                continue;
+            }
+            match known.remove(name) {
+                Some(server) => asked.push((name.clone(), server)),
+                None => return Err(not_known(name, known.keys().map(String::as_str))),
+            }
         }
-    }
-    Ok(named)
+        asked
+    };
+    let complete = asked.len() == everything && !aside;
+    Ok((from::usable(asked)?, complete))
+}
+
+fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let help = match suggestion(name, known.clone()) {
+        Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
+        None => format!(
+            "known: {}. A command goes after `--`",
+            known.collect::<Vec<_>>().join(", ")
+        ),
+    };
+    Error::usage(format!("the configuration has no server `{name}`"), help)
 }
 
 fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {

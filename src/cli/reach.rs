@@ -69,6 +69,10 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
     let Some(http) = &server.http else {
         return Ok(Reach::Stdio(launch(server.command.clone())?));
     };
+    let variable = |name: &str| {
+        let given = server.values.get(name).cloned();
+        given.or_else(|| variable(name))
+    };
     let url = Endpoint::new(&http.url, &variable).map_err(wrong)?;
     let typed = args
         .headers
@@ -130,6 +134,7 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-fn variable(name: &str) -> Option<String> {
+/// A variable of our environment.
+pub(super) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -3,6 +3,7 @@
 //! The promise: nothing in the file is ever ignored. A key, rule or word that is not known is an error that names
 //! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
 
+pub mod foreign;
 mod http;
 mod node;
 
@@ -32,6 +33,8 @@ pub struct Config {
     pub folder: PathBuf,
     /// Where the baseline is; `{server}` in it means one file a server.
     pub baseline: Option<PathBuf>,
+    /// Lists of servers in other formats.
+    pub from: Vec<PathBuf>,
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
     /// The policy.
@@ -63,6 +66,9 @@ pub struct ServerConfig {
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
+    /// What `${NAME}` in `http` stands for before the environment is asked, and everything else that a user gave for
+    /// this server. May hold secrets.
+    pub values: BTreeMap<String, String>,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -133,7 +139,7 @@ impl Config {
         let source = Source::new(path, text);
         let table = source.parse()?;
         let root = Node::root(&source, &table);
-        root.only(&["baseline", "server", "policy", "accept"])?;
+        root.only(&["baseline", "from", "server", "policy", "accept"])?;
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -143,6 +149,11 @@ impl Config {
             .map(|node| node.string())
             .transpose()?
             .map(|it| folder.join(it));
+        let from = match root.get("from") {
+            Some(node) if node.is_array() => node.strings()?,
+            Some(node) => vec![node.string()?.to_owned()],
+            None => Vec::new(),
+        };
         let mut servers = BTreeMap::new();
         if let Some(node) = root.get("server") {
             for (name, node) in node.members()? {
@@ -161,6 +172,7 @@ impl Config {
                 .collect::<Result<_, _>>()?;
         }
         Ok(Self {
+            from: from.iter().map(|it| folder.join(it)).collect(),
             folder,
             baseline,
             servers,
@@ -247,6 +259,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(false) => Digests::None,
             None => Digests::WorkingCopy,
         },
+        values: BTreeMap::new(),
     })
 }
 
