@@ -24,29 +24,37 @@
 //! | `{"raw": TEXT}`, `{"text": TEXT}` | writes TEXT, with or without a newline |
 //! | `{"hex": "ff0a"}` | writes bytes |
 //! | `{"stderr": TEXT}` | writes a line to stderr |
+//! | `{"stream": PARTS, "to": PLACE}` | writes without holding it in memory: a part is a TEXT or `{"times": N, "of": PARTS, "between": TEXT}`, where 0 is for ever and `$n` counts from 0. PLACE is `stdout` (the default), `stderr` or the path of a file |
+//! | `{"write": PATH, "content": TEXT}` | replaces a file |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
+//! | `{"busy_ms": N}` | keeps a core busy, as servers do that load what they are made of |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
 //! | `{"background": ACTIONS}` | runs ACTIONS on the side |
-//! | `"close-stdout"`, `"close-stdin"` | closes one |
+//! | `"close-stdout"`, `"close-stdin"`, `"close-stderr"` | closes one |
 //! | `{"exit": CODE}`, `"abort"` | ends the server; by a signal |
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
-//! `$pid` the server's process id, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of
-//! them, sorted; values are escaped for a JSON string.
+//! `$pid` the server's process id, `$ppid` its parent's, `$now` the nanoseconds since 1970, `$cwd` its folder,
+//! `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of them, sorted, `$file{PATH}` what stands in a file
+//! and `$list{PATH}` what a folder holds and where its links lead (`-` if it cannot be read); values are escaped for a
+//! JSON string.
 
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufWriter, Write};
 use std::process::{Command, ExitCode, Stdio, exit};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+/// About a millisecond of an optimised build.
+const STEPS_PER_MS: u64 = 1_000_000;
 
 type Members = BTreeMap<String, Box<RawValue>>;
 
@@ -233,6 +241,8 @@ impl Server {
             #[cfg(unix)]
             "close-stdout" => nix::unistd::close(1).expect("stdout is open"),
             #[cfg(unix)]
+            "close-stderr" => nix::unistd::close(2).expect("stderr is open"),
+            #[cfg(unix)]
             "close-stdin" => nix::unistd::close(0).expect("stdin is open"),
             other => panic!("unknown action: {other}"),
         }
@@ -282,12 +292,34 @@ impl Server {
             write(&bytes);
         } else if let Some(line) = text("stderr") {
             eprintln!("{}", filled(&line, message));
+        } else if let Some(parts) = action.get("stream") {
+            let parts = filled(parts.get(), message);
+            let parts: Value = serde_json::from_str(&parts).expect("`stream` is JSON");
+            let to = text("to").unwrap_or_else(|| "stdout".into());
+            // Whoever stops reading, or has no space left, ends the stream.
+            let _ = match to.as_str() {
+                "stdout" => stream(&parts, 0, &mut BufWriter::new(std::io::stdout().lock())),
+                "stderr" => stream(&parts, 0, &mut BufWriter::new(std::io::stderr().lock())),
+                path => {
+                    let file = std::fs::File::create(path).expect("the file can be written");
+                    stream(&parts, 0, &mut BufWriter::new(file))
+                }
+            };
+        } else if let Some(path) = text("write") {
+            let content = filled(&text("content").unwrap_or_default(), message);
+            std::fs::write(path, content).expect("the file can be written");
         } else if let Some(times) = number("repeat") {
             let actions = action.get("do").expect("`repeat` has a `do`");
             let mut left = times;
             while times == 0 || left > 0 {
                 self.act(actions, message);
                 left = left.saturating_sub(1);
+            }
+        } else if let Some(work) = number("busy_ms") {
+            // Counted in work, not in time: on a busy machine it takes as much longer as everything else.
+            let mut state = 0_u64;
+            for step in 0..work * STEPS_PER_MS {
+                state = std::hint::black_box(state.rotate_left(5) ^ step);
             }
         } else if let Some(pause) = number("sleep_ms") {
             std::thread::sleep(Duration::from_millis(pause));
@@ -369,6 +401,52 @@ fn write(bytes: &[u8]) {
     let _ = stdout.flush();
 }
 
+/// Writes the parts of a `stream`, and what is left of them when the last is written.
+fn stream(parts: &Value, count: u64, to: &mut BufWriter<impl Write>) -> std::io::Result<()> {
+    stream_part(parts, count, to)?;
+    to.flush()
+}
+
+fn stream_part(part: &Value, count: u64, to: &mut impl Write) -> std::io::Result<()> {
+    match part {
+        Value::String(text) if text.contains("$n") => {
+            to.write_all(text.replace("$n", &count.to_string()).as_bytes())
+        }
+        Value::String(text) => to.write_all(text.as_bytes()),
+        Value::Array(parts) => parts
+            .iter()
+            .try_for_each(|part| stream_part(part, count, to)),
+        part => {
+            let times = part["times"].as_u64().expect("`times` is a number");
+            let between = part["between"].as_str().unwrap_or_default();
+            // The same short text many times goes out in large pieces.
+            if let Some(text) = part["of"].as_str()
+                && between.is_empty()
+                && !text.contains("$n")
+            {
+                let fits = (64 * 1024 / text.len().max(1)).max(1) as u64;
+                let block = text.repeat(usize::try_from(fits).expect("64 KiB"));
+                let mut left = times;
+                while times == 0 || left >= fits {
+                    to.write_all(block.as_bytes())?;
+                    left = left.saturating_sub(fits);
+                }
+                return (0..left).try_for_each(|_| to.write_all(text.as_bytes()));
+            }
+            for count in 0.. {
+                if times > 0 && count == times {
+                    break;
+                }
+                if count > 0 {
+                    to.write_all(between.as_bytes())?;
+                }
+                stream_part(&part["of"], count, to)?;
+            }
+            Ok(())
+        }
+    }
+}
+
 fn filled(text: &str, message: &Message) -> String {
     if !text.contains('$') {
         return text.to_owned();
@@ -377,26 +455,57 @@ fn filled(text: &str, message: &Message) -> String {
         .replace("$id", message.id.as_deref().unwrap_or("null"))
         .replace("$count", &message.count.to_string())
         .replace("$pid", &std::process::id().to_string());
+    #[cfg(unix)]
+    if text.contains("$ppid") {
+        text = text.replace("$ppid", &nix::unistd::getppid().to_string());
+    }
+    if text.contains("$now") {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.expect("a clock after 1970").as_nanos();
+        text = text.replace("$now", &now.to_string());
+    }
     if text.contains("$cwd") {
         let cwd = std::env::current_dir().expect("there is a working folder");
         text = text.replace("$cwd", &escaped(&cwd.to_string_lossy()));
     }
-    while let Some(start) = text.find("$env{") {
-        let end = start + text[start..].find('}').expect("`$env{` is closed");
-        let value = match &text[start + 5..end] {
-            "*" => {
-                let mut all: Vec<String> = std::env::vars_os()
-                    .map(|(name, value)| {
-                        format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
-                    })
-                    .collect();
-                all.sort();
-                all.join("\n")
-            }
-            name => std::env::var_os(name)
-                .map_or_else(|| "-".into(), |value| value.to_string_lossy().into_owned()),
-        };
-        text.replace_range(start..=end, &escaped(&value).replace("$env{", "env{"));
+    text = replaced(text, "$file{", |path| match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(_) => "-".into(),
+    });
+    text = replaced(text, "$list{", |path| match std::fs::read_dir(path) {
+        Ok(entries) => entries
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                let leads = std::fs::read_link(&path).unwrap_or_default();
+                Some(format!("{} {}\n", path.display(), leads.display()))
+            })
+            .collect(),
+        Err(_) => "-".into(),
+    });
+    replaced(text, "$env{", |name| match name {
+        "*" => {
+            let mut all: Vec<String> = std::env::vars_os()
+                .map(|(name, value)| {
+                    format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
+                })
+                .collect();
+            all.sort();
+            all.join("\n")
+        }
+        name => std::env::var_os(name)
+            .map_or_else(|| "-".into(), |value| value.to_string_lossy().into_owned()),
+    })
+}
+
+/// `text` with each `open...}` replaced by what `value` says of the name in it, escaped.
+fn replaced(mut text: String, open: &str, value: impl Fn(&str) -> String) -> String {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(open) {
+        let start = from + at;
+        let end = start + text[start..].find('}').expect("it is closed");
+        let value = escaped(&value(&text[start + open.len()..end]));
+        text.replace_range(start..=end, &value);
+        from = start + value.len();
     }
     text
 }

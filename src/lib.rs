@@ -18,6 +18,10 @@ pub mod judgement;
 
 pub mod surface;
 
+pub mod redact;
+
+pub mod ours;
+
 pub mod launch;
 
 pub mod capture;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    mcp_keel::ours::hide();
     mcp_keel::launch::install_guards();
     ExitCode::from(mcp_keel::cli::main(std::env::args_os()))
 }

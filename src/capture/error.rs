@@ -115,6 +115,36 @@ pub enum CaptureError {
         /// The limit.
         limit: usize,
     },
+    /// A line without an end.
+    #[error("the server wrote a line of more than {limit} bytes to stdout")]
+    LongLine {
+        /// The limit.
+        limit: usize,
+    },
+    /// Answers that are too large, all together.
+    #[error("the server's answers hold more than {limit} {unit}")]
+    TooMuch {
+        /// The limit.
+        limit: usize,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// A list that is too long.
+    #[error("`{method}` lists more than {limit} items")]
+    TooManyItems {
+        /// The request.
+        method: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// It asks and asks, and does not read what it is answered.
+    #[error(
+        "the server asks without reading the answers: more than {limit} bytes of them wait for it"
+    )]
+    Unread {
+        /// The limit.
+        limit: usize,
+    },
     /// The list changed again each time it was listed.
     #[error(
         "the answer to `{method}` does not settle: the server announced a change each of the {limit} times it was listed again"
@@ -159,11 +189,46 @@ impl CaptureError {
             Self::RepeatedCursor { .. } | Self::TooManyPages { .. } => {
                 "a list ends with a page without `nextCursor`: it is a fault of the server".into()
             }
-            Self::TooManyBytes { .. } => STDOUT.into(),
+            Self::TooManyBytes { .. } | Self::LongLine { .. } => STDOUT.into(),
+            Self::TooMuch { .. } | Self::TooManyItems { .. } => {
+                "no model can read a contract of this size: it is a fault of the server".into()
+            }
+            Self::Unread { .. } => "a server reads its stdin while it asks: it is a fault of the server".into(),
             Self::Unsettled { .. } => {
                 "a contract has to stand still to be compared: let the server register everything before it answers".into()
             }
             Self::Read(_) => "run the command again; if it persists, start the server by hand to see more".into(),
+        }
+    }
+}
+
+impl CaptureError {
+    /// The text of the server that is quoted in it. Every variant is named, so that none is forgotten.
+    pub(super) fn quoted_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Exited { noise, .. }
+            | Self::ClosedStdout { noise, .. }
+            | Self::NotJsonRpc { noise, .. }
+            | Self::Timeout { noise, .. } => Some(&mut noise.first),
+            Self::Refused { error: quoted, .. }
+            | Self::Malformed {
+                problem: quoted, ..
+            }
+            | Self::Unreadable {
+                problem: quoted, ..
+            }
+            | Self::RepeatedCursor { cursor: quoted, .. } => Some(quoted),
+            Self::Launch(_)
+            | Self::Echo
+            | Self::TooSlow { .. }
+            | Self::TooManyPages { .. }
+            | Self::TooManyBytes { .. }
+            | Self::LongLine { .. }
+            | Self::TooMuch { .. }
+            | Self::TooManyItems { .. }
+            | Self::Unread { .. }
+            | Self::Unsettled { .. }
+            | Self::Read(_) => None,
         }
     }
 }

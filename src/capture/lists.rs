@@ -163,11 +163,23 @@ impl Lister<'_> {
                 }
                 None => return Err(malformed(format!("it has no `{member}`"))),
             }
+            if items.len() > self.limits.items {
+                return Err(CaptureError::TooManyItems {
+                    method,
+                    limit: self.limits.items,
+                });
+            }
             (self.progress)(Stage::Listing {
                 kind,
                 items: items.len(),
             });
             let Some(next) = next else { break };
+            if next.len() > self.limits.cursor {
+                let limit = self.limits.cursor;
+                return Err(malformed(format!(
+                    "`nextCursor` has more than {limit} bytes"
+                )));
+            }
             if !seen.insert(next.clone()) {
                 return Err(CaptureError::RepeatedCursor {
                     method,

@@ -14,6 +14,7 @@ mod error;
 pub mod http;
 mod inbox;
 mod lists;
+mod redacted;
 mod wire;
 
 use std::process::ExitStatus;
@@ -45,13 +46,26 @@ pub struct Limits {
     pub total: Duration,
     /// Everything on stdout.
     pub bytes: usize,
+    /// All answers together, and any one line. The largest contract that was met in the field has 260 kB.
+    pub answer_bytes: usize,
+    /// The JSON values of all answers together: the tiniest take far more memory than their text. The largest
+    /// contract that was met has some 10,000.
+    pub values: usize,
     /// The pages of one list.
     pub pages: usize,
+    /// The items of one list, on all pages. The longest that was met has 138.
+    pub items: usize,
+    /// The bytes of a cursor, which is sent back.
+    pub cursor: usize,
+    /// What we answered and the server has not read.
+    pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
+
+const MIB: usize = 1024 * 1024;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -59,8 +73,13 @@ impl Default for Limits {
             start: Duration::from_secs(30),
             request: Duration::from_secs(30),
             total: Duration::from_secs(300),
-            bytes: 64 * 1024 * 1024,
+            bytes: 64 * MIB,
+            answer_bytes: 16 * MIB,
+            values: 250_000,
             pages: 1000,
+            items: 10_000,
+            cursor: 64 * 1024,
+            unread: MIB,
             relists: 8,
             patience: Patience::default(),
         }
@@ -162,7 +181,7 @@ pub async fn capture_stdio(
     };
 
     let inbox = Arc::new(Inbox::default());
-    let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits.bytes);
+    let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits);
     let conversation = converse(wire, &inbox, client, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {

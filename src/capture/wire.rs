@@ -9,9 +9,14 @@
 //!   used: rmcp ignores them before the handshake is complete.
 //! - **Notifications** end here too, so that malformed parameters harm nothing.
 //! - **Noise**, lines that are no JSON-RPC, is counted.
+//!
+//! What is held in memory is bounded at every point ([`Limits`]): a line, the values in it, all answers together, and
+//! what we answered and the server has not read.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
     ClientJsonRpcMessage, CustomResult, InitializeResult, JsonRpcMessage, NumberOrString,
@@ -23,8 +28,10 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::Limits;
 use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
+use crate::canonical::reader::{Problem, parse_within};
 use crate::canonical::{self, Json, to_compact};
 use crate::surface::{ClientProfile, Kind};
 
@@ -38,6 +45,9 @@ const METHODS: [&str; 6] = [
     "ping",
 ];
 
+/// How much is read at a time.
+const CHUNK: usize = 64 * 1024;
+
 /// The transport for one server.
 pub(super) struct Wire<R> {
     reader: R,
@@ -48,11 +58,17 @@ pub(super) struct Wire<R> {
     searched: usize,
     /// All bytes so far.
     total: usize,
-    limit: usize,
+    limits: Limits,
+    /// Bytes and values of the line at hand, until an answer in it has been counted.
+    at_hand: (usize, usize),
+    /// Bytes and values of all answers.
+    answered: (usize, usize),
     ended: bool,
     capabilities: serde_json::Value,
     sent_initialize: Option<Json>,
     out: mpsc::UnboundedSender<Vec<u8>>,
+    /// Bytes that wait to be read by the server.
+    unread: Arc<AtomicUsize>,
     inbox: Arc<Inbox>,
     ready: VecDeque<ServerJsonRpcMessage>,
 }
@@ -76,30 +92,35 @@ impl Sender {
 }
 
 impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
-    /// A transport that reads at most `limit` bytes from `reader`.
+    /// A transport that reads from `reader` within `limits`.
     pub(super) fn new(
         reader: R,
         writer: impl AsyncWrite + Unpin + Send + 'static,
         client: &ClientProfile,
         inbox: Arc<Inbox>,
-        limit: usize,
+        limits: &Limits,
     ) -> (Self, Sender) {
         let (out, lines) = mpsc::unbounded_channel();
+        let unread = Arc::new(AtomicUsize::new(0));
+        let writing = tokio::spawn(write(lines, writer, Arc::clone(&unread)));
         let wire = Self {
             reader,
             buffer: Vec::new(),
             taken: 0,
             searched: 0,
             total: 0,
-            limit,
+            limits: limits.clone(),
+            at_hand: (0, 0),
+            answered: (0, 0),
             ended: false,
             capabilities: capabilities(&client.capabilities),
             sent_initialize: None,
             out,
+            unread,
             inbox,
             ready: VecDeque::new(),
         };
-        (wire, Sender(tokio::spawn(write(lines, writer))))
+        (wire, Sender(writing))
     }
 
     /// The next message for rmcp; `None` when there will be none.
@@ -113,7 +134,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 tokio::task::yield_now().await;
             }
             let line = self.line().await?;
-            if let Err(error) = self.read(&line) {
+            // Not copied: a line may be as long as a whole contract.
+            let buffer = std::mem::take(&mut self.buffer);
+            let read = self.read(&buffer[line]);
+            self.buffer = buffer;
+            if let Err(error) = read {
                 self.inbox.fail(error);
                 self.give_up();
             }
@@ -121,8 +146,9 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         None
     }
 
-    /// The next line that is not empty. Cancel-safe: rmcp drops this future whenever something else happens first.
-    async fn line(&mut self) -> Option<Vec<u8>> {
+    /// Where in the buffer the next line stands that is not empty. Cancel-safe: rmcp drops this future whenever
+    /// something else happens first.
+    async fn line(&mut self) -> Option<Range<usize>> {
         loop {
             let newline = self.buffer[self.searched..]
                 .iter()
@@ -139,14 +165,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 }
             };
             let line = &self.buffer[self.taken..end];
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+            let start = end - line.trim_ascii_start().len();
+            let length = line.trim_ascii().len();
             self.taken = end;
             self.searched = end;
-            let line = line
-                .strip_prefix(b"\xef\xbb\xbf")
-                .unwrap_or(line)
-                .trim_ascii();
-            if !line.is_empty() {
-                return Some(line.to_vec());
+            if length > 0 {
+                return Some(start..start + length);
             }
         }
     }
@@ -156,14 +181,25 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         self.buffer.drain(..self.taken);
         self.searched -= self.taken;
         self.taken = 0;
-        self.buffer.reserve(64 * 1024);
+        if self.buffer.is_empty() {
+            // A long line does not hold its memory until the end.
+            self.buffer.shrink_to(CHUNK);
+        }
+        self.buffer.reserve(CHUNK);
         match self.reader.read_buf(&mut self.buffer).await {
             Ok(0) => self.ended = true,
             Ok(count) => {
                 self.total = self.total.saturating_add(count);
-                if self.total > self.limit {
-                    self.inbox
-                        .fail(CaptureError::TooManyBytes { limit: self.limit });
+                let waiting = self.buffer.len();
+                if self.total > self.limits.bytes {
+                    let limit = self.limits.bytes;
+                    self.inbox.fail(CaptureError::TooManyBytes { limit });
+                    self.give_up();
+                } else if waiting > self.limits.answer_bytes
+                    && !self.buffer[waiting - count..].contains(&b'\n')
+                {
+                    let limit = self.limits.answer_bytes;
+                    self.inbox.fail(CaptureError::LongLine { limit });
                     self.give_up();
                 }
             }
@@ -176,19 +212,30 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
 
     fn give_up(&mut self) {
         self.ended = true;
-        self.buffer.clear();
+        self.buffer = Vec::new();
         self.taken = 0;
         self.searched = 0;
     }
 
     /// Takes one line apart.
     fn read(&mut self, line: &[u8]) -> Result<(), CaptureError> {
-        match canonical::parse(line) {
+        let limit = self.limits.values;
+        let parsed = parse_within(line, limit).map(|(message, values)| {
+            self.at_hand = (line.len(), values);
+            message
+        });
+        match parsed {
             // Revision 2025-03-26 allows several messages in an array.
             Ok(Json::Array(messages)) if messages.iter().any(is_message) => messages
                 .into_iter()
                 .try_for_each(|message| self.message(message, line)),
             Ok(message) => self.message(message, line),
+            Err(error) if looks_like_an_answer(line) && is_too_many(&error.problem) => {
+                Err(CaptureError::TooMuch {
+                    limit,
+                    unit: "JSON values",
+                })
+            }
             Err(error) if looks_like_an_answer(line) => Err(CaptureError::Unreadable {
                 method: ids_in(line)
                     .find_map(|id| self.inbox.open(id))
@@ -203,18 +250,17 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     }
 
     fn message(&mut self, message: Json, line: &[u8]) -> Result<(), CaptureError> {
-        let Json::Object(object) = message else {
+        let Json::Object(mut object) = message else {
             self.inbox.noise(line);
             return Ok(());
         };
-        let id = object.get("id").filter(|id| **id != Json::Null);
         let is_rpc = object.get("jsonrpc").and_then(Json::as_str) == Some("2.0");
-        let answer = match (object.get("result"), object.get("error")) {
-            _ if object.contains("method") => None,
-            (_, Some(error)) if *error != Json::Null => Some(Answer::Error(error.clone())),
-            (Some(result), _) => Some(Answer::Result(result.clone())),
-            _ => None,
+        let answer = match (object.contains("method"), object.get("error")) {
+            (true, _) => None,
+            (_, Some(error)) if *error != Json::Null => object.take("error").map(Answer::Error),
+            _ => object.take("result").map(Answer::Result),
         };
+        let id = object.get("id").filter(|id| **id != Json::Null);
         match (answer, object.get("method").and_then(Json::as_str)) {
             (Some(answer), _) => {
                 let number = id.and_then(number);
@@ -252,7 +298,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 }
                 self.inbox.spoke();
                 match id {
-                    Some(id) => self.reply(id, method),
+                    Some(id) => self.reply(id, method)?,
                     None => self.notified(method),
                 }
             }
@@ -268,11 +314,14 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         method: &'static str,
         answer: Answer,
     ) -> Result<(), CaptureError> {
+        self.count()?;
+        let mut answer = answer;
         let placeholder = if method == "initialize" {
-            match &answer {
+            match &mut answer {
                 Answer::Result(result) => {
                     check_initialize(result)?;
-                    self.inbox.initialized(result.clone());
+                    self.inbox
+                        .initialized(std::mem::replace(result, Json::Null));
                 }
                 Answer::Error(error) => {
                     return Err(CaptureError::Refused {
@@ -294,8 +343,24 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         Ok(())
     }
 
+    /// Counts the line at hand among the answers, all of which are kept.
+    fn count(&mut self) -> Result<(), CaptureError> {
+        let (bytes, values) = std::mem::take(&mut self.at_hand);
+        self.answered.0 += bytes;
+        self.answered.1 += values;
+        for (count, limit, unit) in [
+            (self.answered.0, self.limits.answer_bytes, "bytes"),
+            (self.answered.1, self.limits.values, "JSON values"),
+        ] {
+            if count > limit {
+                return Err(CaptureError::TooMuch { limit, unit });
+            }
+        }
+        Ok(())
+    }
+
     /// Answers a request of the server.
-    fn reply(&self, id: &Json, method: &str) {
+    fn reply(&self, id: &Json, method: &str) -> Result<(), CaptureError> {
         self.inbox.asked();
         let result = |result: Json| ("result", result);
         let error = |code: i64, message: &str| {
@@ -320,6 +385,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             outcome,
         ]);
         self.write(to_compact(&reply));
+        let limit = self.limits.unread;
+        match self.unread.load(Ordering::Relaxed) > limit {
+            true => Err(CaptureError::Unread { limit }),
+            false => Ok(()),
+        }
     }
 
     fn notified(&self, method: &str) {
@@ -336,6 +406,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
 
     fn write(&self, mut line: String) {
         line.push('\n');
+        self.unread.fetch_add(line.len(), Ordering::Relaxed);
         // Without a reader the server is gone, which the reading side finds out and explains better.
         let _ = self.out.send(line.into_bytes());
     }
@@ -391,7 +462,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
 }
 
 /// Writes lines, all that are at hand in one go, until it is ended.
-async fn write(mut lines: mpsc::UnboundedReceiver<Vec<u8>>, mut writer: impl AsyncWrite + Unpin) {
+async fn write(
+    mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
+    mut writer: impl AsyncWrite + Unpin,
+    unread: Arc<AtomicUsize>,
+) {
     while let Some(mut bytes) = lines.recv().await {
         while let Ok(more) = lines.try_recv() {
             bytes.extend(more);
@@ -399,9 +474,14 @@ async fn write(mut lines: mpsc::UnboundedReceiver<Vec<u8>>, mut writer: impl Asy
         if writer.write_all(&bytes).await.is_err() || writer.flush().await.is_err() {
             break;
         }
+        unread.fetch_sub(bytes.len(), Ordering::Relaxed);
     }
     // Not the end of stdin yet: a server that closed its stdout would end with it, and the two are told apart.
     std::future::pending::<()>().await;
+}
+
+fn is_too_many(problem: &Problem) -> bool {
+    matches!(problem, Problem::TooMany { .. })
 }
 
 fn is_message(value: &Json) -> bool {

@@ -16,8 +16,9 @@ use page::Page;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
 use super::check::{Manifests, examine, exit, manifests};
+use super::interrupt;
 use super::plan::{self, Plan};
-use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, shards};
+use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets, shards};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
@@ -54,12 +55,13 @@ const FLAGS: &[&str] = &[
 type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
-    let env: Environment = std::env::vars_os()
+    let env: Environment = crate::ours::vars()
+        .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let context = context(&env)?;
     if let Some(token) = context.token.as_ref().filter(|_| context.on_runner) {
-        output::print(&token.mask_command())?;
+        output::print_as_it_is(&token.mask_command())?;
     }
     let inputs = Inputs::read(&env)?;
     if let Some(folder) = &inputs.folder {
@@ -88,7 +90,13 @@ pub(super) async fn run() -> Result<Exit, Error> {
             return Err(error);
         }
     };
-    let json = deliver(&result, &inputs)?;
+    let json = match deliver(&result, &inputs) {
+        Ok(json) => json,
+        Err(error) => {
+            post.failed(&error).await;
+            return Err(error);
+        }
+    };
     post.finish(&result, &json).await?;
     Ok(exit(result.verdict))
 }
@@ -459,7 +467,12 @@ impl<'a> Post<'a> {
             return;
         };
         match CheckRun::start(api, &self.identity).await {
-            Ok(run) => self.run = Some(run),
+            Ok(run) => {
+                self.run = Some(run.clone());
+                // A cancelled job must not leave it in progress for ever.
+                let (context, identity) = (self.context.clone(), self.identity.clone());
+                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+            }
             Err(error) => refused(self.context, "create the check run", &error),
         }
     }
@@ -469,7 +482,7 @@ impl<'a> Post<'a> {
         let outcome = Outcome {
             verdict: Verdict::Undetermined,
             title: "Could not be checked".to_owned(),
-            summary: escape::fenced("text", &error.to_string()),
+            summary: secrets::clean(&escape::fenced("text", &error.to_string())),
             annotations: Vec::new(),
         };
         self.complete(&outcome).await;
@@ -480,7 +493,10 @@ impl<'a> Post<'a> {
             return false;
         };
         match run.complete(api, &self.identity, outcome).await {
-            Ok(()) => true,
+            Ok(()) => {
+                interrupt::nothing_left_to_say();
+                true
+            }
             Err(error) => {
                 refused(self.context, "complete the check run", &error);
                 false
@@ -559,6 +575,16 @@ impl<'a> Post<'a> {
         if let Err(error) = comment::post(api, pull.number, &identity, &wanted).await {
             refused(self.context, "post the comment", &error);
         }
+    }
+}
+
+/// Completes the run of a check that a signal ended. With a connection of its own: the runtime of the other may be busy.
+async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRun) {
+    let Some(Ok(api)) = context.token.as_ref().map(|token| Api::new(context, token)) else {
+        return;
+    };
+    if let Err(error) = run.cancel(&api, identity).await {
+        refused(context, "cancel the check run", &error);
     }
 }
 

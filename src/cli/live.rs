@@ -3,6 +3,7 @@
 use super::Error;
 use super::plan::Target;
 use super::progress::Progress;
+use super::secrets;
 use crate::capture::{CaptureFailure, Captured, Limits, Reach, capture};
 use crate::source::SourceError;
 use crate::surface::{ClientProfile, Surface};
@@ -44,7 +45,13 @@ pub(super) async fn observe_as(
     progress: &Progress,
 ) -> Result<Captured, CaptureFailure> {
     let stage = |stage| progress.stage(name, stage);
-    capture(reach, client, limits, &stage).await
+    let mut outcome = capture(reach, client, limits, &stage).await;
+    let secrets = secrets::known();
+    match &mut outcome {
+        Ok(captured) => captured.redact(&secrets),
+        Err(failure) => failure.redact(&secrets),
+    }
+    outcome
 }
 
 /// The error of a command that needs the server `name`.

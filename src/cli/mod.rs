@@ -17,6 +17,7 @@ mod fingerprint;
 mod fleet;
 mod from;
 mod import;
+mod interrupt;
 mod live;
 mod output;
 mod paste;
@@ -27,6 +28,7 @@ mod progress;
 mod reach;
 mod reference;
 mod scan;
+mod secrets;
 mod shards;
 mod sources;
 mod verify;
@@ -484,9 +486,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return Exit::Undetermined.code();
         }
     };
+    interrupt::watch();
     let code = runtime.block_on(async {
+        // Outside of `select!`, which would drop it, and with it kill the servers, before they are asked to end.
+        let mut running = std::pin::pin!(run(cli.command));
         tokio::select! {
-            outcome = run(cli.command) => match outcome {
+            outcome = &mut running => match outcome {
                 Ok(exit) => exit.code(),
                 Err(error) => {
                     output::complain(&error.to_string());
@@ -494,7 +499,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 }
             },
             code = crate::launch::interrupted() => {
-                crate::launch::end_all();
+                interrupt::end().await;
                 u8::try_from(code).unwrap_or(130)
             }
         }

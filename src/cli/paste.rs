@@ -2,6 +2,7 @@
 
 use super::ServerArgs;
 use crate::capture::http::Template;
+use crate::redact::is_secret;
 
 /// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
 pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
@@ -60,7 +61,7 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     for (key, value) in &args.env {
         words.push("--env".to_owned());
         // The value may be a secret, and this line may end up in a public log.
-        words.push(match looks_secret(key) {
+        words.push(match is_secret(key, value) {
             true => format!("{key}=\"${key}\""),
             false => quote(&format!("{key}={value}")),
         });
@@ -120,21 +121,6 @@ fn variable_for(name: &str) -> String {
         }
     };
     name.trim().chars().map(letter).collect()
-}
-
-fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "key",
-        "credential",
-        "auth",
-    ]
-    .iter()
-    .any(|it| name.contains(it))
 }
 
 fn quote(word: &str) -> String {

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use super::paste::pin_command;
 use super::shards::Part;
-use super::{Error, PolicyArgs, ServerArgs, from, reach};
+use super::{Error, PolicyArgs, ServerArgs, from, reach, secrets};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
+use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::surface::{ClientProfile, Note, Surface};
@@ -335,7 +336,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&reach, reach.launch()) {
-        (_, Some(launch)) => launched::chain(launch, server.launch_digests),
+        (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Reach::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
     };
@@ -350,6 +351,15 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         verify: server.verify,
         checksum_line: server.checksum_line,
     })
+}
+
+/// What is launched, as a baseline may keep it: an argument can hold a secret.
+fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
+    let mut links = launched::chain(launch, digests);
+    for link in &mut links {
+        link.name = secrets::clean(&link.name);
+    }
+    links
 }
 
 /// The policy of the file, with what the command line says.

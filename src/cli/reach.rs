@@ -1,7 +1,7 @@
 //! How a server is reached, from what was typed and what the configuration says. The one place that reads the
 //! environment for `${NAME}` and for `--proxy env`.
 
-use super::{Error, ServerArgs};
+use super::{Error, ServerArgs, secrets};
 use crate::capture::Reach;
 use crate::capture::http::{Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, header_line};
 use crate::config::{HttpConfig, ServerConfig};
@@ -49,10 +49,16 @@ pub(super) fn check_flags(
 /// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
 /// failing server.
 pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
+    let given = server.values.iter();
+    secrets::learn(given.map(|(name, value)| (name.as_str(), value.as_str())));
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
     let launch = |command: Vec<String>| -> Result<LaunchSpec, Error> {
         let mut env = server.env.clone();
         env.extend(args.env.iter().cloned());
+        secrets::learn(
+            env.iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
         let mut pass_env = server.pass_env.clone();
         pass_env.extend(args.pass_env.iter().cloned());
         let launch = LaunchSpec {
@@ -62,7 +68,7 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             pass_env,
         };
         launch
-            .verify(std::env::vars_os())
+            .verify(crate::ours::vars())
             .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
         Ok(launch)
     };
@@ -108,14 +114,17 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             "give the command that starts it with --start",
         ));
     }
-    Ok(Reach::Http(Box::new(HttpSpec {
+    let spec = HttpSpec {
         url,
         headers,
         start,
         ca: args.ca.clone().or_else(|| http.ca.clone()),
         proxy,
         transport: args.transport.unwrap_or(http.transport),
-    })))
+    };
+    let filled = spec.secrets();
+    secrets::learn(filled.iter().map(|value| ("HEADER_SECRET", value.as_str())));
+    Ok(Reach::Http(Box::new(spec)))
 }
 
 /// The server at an address that was typed. Headers and the like of the configuration belong to the address that stands
@@ -136,5 +145,5 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
 
 /// A variable of our environment.
 pub(super) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    crate::ours::var(name)?.into_string().ok()
 }

@@ -106,7 +106,7 @@ impl LaunchSpec {
 
 /// Starts the server of `spec`. Needs a tokio runtime.
 pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
-    let Environment { variables, missing } = spec.verify(std::env::vars_os())?;
+    let Environment { variables, missing } = spec.verify(crate::ours::vars())?;
     let Some((program, arguments)) = spec.command.split_first() else {
         return Err(LaunchError::NoCommand);
     };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::super::secrets;
 use super::Answered;
 use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
@@ -44,8 +45,12 @@ impl Page<'_> {
         }
     }
 
-    /// Both sections, within `limit` bytes.
+    /// Both sections, within `limit` bytes and without secrets.
     pub(super) fn markdown(&self, limit: usize) -> String {
+        secrets::clean(&self.sections(limit))
+    }
+
+    fn sections(&self, limit: usize) -> String {
         let Some(approval) = &self.result.approval else {
             return report::markdown(&self.result.live, limit);
         };
@@ -106,7 +111,13 @@ impl Page<'_> {
     }
 
     pub(super) fn annotations(&self) -> Vec<Annotation> {
-        report::annotations(&self.combined())
+        let mut annotations = report::annotations(&self.combined());
+        for annotation in &mut annotations {
+            annotation.title = secrets::clean(&annotation.title);
+            annotation.message = secrets::clean(&annotation.message);
+            annotation.raw_details = annotation.raw_details.as_deref().map(secrets::clean);
+        }
+        annotations
     }
 
     pub(super) fn has_something_to_say(&self) -> bool {
