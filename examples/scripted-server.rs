@@ -11,6 +11,9 @@
 //! | `start` | actions before anything is read |
 //! | `on` | `{"METHOD": actions}`: instead of the usual reaction to a request or notification; `"*"` stands for all others, `"response"` for answers to our requests. A list of lists gives the actions for the first time, the second, ...; the last one stays |
 //! | `eof` | actions when stdin ends; without it the server exits with 0 |
+//! | `boots` | a file that counts how often the server was started |
+//! | `boot` | `[{...}, {...}]`: members of the scenario for the first boot, the second, ... as `boots` counts them; the last one stays |
+//! | `client` | `{"NAME": {...}}`: members of the scenario for the client that introduces itself by this name |
 //! | `log` | a file that gets every line received, and `<eof>` |
 //!
 //! Actions are run one after another:
@@ -36,10 +39,10 @@
 //! | `{"exit": CODE}`, `"abort"` | ends the server; by a signal |
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
-//! `$pid` the server's process id, `$ppid` its parent's, `$now` the nanoseconds since 1970, `$cwd` its folder,
-//! `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of them, sorted, `$file{PATH}` what stands in a file
-//! and `$list{PATH}` what a folder holds and where its links lead (`-` if it cannot be read); values are escaped for a
-//! JSON string.
+//! `$boot` the number of the boot, `$client` the name of the client, `$pid` the server's process id, `$ppid` its parent's,
+//! `$now` the nanoseconds since 1970, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all
+//! of them, sorted, `$file{PATH}` what stands in a file and `$list{PATH}` what a folder holds and where its links lead (`-`
+//! if it cannot be read); values are escaped for a JSON string.
 
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
@@ -47,7 +50,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufWriter, Write};
 use std::process::{Command, ExitCode, Stdio, exit};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -72,6 +75,8 @@ struct Message {
     /// As received.
     id: Option<String>,
     cursor: Option<String>,
+    /// Who introduces itself.
+    client: Option<String>,
     count: usize,
 }
 
@@ -79,6 +84,12 @@ struct Message {
 struct Server {
     scenario: Arc<Mutex<Members>>,
 }
+
+/// Which boot this is, from 1.
+static BOOT: OnceLock<usize> = OnceLock::new();
+
+/// The name of the client.
+static CLIENT: OnceLock<String> = OnceLock::new();
 
 fn main() -> ExitCode {
     let Some(argument) = std::env::args().nth(1) else {
@@ -98,7 +109,43 @@ fn main() -> ExitCode {
 }
 
 impl Server {
+    /// Counts the boot, and takes over what the scenario says of it.
+    fn boot(&self) {
+        let Some(path) = self.member("boots") else {
+            return;
+        };
+        let path: String = serde_json::from_str(path.get()).expect("`boots` is a path");
+        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        let boot = before.trim().parse().unwrap_or(0) + 1;
+        std::fs::write(&path, boot.to_string()).expect("the boots can be counted");
+        BOOT.get_or_init(|| boot);
+        let Some(turns) = self.member("boot") else {
+            return;
+        };
+        let mut turns: Vec<Members> = serde_json::from_str(turns.get()).expect("`boot` is a list");
+        turns.truncate(boot);
+        self.scenario
+            .lock()
+            .expect("no panic")
+            .extend(turns.pop().unwrap_or_default());
+    }
+
+    /// Takes over what the scenario says of the client.
+    fn greeted(&self, name: &str) {
+        CLIENT.get_or_init(|| name.to_owned());
+        let Some(clients) = self.member("client") else {
+            return;
+        };
+        let mut clients: BTreeMap<String, Members> =
+            serde_json::from_str(clients.get()).expect("`client` is an object");
+        self.scenario
+            .lock()
+            .expect("no panic")
+            .extend(clients.remove(name).unwrap_or_default());
+    }
+
     fn run(&self) {
+        self.boot();
         if let Some(actions) = self.member("start") {
             self.act(&actions, &Message::default());
         }
@@ -111,6 +158,9 @@ impl Server {
                 continue;
             };
             let mut message = read(&message);
+            if let Some(name) = &message.client {
+                self.greeted(name);
+            }
             let count = counts.entry(message.method.clone()).or_default();
             *count += 1;
             message.count = *count;
@@ -384,9 +434,14 @@ fn read(message: &Members) -> Message {
             .and_then(|method| text(method))
             .unwrap_or_else(|| "response".into()),
         id: message.get("id").map(|id| id.get().to_owned()),
-        cursor: params.and_then(|params| Some(params.get("cursor")?.as_str()?.to_owned())),
+        client: text_at(&params, "/clientInfo/name"),
+        cursor: text_at(&params, "/cursor"),
         count: 0,
     }
+}
+
+fn text_at(params: &Option<Value>, pointer: &str) -> Option<String> {
+    Some(params.as_ref()?.pointer(pointer)?.as_str()?.to_owned())
 }
 
 /// The text of a value without line breaks, which can only stand between its parts.
@@ -454,6 +509,11 @@ fn filled(text: &str, message: &Message) -> String {
     let mut text = text
         .replace("$id", message.id.as_deref().unwrap_or("null"))
         .replace("$count", &message.count.to_string())
+        .replace("$boot", &BOOT.get().copied().unwrap_or(1).to_string())
+        .replace(
+            "$client",
+            &escaped(CLIENT.get().map_or("-", String::as_str)),
+        )
         .replace("$pid", &std::process::id().to_string());
     #[cfg(unix)]
     if text.contains("$ppid") {

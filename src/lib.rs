@@ -44,6 +44,8 @@ pub mod schema;
 
 pub mod drift;
 
+pub mod stability;
+
 pub mod policy;
 
 pub mod config;

@@ -7,7 +7,8 @@
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
 //! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again.
+//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
+//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
@@ -61,6 +62,8 @@ pub struct Limits {
     pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// List everything once more on the same connection, after this long.
+    pub again: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
@@ -81,6 +84,7 @@ impl Default for Limits {
             cursor: 64 * 1024,
             unread: MIB,
             relists: 8,
+            again: None,
             patience: Patience::default(),
         }
     }
@@ -103,6 +107,8 @@ pub enum Stage {
     },
     /// The server announced a change; listing again.
     Settling,
+    /// Everything is listed; waiting before it is listed once more.
+    Waiting,
     /// Everything is known; the server is being ended.
     Stopping,
 }
@@ -116,6 +122,8 @@ pub struct Captured {
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
+    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
 }
@@ -169,15 +177,10 @@ pub async fn capture_stdio(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     progress(Stage::Starting);
-    let never_started = |error| CaptureFailure {
-        error,
-        stderr: Vec::new(),
-        missing_variables: Vec::new(),
-    };
-    let mut server = launch(spec).map_err(|error| never_started(error.into()))?;
+    let mut server = launch(spec).map_err(|error| CaptureFailure::before(error.into()))?;
     let Some((stdin, stdout)) = server.take_pipes() else {
         let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-        return Err(never_started(CaptureError::Read(gone)));
+        return Err(CaptureFailure::before(CaptureError::Read(gone)));
     };
 
     let inbox = Arc::new(Inbox::default());
@@ -213,12 +216,32 @@ pub async fn capture_stdio(
 
     progress(Stage::Stopping);
     sender.close().await;
-    let missing_variables = server.missing_variables().to_vec();
-    let ending = server.shutdown(limits.patience).await;
+    finished(outcome, &inbox, client, Some(server), limits, "on stdout").await
+}
+
+/// Ends the server, if it is a process of ours, and says what came of it.
+async fn finished(
+    outcome: Result<Heard, CaptureError>,
+    inbox: &Inbox,
+    client: &ClientProfile,
+    server: Option<Launched>,
+    limits: &Limits,
+    place: &str,
+) -> Result<Captured, CaptureFailure> {
+    let (missing_variables, stderr) = match server {
+        Some(server) => {
+            let missing = server.missing_variables().to_vec();
+            (missing, server.shutdown(limits.patience).await.stderr)
+        }
+        None => Default::default(),
+    };
     match outcome {
-        Ok((initialize, lists)) => {
-            let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
-            note_noise(&mut surface, &inbox.all_noise());
+        Ok((initialize, lists, again)) => {
+            let surface =
+                |lists: Lists| Surface::new(&initialize, lists, client.clone(), Scope::FULL);
+            let again = again.map(surface);
+            let mut surface = surface(lists.clone());
+            note_noise(&mut surface, &inbox.all_noise(), place);
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -228,16 +251,20 @@ pub async fn capture_stdio(
                 initialize,
                 lists,
                 surface,
-                stderr: ending.stderr,
+                again,
+                stderr,
             })
         }
         Err(error) => Err(CaptureFailure {
             error,
-            stderr: ending.stderr,
+            stderr,
             missing_variables,
         }),
     }
 }
+
+/// The answer to `initialize`, the lists, and the lists once more if they were asked for again.
+type Heard = (Json, Lists, Option<Lists>);
 
 /// The whole conversation over one wire.
 async fn converse<R>(
@@ -246,7 +273,7 @@ async fn converse<R>(
     client: &ClientProfile,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<(Json, Lists), CaptureError>
+) -> Result<Heard, CaptureError>
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
@@ -277,8 +304,13 @@ where
         limits,
         progress,
     };
-    let lists = lister.all(initialize.get("capabilities")).await?;
-    Ok((initialize, lists))
+    let capabilities = initialize.get("capabilities");
+    let lists = lister.all(capabilities).await?;
+    let again = match limits.again {
+        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        None => None,
+    };
+    Ok((initialize, lists, again))
 }
 
 /// Why there will be no answer to `method`.
@@ -315,9 +347,9 @@ fn exited(inbox: &Inbox, status: ExitStatus) -> CaptureError {
     }
 }
 
-fn note_noise(surface: &mut Surface, noise: &Noise) {
+fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
-        let message = format!("{noise} on stdout");
+        let message = format!("{noise} {place}");
         surface.note("stdout-noise", None, message);
     }
 }

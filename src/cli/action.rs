@@ -38,6 +38,8 @@ const REPORT: &str = "mcp-keel-report.json";
 const FLAGS: &[&str] = &[
     "config",
     "baseline",
+    "url",
+    "start",
     "timeout",
     "client",
     "capabilities",
@@ -159,6 +161,7 @@ impl Inputs {
         ];
         let mut identity = vec![check_name.clone()];
         identity.extend(named.map(|name| input(name).unwrap_or_default().to_owned()));
+        identity.extend(input("url").map(str::to_owned));
         let check = check_args(env)?;
         let merge: Vec<PathBuf> = listed(env, "merge")
             .into_iter()
@@ -227,6 +230,7 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
         ("env", "--env"),
         ("from", "--from"),
         ("inputs", "--input"),
+        ("header", "--header"),
         ("report", "--report"),
     ] {
         let lines = input(env, name).unwrap_or_default().lines();
@@ -638,6 +642,25 @@ mod tests {
             [variable("A", "1"), variable("B", "two words")]
         );
         assert_eq!(args.policy.fail_on, Some(FailOn::Breaking));
+    }
+
+    #[test]
+    fn a_server_over_http_is_reached_with_headers_a_line_each() {
+        let args = check_args(&env(&[
+            ("INPUT_URL", "https://x.example/mcp"),
+            (
+                "INPUT_HEADER",
+                "Authorization: Bearer ${TOKEN}\nX-Key: ${KEY}\n",
+            ),
+            ("INPUT_START", "node http.js"),
+        ]))
+        .expect("arguments");
+        assert_eq!(args.server.url.as_deref(), Some("https://x.example/mcp"));
+        assert_eq!(
+            args.server.headers,
+            ["Authorization: Bearer ${TOKEN}", "X-Key: ${KEY}"]
+        );
+        assert_eq!(args.server.start.as_deref(), Some("node http.js"));
     }
 
     #[test]

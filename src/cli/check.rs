@@ -1,6 +1,7 @@
 //! `mcp-keel check`: boot, capture, compare, report, exit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,13 +9,13 @@ use std::time::{Duration, Instant};
 use super::compared::{self, Compared, finding};
 use super::plan::{Plan, Target, resolve, today, verified};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, fleet, live, output, shards};
+use super::repeat::{self, Observed};
+use super::{CheckArgs, Error, Exit, fleet, output, shards};
 use crate::baseline::{BaselineError, Manifest, Pinned, store};
-use crate::capture::CaptureFailure;
-use crate::policy::{Policy, Verdict, check_version};
+use crate::policy::{Policy, Verdict};
 use crate::release::Release;
 use crate::report::{
-    Comparison, Cost, Failure, Report, RunFinding, ServerReport, Shard, Status, settled,
+    Comparison, Report, RunFinding, ServerReport, Shard, Status, certain, settled,
 };
 use crate::surface::Note;
 
@@ -88,26 +89,32 @@ pub(super) async fn examine(
     let mut servers: Vec<ServerReport> = examined.into_iter().map(|(server, _)| server).collect();
     compared::locate(&mut servers);
     Ok(Examined {
-        report: assembled(plan, findings(plan, manifests), servers),
+        report: assembled(plan, manifests, servers),
         took,
     })
 }
 
 /// The report of the run, or of the part of it that this is.
-fn assembled(plan: &Plan, findings: Vec<RunFinding>, servers: Vec<ServerReport>) -> Report {
-    let Some((part, names)) = &plan.part else {
-        let findings = settled(&findings, &servers);
+fn assembled(plan: &Plan, manifests: &Manifests, servers: Vec<ServerReport>) -> Report {
+    let of_the_run = findings(plan, manifests);
+    let mut of_these = plan.differing_profiles();
+    // An order that does not depend on who checked what.
+    of_these.sort();
+    let of_these = of_these.into_iter().map(|it| finding(&plan.policy, it));
+    let Some(part) = &plan.part else {
+        let mut findings = settled(&of_the_run, &servers);
+        findings.extend(of_these);
         return Report::new(Comparison::Check, servers, findings);
     };
     // What depends on all servers is left to whoever has all of them.
-    let certain = findings.iter().filter(|it| it.unless.is_none());
-    let certain = certain.map(|it| it.finding.clone()).collect();
-    let mut report = Report::new(Comparison::Check, servers, certain);
+    let mut findings = certain(&of_the_run);
+    findings.extend(of_these);
+    let mut report = Report::new(Comparison::Check, servers, findings);
     report.shard = Some(Shard {
         index: part.index,
         of: part.of,
-        servers: names.clone(),
-        findings,
+        servers: plan.order.clone(),
+        findings: of_the_run,
     });
     report
 }
@@ -154,48 +161,24 @@ async fn check(
     progress: &Progress,
 ) -> ServerReport {
     let pinned = manifest.servers().get(&target.name);
-    match live::observe(target, pinned.map(|pinned| &pinned.surface), progress).await {
-        Ok(captured) => {
-            let surface = &captured.surface;
-            let release = release.unwrap_or_else(|| Release::of_server(surface));
-            let notes = target.notes(pinned);
-            let compared = Compared {
-                name: &target.name,
-                old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-                new: Some((surface, &release)),
-                manifest: Some(manifest),
-                accept_with: &target.pin_command,
-                notes: &notes,
-            };
-            compared.report(policy, today())
-        }
-        Err(failure) => undetermined(target, pinned, &failure),
-    }
-}
-
-pub(super) fn undetermined(
-    target: &Target,
-    pinned: Option<&Pinned>,
-    failure: &CaptureFailure,
-) -> ServerReport {
-    let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
-    ServerReport {
-        name: target.name.clone(),
-        status: Status::Undetermined(Failure {
-            message: failure.to_string(),
-            help: failure.help(),
-            stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
-        }),
-        changes: Vec::new(),
-        findings: Vec::new(),
-        version: check_version(version, None, None),
-        cost: Cost {
-            baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
-            current: 0,
-        },
-        components: 0,
-        accept_with: target.pin_command.clone(),
-    }
+    let surface = pinned.map(|pinned| &pinned.surface);
+    let notes = target.notes(pinned);
+    let compare = |observed: &Observed| {
+        let new = &observed.captured.surface;
+        let old = surface.map(|surface| observed.reference(target, surface));
+        let release = release.clone().unwrap_or_else(|| Release::of_server(new));
+        let compared = Compared {
+            name: &target.name,
+            old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
+            new: Some((new, &release)),
+            manifest: Some(manifest),
+            accept_with: &target.pin_command,
+            notes: &notes,
+        };
+        Ok::<_, Infallible>(compared.report(policy, today()))
+    };
+    let Ok(report) = repeat::compared(target, pinned, policy, progress, compare).await;
+    report
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.

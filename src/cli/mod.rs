@@ -27,6 +27,7 @@ mod plan;
 mod progress;
 mod reach;
 mod reference;
+mod repeat;
 mod scan;
 mod secrets;
 mod shards;
@@ -190,7 +191,15 @@ struct ServerArgs {
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
-    /// The client name that the server sees
+    /// How often a server is booted to see whether it says the same each time [default: 2 for pin; once for check, and
+    /// once more before it claims drift]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
+    repeat: Option<u8>,
+    /// Wait this long on each connection and list once more, for lists that change after a while
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    settle: Option<u64>,
+    /// The client that the server sees: claude-code, claude-desktop, codex, cursor, gemini-cli, mcp-inspector, vscode,
+    /// windsurf or zed with what it announces, or any other name
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// The client capabilities that the server sees, such as roots,sampling (`none` for none)

@@ -1,7 +1,8 @@
 //! From what was typed to what it means: which servers, started how, compared with which file, under which policy.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::paste::pin_command;
@@ -9,10 +10,12 @@ use super::shards::Part;
 use super::{Error, PolicyArgs, ServerArgs, from, reach, secrets};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Limits, Reach};
-use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
+use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::stability::mask::{self, Mask};
+use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, Note, Surface};
 use crate::verify::checksum::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
@@ -25,8 +28,10 @@ pub(super) struct Plan {
     pub(super) targets: Vec<Target>,
     /// Servers of the run that another part of it checks.
     pub(super) others: Vec<Target>,
-    /// Which part of a run this is, with the servers of the whole.
-    pub(super) part: Option<(Part, Vec<String>)>,
+    /// Which part of a run this is.
+    pub(super) part: Option<Part>,
+    /// Of a part: the servers of the whole run in order.
+    pub(super) order: Vec<String>,
     /// Where the baselines are.
     pub(super) pattern: PathBuf,
     pub(super) policy: Policy,
@@ -37,10 +42,20 @@ pub(super) struct Plan {
 /// One server under test.
 pub(super) struct Target {
     pub(super) name: String,
+    /// The name of its table in the configuration.
+    pub(super) configured_as: String,
     pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
     pub(super) limits: Limits,
+    /// Which profile of which server it is.
+    pub(super) profile: Option<ProfileName>,
+    /// What was seen of a profile in this run, for comparing it with the others.
+    pub(super) seen: OnceLock<Surface>,
+    /// How often it is booted; none means that nobody said.
+    pub(super) repeat: Option<usize>,
+    /// Which texts are left out of what it says.
+    pub(super) masks: Vec<Mask>,
     /// The command that accepts what it says now.
     pub(super) pin_command: String,
     /// Where its version is read.
@@ -57,6 +72,13 @@ impl Target {
     /// Whether nobody gave it a name.
     pub(super) fn is_unnamed(&self) -> bool {
         self.name == UNNAMED
+    }
+
+    /// A surface without what the masks leave out.
+    pub(super) fn masked(&self, surface: &Surface) -> Surface {
+        let mut masked = surface.clone();
+        mask::apply(&self.masks, &mut masked);
+        masked
     }
 
     /// Compares bytes on disk with what was approved.
@@ -119,12 +141,19 @@ impl Plan {
         self.targets.iter().chain(&self.others)
     }
 
-    /// The names of the servers in order, each once.
-    pub(super) fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.targets.iter().map(|it| it.name.clone()).collect();
-        let mut seen = BTreeSet::new();
-        names.retain(|name| seen.insert(name.clone()));
-        names
+    /// Tools that are not the same for every profile of a server.
+    pub(super) fn differing_profiles(&self) -> Vec<Note> {
+        let mut servers: BTreeMap<&str, Vec<(&str, &Surface)>> = BTreeMap::new();
+        for target in &self.targets {
+            if let (Some(name), Some(seen)) = (&target.profile, target.seen.get()) {
+                let profiles = servers.entry(&name.server).or_default();
+                profiles.push((&name.profile, seen));
+            }
+        }
+        servers
+            .iter()
+            .flat_map(|(server, profiles)| differing(server, profiles))
+            .collect()
     }
 
     /// The file of a target's baseline.
@@ -167,12 +196,12 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
     };
     let typed_here = !args.command.is_empty() || args.url.is_some();
     let (named, complete) = if typed_here {
-        let server = typed(args, config.as_ref(), &pattern)?;
+        let typed = typed(args, config.as_ref(), &pattern)?;
         let complete = config.as_ref().is_none_or(|config| {
-            let others = config.servers.keys().any(|name| *name != server.0);
-            !others && config.from.is_empty()
+            let is_typed = |name: &String| typed.iter().any(|(it, _)| it == name);
+            config.servers.keys().all(is_typed) && config.from.is_empty()
         });
-        (vec![server], complete)
+        (typed, complete)
     } else {
         configured(args, config.as_ref())?
     };
@@ -189,6 +218,7 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
         targets,
         others: Vec::new(),
         part: None,
+        order: Vec::new(),
         pattern,
         policy: policy_of_file,
         complete,
@@ -214,7 +244,7 @@ fn typed(
     args: &ServerArgs,
     config: Option<&Config>,
     pattern: &Path,
-) -> Result<(String, ServerConfig), Error> {
+) -> Result<Vec<(String, ServerConfig)>, Error> {
     let name = match &args.servers[..] {
         [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
         [name] => name.clone(),
@@ -237,20 +267,22 @@ fn typed(
             ));
         }
     };
-    let mut server = config
-        .and_then(|config| config.servers.get(&name))
-        .cloned()
-        .unwrap_or_default();
-    server.command.clone_from(&args.command);
-    server.http = args.url.as_deref().map(reach::typed);
-    if server.http.is_some() && args.start.is_none() {
-        // What the configuration says of a process has nothing to hold on to.
-        server.verify = None;
-        server.checksum_line = None;
+    let mut found = config.map_or_else(Vec::new, |config| config.named(&name));
+    if found.is_empty() {
+        found.push((name, ServerConfig::default()));
     }
-    // A command that is typed is meant from where it is typed.
-    server.cwd = None;
-    Ok((name, server))
+    for (_, server) in &mut found {
+        server.command.clone_from(&args.command);
+        server.http = args.url.as_deref().map(reach::typed);
+        if server.http.is_some() && args.start.is_none() {
+            // What the configuration says of a process has nothing to hold on to.
+            server.verify = None;
+            server.checksum_line = None;
+        }
+        // A command that is typed is meant from where it is typed.
+        server.cwd = None;
+    }
+    Ok(found)
 }
 
 /// The one server of a baseline that has only one.
@@ -292,18 +324,38 @@ fn configured(
     } else {
         let mut asked = Vec::new();
         for name in &args.servers {
-            if asked.iter().any(|(it, _)| it == name) {
-                continue;
+            // The server of this name, or all of its profiles.
+            let is_meant = |full: &String, server: &Result<ServerConfig, _>| {
+                let server = server.as_ref().ok();
+                let profile = server.and_then(|server| server.profile.as_ref());
+                full == name || profile.is_some_and(|profile| profile.server == *name)
+            };
+            let names: Vec<String> = known
+                .iter()
+                .filter(|(full, server)| is_meant(full, server))
+                .map(|(full, _)| full.clone())
+                .collect();
+            let found: Vec<_> = names
+                .iter()
+                .filter_map(|name| known.remove_entry(name))
+                .collect();
+            if found.is_empty() && !asked_already(&asked, name) {
+                return Err(not_known(name, known.keys().map(String::as_str)));
             }
-            match known.remove(name) {
-                Some(server) => asked.push((name.clone(), server)),
-                None => return Err(not_known(name, known.keys().map(String::as_str))),
-            }
+            asked.extend(found);
         }
         asked
     };
     let complete = asked.len() == everything && !aside;
     Ok((from::usable(asked)?, complete))
+}
+
+/// Whether a server is among those that were asked for, by its own name or by that of its profiles.
+fn asked_already<E>(asked: &[(String, Result<ServerConfig, E>)], name: &str) -> bool {
+    asked.iter().any(|(full, server)| {
+        let profile = server.as_ref().ok().and_then(|it| it.profile.as_ref());
+        full == name || profile.is_some_and(|profile| profile.server == name)
+    })
 }
 
 fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
@@ -325,9 +377,13 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         limits.request = timeout;
         limits.total = limits.total.max(10 * timeout);
     }
+    if let Some(pause) = args.settle.map(Duration::from_secs).or(server.settle) {
+        limits.again = Some(pause);
+        limits.total += pause;
+    }
     let mut client = server.client;
-    if args.client.is_some() {
-        client.name.clone_from(&args.client);
+    if let Some(name) = &args.client {
+        client = ClientChoice::named(name).over(client);
     }
     if let Some(capabilities) = &args.capabilities {
         let announced = capabilities
@@ -343,10 +399,18 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
     Ok(Target {
         pin_command: pin_command(args, &name),
         launched,
+        configured_as: server
+            .profile
+            .as_ref()
+            .map_or_else(|| name.clone(), |profile| profile.server.clone()),
+        profile: server.profile,
+        seen: OnceLock::new(),
         name,
         reach,
         client,
         limits,
+        repeat: args.repeat.map(usize::from).or(server.repeat),
+        masks: server.masks,
         version: server.version,
         verify: server.verify,
         checksum_line: server.checksum_line,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::check::exit;
-use super::plan::{Plan, resolve};
+use super::plan::{Plan, Target, resolve};
 use super::{Error, Exit, ReportArgs, ServerArgs, output};
 use crate::report::{self, Report, escape};
 
@@ -94,17 +94,50 @@ pub(super) fn cut(mut plan: Plan, args: &ShardArgs) -> Result<Plan, Error> {
         return Ok(plan);
     };
     let timings = Timings::read(args.timings.as_deref())?;
-    let order = plan.names();
-    let mine: BTreeSet<String> = balanced(&order, &timings, part.of)
+    let (names, times) = units(&plan, &timings);
+    let mine: BTreeSet<String> = balanced(&names, &times, part.of)
         .swap_remove(part.index - 1)
         .into_iter()
         .collect();
+    plan.order = plan.targets.iter().map(|it| it.name.clone()).collect();
     let everybody = std::mem::take(&mut plan.targets);
     (plan.targets, plan.others) = everybody
         .into_iter()
-        .partition(|target| mine.contains(&target.name));
-    plan.part = Some((part, order));
+        .partition(|target| mine.contains(unit(target)));
+    plan.part = Some(part);
     Ok(plan)
+}
+
+/// What is never cut apart: the profiles of one server are compared with each other.
+fn unit(target: &Target) -> &str {
+    match &target.profile {
+        Some(profile) => &profile.server,
+        None => &target.name,
+    }
+}
+
+/// The units of a plan in order, each once, and how long they take where that is known of all that is in them.
+fn units(plan: &Plan, timings: &Timings) -> (Vec<String>, Timings) {
+    let mut names: Vec<String> = Vec::new();
+    let mut seconds: BTreeMap<String, Option<f64>> = BTreeMap::new();
+    for target in &plan.targets {
+        let unit = unit(target);
+        if !names.iter().any(|it| it == unit) {
+            names.push(unit.to_owned());
+        }
+        let sum = seconds.entry(unit.to_owned()).or_insert(Some(0.0));
+        *sum = sum
+            .zip(timings.seconds.get(&target.name))
+            .map(|(sum, time)| sum + time);
+    }
+    let known = seconds
+        .into_iter()
+        .filter_map(|(unit, time)| Some((unit, time?)));
+    let times = Timings {
+        timings_version: 1,
+        seconds: known.collect(),
+    };
+    (names, times)
 }
 
 /// The servers of each part, in the order of the plan: the longest first, each to whoever has least to do so far. A
@@ -203,8 +236,7 @@ pub(super) fn record(path: &Path, took: &[(String, Duration)]) -> Result<(), Err
 /// `mcp-keel plan`: who would check what. Nothing is started.
 pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
     let plan = resolve(&args.server, None)?;
-    let timings = Timings::read(args.timings.as_deref())?;
-    let names = plan.names();
+    let (names, timings) = units(&plan, &Timings::read(args.timings.as_deref())?);
     let parts = balanced(&names, &timings, usize::from(args.shards));
     // A part without servers needs no job.
     let parts = parts.iter().enumerate().filter(|it| !it.1.is_empty());

@@ -293,6 +293,16 @@ impl Policy {
         }
     }
 
+    /// Whether a capture that is unreliable for this reason is compared all the same, as far as it stands still. Unless
+    /// the policy says so of the rule, nothing is claimed about such a server, whatever the enforcement.
+    pub fn tolerates(&self, rule: &str) -> bool {
+        match self.rules.get(rule) {
+            Some(RuleSetting::Action(action)) => *action < Action::Block,
+            Some(RuleSetting::Level(level)) => !self.fail_on.reached_by(*level),
+            None => false,
+        }
+    }
+
     /// What there is to say of the acceptances themselves: those that have expired, and those that match nothing
     /// unless a change has the id beside the note.
     pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {

@@ -50,6 +50,12 @@ pub fn settled(findings: &[RunFinding], servers: &[ServerReport]) -> Vec<Finding
         .collect()
 }
 
+/// The findings about a run that hold whatever its servers do.
+pub fn certain(findings: &[RunFinding]) -> Vec<Finding> {
+    let certain = findings.iter().filter(|it| it.unless.is_none());
+    certain.map(|it| it.finding.clone()).collect()
+}
+
 /// Reports that cannot be joined.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -204,6 +210,7 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     let mut holder = BTreeMap::new();
     let mut run: Option<(String, Shard)> = None;
     let mut known: BTreeMap<String, Vec<ServerReport>> = BTreeMap::new();
+    let mut of_parts: Vec<Finding> = Vec::new();
     for (file, report) in reports {
         let Some(shard) = report.shard else {
             continue;
@@ -225,6 +232,9 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
             });
         }
         claim(&mut holder, &file, &report.servers)?;
+        // After what is certain of the whole run stands what is said of the servers of this part.
+        let common = certain(&shard.findings).len();
+        of_parts.extend(report.findings.into_iter().skip(common));
         for server in report.servers {
             if !shard.servers.contains(&server.name) {
                 return Err(MergeError::Stranger {
@@ -251,7 +261,9 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
             found.unwrap_or_else(|| vec![missing(name, &absent)])
         })
         .collect();
-    let findings = settled(&shard.findings, &servers);
+    let mut findings = settled(&shard.findings, &servers);
+    of_parts.sort_by(|one, other| one.note.cmp(&other.note));
+    findings.extend(of_parts);
     Ok(Report::new(Comparison::Check, servers, findings))
 }
 

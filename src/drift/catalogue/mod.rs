@@ -6,6 +6,7 @@ mod finding;
 mod pin;
 mod scan;
 mod server;
+mod stability;
 mod tool;
 
 use std::sync::LazyLock;
@@ -100,6 +101,7 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         tool::RULES,
         component::RULES,
         finding::RULES,
+        stability::RULES,
         pin::RULES,
         scan::RULES,
     ]
