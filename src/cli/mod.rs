@@ -16,6 +16,7 @@ mod eras;
 mod error;
 mod fingerprint;
 mod fleet;
+mod from;
 mod import;
 mod interrupt;
 mod live;
@@ -30,6 +31,7 @@ mod reference;
 mod repeat;
 mod scan;
 mod secrets;
+mod shards;
 mod sources;
 mod verify;
 mod verify_lock;
@@ -64,6 +66,10 @@ enum Command {
     Pin(PinArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
     Capture(CaptureArgs),
+    /// Say which servers each part of a run checks (`check --shard I/N`), as a matrix for a workflow too
+    Plan(shards::PlanArgs),
+    /// Join the JSON reports of the parts of a run into one report and one verdict
+    Merge(shards::MergeArgs),
     /// Compare two sources
     Diff(DiffArgs),
     /// Print a digest of every component of a source
@@ -112,6 +118,8 @@ struct CheckArgs {
     #[command(flatten)]
     jobs: fleet::JobsArgs,
     #[command(flatten)]
+    shard: shards::ShardArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     report: ReportArgs,
@@ -151,6 +159,8 @@ struct ServerArgs {
     /// The configuration [default: mcp-keel.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    from: from::FromArgs,
     /// The baseline; {server} in it means one file a server [default: mcp-baseline.json]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -561,6 +571,8 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Check(args) => check::run(args).await,
         Command::Pin(args) => pin::run(args).await,
         Command::Capture(args) => capture::run(args).await,
+        Command::Plan(args) => shards::plan(&args),
+        Command::Merge(args) => shards::merge(&args),
         Command::Diff(args) => diff::run(args).await,
         Command::Fingerprint(args) => fingerprint::run(args).await,
         Command::Scan(args) => scan::run(args).await,

@@ -51,6 +51,8 @@ pub(super) fn check_flags(
 /// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
 /// failing server.
 pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
+    let given = server.values.iter();
+    secrets::learn(given.map(|(name, value)| (name.as_str(), value.as_str())));
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
     let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
         command.extend(server.args.iter().cloned());
@@ -76,6 +78,10 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
     };
     let Some(http) = &server.http else {
         return Ok(Reach::Stdio(launch(server.command.clone())?));
+    };
+    let variable = |name: &str| {
+        let given = server.values.get(name).cloned();
+        given.or_else(|| variable(name))
     };
     let url = Endpoint::new(&http.url, &variable).map_err(wrong)?;
     let typed = args
@@ -145,6 +151,7 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-fn variable(name: &str) -> Option<String> {
+/// A variable of our environment.
+pub(super) fn variable(name: &str) -> Option<String> {
     crate::ours::var(name)?.into_string().ok()
 }

@@ -4,6 +4,7 @@
 //! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
 
 mod client;
+pub mod foreign;
 mod http;
 mod mask;
 mod node;
@@ -39,6 +40,8 @@ pub struct Config {
     pub folder: PathBuf,
     /// Where the baseline is; `{server}` in it means one file a server.
     pub baseline: Option<PathBuf>,
+    /// Lists of servers in other formats.
+    pub from: Vec<PathBuf>,
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
     /// The policy.
@@ -86,6 +89,9 @@ pub struct ServerConfig {
     pub sandbox: Option<Level>,
     /// Whether it is not started where it cannot be limited so.
     pub sandbox_required: bool,
+    /// What `${NAME}` in `http` stands for before the environment is asked, and everything else that a user gave for
+    /// this server. May hold secrets.
+    pub values: BTreeMap<String, String>,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -146,7 +152,7 @@ impl Config {
         let source = Source::new(path, text);
         let table = source.parse()?;
         let root = Node::root(&source, &table);
-        root.only(&["baseline", "server", "policy", "accept"])?;
+        root.only(&["baseline", "from", "server", "policy", "accept"])?;
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -156,6 +162,11 @@ impl Config {
             .map(|node| node.string())
             .transpose()?
             .map(|it| folder.join(it));
+        let from = match root.get("from") {
+            Some(node) if node.is_array() => node.strings()?,
+            Some(node) => vec![node.string()?.to_owned()],
+            None => Vec::new(),
+        };
         let mut servers = BTreeMap::new();
         if let Some(node) = root.get("server") {
             for (name, node) in node.members()? {
@@ -185,6 +196,7 @@ impl Config {
                 .collect::<Result<_, _>>()?;
         }
         Ok(Self {
+            from: from.iter().map(|it| folder.join(it)).collect(),
             folder,
             baseline,
             servers,
@@ -296,6 +308,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| it.boolean())
             .transpose()?
             .unwrap_or_default(),
+        values: BTreeMap::new(),
     })
 }
 
