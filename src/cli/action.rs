@@ -44,6 +44,8 @@ const FLAGS: &[&str] = &[
     "timeout",
     "client",
     "capabilities",
+    "era",
+    "repeat",
     "fail-on",
     "fail-on-exposure",
     "enforcement",

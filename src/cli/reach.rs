@@ -7,7 +7,7 @@ use crate::capture::http::{
     Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
 };
 use crate::config::{HttpConfig, ServerConfig};
-use crate::launch::LaunchSpec;
+use crate::launch::{LaunchSpec, sandbox};
 
 /// Refuses flags that would have no meaning, or a dangerous one, for these servers.
 pub(super) fn check_flags(
@@ -112,6 +112,17 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         true => None,
         false => Some(launch(start)?),
     };
+    if start
+        .as_ref()
+        .is_some_and(|it| it.sandbox.level == sandbox::Level::Strict)
+    {
+        return Err(Error::usage(
+            format!(
+                "{name}: a server over HTTP cannot be started without a network, which `strict` takes away"
+            ),
+            "use --sandbox fs, or check it over stdio",
+        ));
+    }
     if start.is_none() && !(args.env.is_empty() && args.pass_env.is_empty()) && args.url.is_some() {
         return Err(Error::usage(
             "--env and --pass-env are for a server that is started, and nothing is started",
