@@ -28,11 +28,12 @@
 //! | `{"hex": "ff0a"}` | writes bytes |
 //! | `{"stderr": TEXT}` | writes a line to stderr |
 //! | `{"stream": PARTS, "to": PLACE}` | writes without holding it in memory: a part is a TEXT or `{"times": N, "of": PARTS, "between": TEXT}`, where 0 is for ever and `$n` counts from 0. PLACE is `stdout` (the default), `stderr` or the path of a file |
-//! | `{"write": PATH, "content": TEXT}` | replaces a file |
+//! | `{"write": PATH, "content": TEXT}` | replaces a file, and says on stderr whether it could |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
 //! | `{"busy_ms": N}` | keeps a core busy, as servers do that load what they are made of |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
+//! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
 //! | `{"background": ACTIONS}` | runs ACTIONS on the side |
 //! | `"close-stdout"`, `"close-stdin"`, `"close-stderr"` | closes one |
@@ -357,7 +358,9 @@ impl Server {
             };
         } else if let Some(path) = text("write") {
             let content = filled(&text("content").unwrap_or_default(), message);
-            std::fs::write(path, content).expect("the file can be written");
+            // What was filled in is escaped for a JSON string.
+            let content = serde_json::from_str(&format!("\"{content}\"")).unwrap_or(content);
+            tried(&path, std::fs::write(&path, content));
         } else if let Some(times) = number("repeat") {
             let actions = action.get("do").expect("`repeat` has a `do`");
             let mut left = times;
@@ -382,6 +385,8 @@ impl Server {
                 .spawn()
                 .expect("the command can be started");
             std::thread::spawn(move || child.wait());
+        } else if let Some(address) = text("connect") {
+            tried(&address, std::net::TcpStream::connect(&address));
         } else if let Some(members) = action.get("set") {
             let members: Members = serde_json::from_str(members.get()).expect("`set` is an object");
             self.scenario.lock().expect("no panic").extend(members);
@@ -568,6 +573,13 @@ fn replaced(mut text: String, open: &str, value: impl Fn(&str) -> String) -> Str
         from = start + value.len();
     }
     text
+}
+
+fn tried<T>(what: &str, outcome: std::io::Result<T>) {
+    match outcome {
+        Ok(_) => eprintln!("{what}: done"),
+        Err(error) => eprintln!("{what}: {error}"),
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -9,12 +9,15 @@
 //!
 //! ```text
 //! launch -> capture -> surface -> canonical -> fingerprint
-//!                         |                        |
-//!                    baseline (committed) ---------+--> drift -> (schema) -> policy -> report
+//!              |          |                        |
+//!          (redact)  baseline (committed) ---------+--> drift -> (schema) -> policy -> report
 //! ```
 
 pub mod canonical;
 pub mod judgement;
+
+mod bounded;
+mod git;
 
 pub mod surface;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::canonical::{Json, parse_str};
+use crate::launch::{Environment, LaunchSpec, environment};
 use crate::surface::Surface;
 
 /// Where a version is read.
@@ -149,7 +150,7 @@ fn detect(folder: &Path, command: &[String]) -> Option<String> {
 }
 
 fn from_manifest(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = crate::bounded::read_to_string(path).map_err(|error| error.to_string())?;
     let is_toml = path
         .extension()
         .is_some_and(|extension| extension == "toml");
@@ -194,9 +195,14 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("the command is empty".to_owned());
     };
+    // The command stands in a file of the repository, like the server's: it sees no more than a server does.
+    let Environment { variables, .. } = environment(&LaunchSpec::default(), std::env::vars_os())
+        .map_err(|error| error.to_string())?;
     let output = Command::new(program)
         .args(arguments)
         .current_dir(folder)
+        .env_clear()
+        .envs(variables)
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("cannot run {program}: {error}"))?;

@@ -22,6 +22,14 @@ pub enum BaselineError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Somebody else wrote the entry in the meantime.
+    #[error("{}: the entry `{server}` changed while the server was being captured; nothing was written", path.display())]
+    Replaced {
+        /// The file.
+        path: PathBuf,
+        /// The server.
+        server: String,
+    },
     /// Left over from a merge.
     #[error("{}:{line}: a merge-conflict marker", path.display())]
     Conflict {
@@ -81,6 +89,9 @@ impl BaselineError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "create it from the server as it is now, and commit it",
+            Self::Replaced { .. } => {
+                "another `pin` or a checkout wrote it: look at the file, then pin again"
+            }
             Self::Io { .. } => "check the path and its permissions",
             Self::Conflict { .. } => {
                 "take either side whole (`git checkout --ours` or `--theirs`), then run `mcp-keel pin`"

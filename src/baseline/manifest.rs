@@ -106,6 +106,12 @@ impl Manifest {
         render_entries(&entries)
     }
 
+    /// The bytes of a server's entry, whether it holds or not.
+    pub(super) fn entry_text(&self, server: &str) -> Option<&str> {
+        let at = pointer::join("/servers", server);
+        self.text.get(self.document.span(&at)?)
+    }
+
     /// The file as it was read.
     pub fn text(&self) -> &str {
         &self.text
@@ -207,6 +213,7 @@ impl Reader<'_> {
             client: ClientProfile::from_json(&Json::Object(
                 self.object(document, &below("client"), "`client`")?.clone(),
             )),
+            over_http: false,
             notes: Vec::new(),
             scope: Scope::FULL,
         };

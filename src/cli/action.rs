@@ -22,6 +22,7 @@ use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets, shard
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
+use crate::launch::sandbox;
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
 use crate::report::{self, Report, escape};
 
@@ -48,6 +49,7 @@ const FLAGS: &[&str] = &[
     "enforcement",
     "unknown",
     "format",
+    "sandbox",
     "jobs",
     "shard",
     "timings",
@@ -226,6 +228,11 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             words.push(format!("--{name}={value}"));
         }
     }
+    match input(env, "sandbox-required") {
+        Some("true") => words.push("--sandbox-required".to_owned()),
+        None | Some("false") => {}
+        Some(other) => return Err(wrong("sandbox-required", other, "true or false")),
+    }
     for (name, flag) in [
         ("env", "--env"),
         ("from", "--from"),
@@ -257,8 +264,12 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
     }
     match Cli::try_parse_from(words) {
         Ok(Cli {
-            command: Command::Check(args),
-        }) => Ok(args),
+            command: Command::Check(mut args),
+        }) => {
+            let asked = args.server.sandbox.sandbox.take();
+            args.server.sandbox.at_least = asked.unwrap_or(sandbox::Level::Fs);
+            Ok(args)
+        }
         Ok(_) => Err(Error::usage("the inputs are no check", "")),
         Err(usage) => {
             let said = usage.to_string();

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use base64::Engine as _;
 
@@ -189,11 +189,8 @@ fn from_git(commit: &str, path: &str) -> Option<Result<Option<String>, String>> 
 
 /// What a git command prints, if it succeeds.
 pub(super) fn git(args: &[&str]) -> Option<Vec<u8>> {
-    let output = Command::new("git")
-        // In a container the files belong to somebody else; git would refuse to read them.
-        .args(["-c", "safe.directory=*", "--no-pager"])
+    let output = crate::git::git()
         .args(args)
-        .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;

@@ -101,7 +101,7 @@ fn definitions(args: &ImportArgs) -> Result<Option<Imported>, Error> {
             missing: unrecorded.map(str::to_owned).into(),
         }));
     }
-    let bytes = std::fs::read(&args.file).map_err(unreadable)?;
+    let bytes = crate::bounded::read(&args.file).map_err(unreadable)?;
     let Ok(document) = parse(&bytes) else {
         return Ok(None);
     };
@@ -234,7 +234,7 @@ fn toolsnaps(folder: &Path) -> std::io::Result<Vec<Json>> {
     paths.sort();
     let mut tools = Vec::new();
     for path in paths {
-        if let Ok(tool) = parse(&std::fs::read(&path)?)
+        if let Ok(tool) = parse(&crate::bounded::read(&path)?)
             && has_definition(&tool)
         {
             tools.push(tool);
@@ -266,7 +266,7 @@ async fn held(args: &ImportArgs, pins: &Foreign) -> Result<Imported, Error> {
             ),
         ));
     };
-    let found = sources::read(source, Dialect::Json).await?;
+    let found = sources::read(source, Dialect::Json, &args.sandbox).await?;
     let surface = sources::one(found, None, source)?;
     let compared = match pins {
         Foreign::FastMcp(manifest) => pinned::fastmcp(manifest, &surface),

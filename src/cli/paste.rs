@@ -47,6 +47,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(eras) = args.era {
+        option("--era", eras.word());
+    }
     if let Some(boots) = args.repeat {
         option("--repeat", &boots.to_string());
     }
@@ -58,6 +61,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     }
     if let Some(capabilities) = &args.capabilities {
         option("--capabilities", &capabilities.join(","));
+    }
+    if let Some(level) = args.sandbox.sandbox {
+        option("--sandbox", level.word());
     }
     for (id, _) in &args.from.inputs {
         words.push("--input".to_owned());

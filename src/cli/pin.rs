@@ -9,7 +9,7 @@ use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
 use super::repeat::{self, Purpose};
 use super::{Error, Exit, Format, PinArgs, fleet, output, pin_pins};
-use crate::baseline::{Manifest, Pinned, render, server_entry, store, with_launch};
+use crate::baseline::{Manifest, Pinned, server_entry, store, with_launch};
 use crate::canonical::Json;
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
@@ -34,6 +34,8 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
         .map(|target| plan.baseline_of(target))
         .collect();
     let progress = Progress::start(args.report.quiet).of(plan.targets.len());
+    let manifests = Arc::new(manifests);
+    let before = Arc::clone(&manifests);
     let plan = Arc::new(plan);
     let observed = {
         let plan = Arc::clone(&plan);
@@ -61,12 +63,12 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     }
     let mut written = Vec::new();
     for (path, entries) in by_file {
-        match write(path, entries) {
+        match store::set_servers(path, before[path].as_ref(), entries) {
             Ok(true) => written.push(path.to_owned()),
             Ok(false) => {}
             Err(error) => {
                 servers.retain(|(of, _)| *of != path);
-                failed.push(error);
+                failed.push(error.into());
             }
         }
     }
@@ -136,16 +138,6 @@ async fn observe(
     let release = release.unwrap_or_else(|| Release::of_server(surface));
     let entry = with_launch(server_entry(surface, &release), &target.launched);
     Ok((report(target, pinned, surface, &release), entry))
-}
-
-/// Writes all entries of one file at once. An entry that cannot be read is only ever replaced, never dropped.
-fn write(path: &Path, entries: BTreeMap<String, Json>) -> Result<bool, Error> {
-    let names: Vec<&str> = entries.keys().map(String::as_str).collect();
-    let text = match store::read_for_update(path, &names)? {
-        Some(manifest) => manifest.with_servers(entries),
-        None => render(&entries),
-    };
-    Ok(store::write(path, &text)?)
 }
 
 fn report(

@@ -91,6 +91,8 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
             "the convention of this file has no digest for such a tool",
         )
     };
+    // From reading to writing: another entry of this file may be pinned at the same time.
+    let _lock = store::lock(path)?;
     let before = check_pins::read(path)?;
     if before.is_none() && target.reach.http().is_some() {
         return Err(Error::usage(
@@ -123,7 +125,7 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
                     );
                 }
             }
-            let document = std::fs::read(path)
+            let document = crate::bounded::read(path)
                 .ok()
                 .and_then(|bytes| parse(&bytes).ok());
             // What is pinned already is not written again: a lock states times, and they would be all that changed.

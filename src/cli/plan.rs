@@ -9,7 +9,7 @@ use super::paste::pin_command;
 use super::shards::Part;
 use super::{Error, PolicyArgs, ServerArgs, from, reach, secrets};
 use crate::baseline::{self, Pinned, store};
-use crate::capture::{Limits, Reach};
+use crate::capture::{Eras, Limits, Reach};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
@@ -47,6 +47,8 @@ pub(super) struct Target {
     pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub(super) eras: Eras,
     pub(super) limits: Limits,
     /// Which profile of which server it is.
     pub(super) profile: Option<ProfileName>,
@@ -408,6 +410,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         name,
         reach,
         client,
+        eras: args.era.unwrap_or(server.era),
         limits,
         repeat: args.repeat.map(usize::from).or(server.repeat),
         masks: server.masks,

@@ -69,6 +69,7 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             cwd: server.cwd.clone(),
             env,
             pass_env,
+            sandbox: args.sandbox.with(server.sandbox, server.sandbox_required),
         };
         launch
             .verify(crate::ours::vars())

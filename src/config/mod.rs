@@ -16,8 +16,10 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
+use crate::launch::sandbox::Level;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::stability::mask::Mask;
@@ -65,6 +67,8 @@ pub struct ServerConfig {
     pub pass_env: BTreeSet<String>,
     /// What is said of the client that it sees.
     pub client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub era: Eras,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
     /// How often it is booted.
@@ -84,6 +88,10 @@ pub struct ServerConfig {
     /// What `${NAME}` in `http` stands for before the environment is asked, and everything else that a user gave for
     /// this server. May hold secrets.
     pub values: BTreeMap<String, String>,
+    /// What it may touch; none means that nobody said.
+    pub sandbox: Option<Level>,
+    /// Whether it is not started where it cannot be limited so.
+    pub sandbox_required: bool,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -120,7 +128,7 @@ impl HttpConfig {
 impl Config {
     /// Reads a configuration file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Io {
+        let text = crate::bounded::read_to_string(path).map_err(|source| ConfigError::Io {
             path: path.to_owned(),
             source,
         })?;
@@ -210,6 +218,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "env",
         "pass-env",
         "client",
+        "era",
         "timeout",
         "repeat",
         "settle",
@@ -219,6 +228,8 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "verify",
         "checksum",
         "launch-digests",
+        "sandbox",
+        "sandbox-required",
     ])?;
     let http = http::read(node, folder)?;
     let command = match http {
@@ -246,6 +257,10 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| client::read(&it))
             .transpose()?
             .unwrap_or_default(),
+        era: match node.get("era") {
+            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
+            None => Eras::default(),
+        },
         timeout: node
             .get("timeout")
             .map(|it| seconds(&it, 3600))
@@ -285,6 +300,15 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             None => Digests::WorkingCopy,
         },
         values: BTreeMap::new(),
+        sandbox: node
+            .get("sandbox")
+            .map(|it| it.word(Level::ALL.iter().map(|it| it.word())))
+            .transpose()?,
+        sandbox_required: node
+            .get("sandbox-required")
+            .map(|it| it.boolean())
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 

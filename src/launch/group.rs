@@ -18,7 +18,7 @@ pub const MARKER: &str = "MCP_KEEL_LAUNCH";
 /// All launches that have not been ended, by marker.
 static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// Set under the lock of [`LIVE`]: nothing is started any more.
+/// Set before the lock of [`LIVE`] is taken, looked at under it: nothing is started any more.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The processes of one launch.
@@ -88,12 +88,12 @@ impl Drop for Group {
     }
 }
 
-/// For when this program is about to end: asks every launch that is still there to end, waits at most `grace` until its group has, and kills what is left. A
-/// server that runs a container removes it when it is asked. Synchronous and callable from any thread.
+/// Ends every launch for good, when this program is about to end: a thread that is about to start a server does not.
+/// Each is asked, has at most `grace` until its group is gone, and what is left is killed. A server that runs a
+/// container removes it when it is asked. Synchronous and callable from any thread.
 pub fn end_all(grace: Duration) {
+    ENDED.store(true, Ordering::Relaxed);
     if let Some(live) = live_now() {
-        // Whatever is about to be started, on this thread or another, is not.
-        ENDED.store(true, Ordering::Relaxed);
         #[cfg(unix)]
         live.values()
             .for_each(|leader| signal_group(*leader, nix::sys::signal::Signal::SIGTERM));

@@ -4,9 +4,10 @@
 use std::collections::VecDeque;
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::Language;
+use crate::git::git;
 
 /// Bounds of a search.
 #[derive(Clone, Copy, Debug)]
@@ -112,9 +113,7 @@ impl Iterator for Sources {
 
 /// What git tracks or would track: `.gitignore` is respected as git itself does. None where there is no repository.
 fn of_git(folder: &Path) -> Option<Vec<PathBuf>> {
-    let listed = Command::new("git")
-        // No program that a repository's configuration names is run.
-        .args(["-c", "core.fsmonitor=false"])
+    let listed = git()
         .args([
             "ls-files",
             "-z",
@@ -123,7 +122,6 @@ fn of_git(folder: &Path) -> Option<Vec<PathBuf>> {
             "--exclude-standard",
         ])
         .current_dir(folder)
-        .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;

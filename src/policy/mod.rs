@@ -284,7 +284,12 @@ impl Policy {
             Some(RuleSetting::Action(action)) => *action,
             Some(RuleSetting::Level(level)) if self.fail_on.reached_by(*level) => Action::Block,
             Some(RuleSetting::Level(_)) => Action::Audit,
-            None if note.rule.starts_with("acceptance-") => Action::Warn,
+            None if note.rule.starts_with("acceptance-")
+                || note.rule.starts_with("sandbox-")
+                || note.rule == "secret-in-surface" =>
+            {
+                Action::Warn
+            }
             None => Action::Audit,
         };
         match (self.enforcement, self.rules.get(note.rule)) {

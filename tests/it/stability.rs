@@ -1,5 +1,8 @@
 //! A server that does not say the same twice is undetermined: never drift, never clean.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::http_double::{json_answer, write};
 use crate::keel::Keel;
 use crate::scripted::scripted;
 
@@ -307,6 +310,41 @@ fn a_capture_is_printed_as_sent_and_repeated_on_request() {
     keel.run(&["capture", "--repeat", "2"])
         .exits(3)
         .says("capture-unstable");
+}
+
+#[test]
+fn a_running_server_that_varies_by_connection_is_said_to_do_so() {
+    let connections = AtomicUsize::new(0);
+    let double = crate::http::special(move |request, connection| {
+        let number = match request.rpc().as_str() {
+            "initialize" => {
+                connections.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            "tools/list" => connections.load(Ordering::Relaxed),
+            _ => return None,
+        };
+        let tool = serde_json::json!({"name": "t", "description": format!("connection {number}"), "inputSchema": {"type": "object"}});
+        let answer =
+            serde_json::json!({"jsonrpc": "2.0", "id": request.id(), "result": {"tools": [tool]}});
+        Some(write(connection, json_answer(&answer.to_string())))
+    });
+    let keel = Keel::new();
+    keel.run(&["pin", "--url", &double.url()])
+        .exits(3)
+        .says("capture-differs-by-connection tool:t@: `/description` is `connection 1` and then `connection 2` on two connections");
+    assert!(!keel.folder().join("mcp-baseline.json").exists());
+}
+
+#[test]
+fn a_secret_that_is_taken_out_of_both_listings_does_not_vary() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "with $env{API_TOKEN} inside"}]}"#;
+    let keel = serving(
+        scenario,
+        "env = { API_TOKEN = \"hush-hush-1234567890-abcdef\" }",
+    );
+    keel.run(&["pin"]).exits(0).says_nothing_of("hush-hush");
+    assert!(!keel.read("mcp-baseline.json").contains("hush-hush"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! every report format read this table.
 
 mod component;
+mod containment;
 mod finding;
 mod pin;
 mod scan;
@@ -102,6 +103,7 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         component::RULES,
         finding::RULES,
         stability::RULES,
+        containment::RULES,
         pin::RULES,
         scan::RULES,
     ]

@@ -213,7 +213,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, DiskError> {
     if std::fs::metadata(path).map_err(io)?.len() > MAX_BYTES {
         return Err(DiskError::TooLarge(path.to_owned()));
     }
-    std::fs::read(path).map_err(io)
+    crate::bounded::read(path).map_err(io)
 }
 
 fn shape(path: &Path, problem: impl Into<String>) -> DiskError {

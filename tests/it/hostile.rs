@@ -1,0 +1,521 @@
+//! The hostile servers of `fixtures/hostile/servers`, one file a behaviour, through the real program.
+//!
+//! Of every run it is asserted: how it ends and what it says; that no process is left; that no file was written but the
+//! ones that were named; that nothing secret of our environment is in any output, report or baseline; that no control
+//! character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. Time is measured and told, and only a
+//! hang fails.
+
+#![cfg(target_os = "linux")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::scripted::{alone, scripted};
+
+/// What mcp-keel itself may hold at its peak, whatever a server sends. Stated in docs/hostile.md.
+const MEMORY_BOUND: u64 = 512 * 1024;
+
+/// Far beyond every timeout in the scenarios: only a hang takes this long.
+const HANG: Duration = Duration::from_secs(300);
+
+/// In our environment, and nobody's business: neither the server's nor a report's.
+const SECRETS: [(&str, &str); 4] = [
+    ("GITHUB_TOKEN", "ghs_0123456789abcdefghijklmnopqrstuvwxyz"),
+    ("NPM_TOKEN", "npm_0123456789abcdefghijklmnopqrstuvwxyz"),
+    (
+        "AWS_SECRET_ACCESS_KEY",
+        "wJalrXUtnFEMIK7MDENGbPxRfiCYplanted",
+    ),
+    ("DEPLOY_PASSWORD", "correct-horse-battery-staple"),
+];
+
+/// One file of the suite.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Behaviour {
+    /// What the server does, in one sentence.
+    behaviour: String,
+    /// The scenario of the scripted server, as it stands: the order of its members is part of it.
+    server: Box<RawValue>,
+    /// The scenario that the baseline is pinned from; `"same"` is this very server, and the usual one if not given.
+    #[serde(default)]
+    pinned: Option<Box<RawValue>>,
+    /// A shell script that starts the server, `"$@"`, in its own way.
+    #[serde(default)]
+    through: Option<String>,
+    /// The command and its flags.
+    run: Vec<String>,
+    /// Files and folders that the server itself writes into its working folder.
+    #[serde(default)]
+    writes: Vec<String>,
+    /// Too heavy for every test run: `.ci/hostile` runs it.
+    #[serde(default)]
+    heavy: bool,
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    exit: i32,
+    /// In `check`'s report.
+    #[serde(default)]
+    verdict: Option<String>,
+    /// The rules of changes and of findings in the report, exactly.
+    #[serde(default)]
+    rules: Option<BTreeSet<String>>,
+    /// What stands in the output, wherever.
+    #[serde(default)]
+    says: Vec<String>,
+    /// What must not.
+    #[serde(default)]
+    never_says: Vec<String>,
+}
+
+/// What was seen.
+struct Seen {
+    outcome: String,
+    time: Duration,
+    /// In KiB.
+    memory: u64,
+}
+
+const USUAL: &str = r#"{"tools":[{"name":"greet","description":"Says hello.","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]}"#;
+
+#[test]
+fn every_hostile_server_has_the_outcome_that_its_file_states() {
+    alone(
+        module_path!(),
+        "every_hostile_server_has_the_outcome_that_its_file_states",
+        suite,
+    );
+}
+
+fn suite() {
+    // What a run leaves behind becomes a child of this process, however it detached itself.
+    nix::sys::prctl::set_child_subreaper(true).unwrap();
+    let heavy = std::env::var_os("MCP_KEEL_HEAVY").is_some();
+    let only = std::env::var("MCP_KEEL_ONLY").unwrap_or_default();
+    let all = behaviours();
+    assert!(all.len() >= 60, "only {} behaviours", all.len());
+    let work: Vec<(&String, &Behaviour)> = all
+        .iter()
+        .filter(|(name, it)| (heavy || !it.heavy) && name.contains(&only))
+        .collect();
+    let baselines = Mutex::new(BTreeMap::new());
+    let next = Mutex::new(work.iter());
+    let seen = Mutex::new(BTreeMap::new());
+    let failures = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                loop {
+                    let Some((name, behaviour)) = next.lock().unwrap().next() else {
+                        break;
+                    };
+                    match run(behaviour, &baselines) {
+                        Ok(told) => {
+                            seen.lock().unwrap().insert((*name).clone(), told);
+                        }
+                        Err(problem) => {
+                            let told = format!("{name}: {problem}");
+                            failures.lock().unwrap().push(told);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert_eq!(children(), BTreeSet::new(), "processes are left");
+    table(&all, &seen.into_inner().unwrap(), only.is_empty());
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile/servers")
+}
+
+fn behaviours() -> BTreeMap<String, Behaviour> {
+    let mut all = BTreeMap::new();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let behaviour = serde_json::from_str(&text).unwrap_or_else(|it| panic!("{name}: {it}"));
+        all.insert(name, behaviour);
+    }
+    all
+}
+
+/// One run, in a folder that is everything it may see of the disk.
+fn run(behaviour: &Behaviour, baselines: &Mutex<BTreeMap<String, String>>) -> Result<Seen, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["work", "home", "tmp", "reports"] {
+        std::fs::create_dir(at(name)).unwrap();
+    }
+    let scenario = at("scenario.json");
+    std::fs::write(&scenario, behaviour.server.get()).unwrap();
+    let verb = behaviour.run[0].as_str();
+    let baseline = at("work/mcp-baseline.json");
+    if verb == "check" {
+        std::fs::write(&baseline, pinned(behaviour, baselines)?).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-keel"));
+    command
+        .args(&behaviour.run)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", at("home"))
+        .env("TMPDIR", at("tmp"))
+        .envs(SECRETS)
+        .current_dir(at("work"))
+        .stdin(Stdio::null())
+        .stdout(std::fs::File::create(at("reports/stdout")).unwrap())
+        .stderr(std::fs::File::create(at("reports/stderr")).unwrap());
+    if verb != "capture" {
+        for format in [
+            "json", "markdown", "html", "sarif", "junit", "github", "gitlab",
+        ] {
+            let path = at("reports").join(format);
+            command.arg("--report");
+            command.arg(format!("{format}={}", path.display()));
+        }
+        command.arg("x");
+    }
+    command.arg("--");
+    if let Some(script) = &behaviour.through {
+        command.args(["sh", "-c", script, "sh"]);
+    }
+    command.args(scripted(&scenario.to_string_lossy()));
+
+    let begun = Instant::now();
+    let mut running = command.spawn().map_err(|it| it.to_string())?;
+    let pid = running.id();
+    let mut memory = 0;
+    let status = loop {
+        memory = memory.max(peak(pid));
+        if let Some(status) = running.try_wait().unwrap() {
+            break status;
+        }
+        if begun.elapsed() > HANG {
+            let _ = running.kill();
+            let _ = running.wait();
+            return Err("it hangs".into());
+        }
+        std::thread::sleep(Duration::from_millis(4));
+    };
+    let time = begun.elapsed();
+    let code = status.code().ok_or_else(|| status.to_string())?;
+
+    let mut said = String::new();
+    for entry in std::fs::read_dir(at("reports")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read(&path).unwrap();
+        let text = String::from_utf8(text).map_err(|_| format!("{}: not UTF-8", path.display()))?;
+        if let Some(control) = text
+            .chars()
+            .find(|it| it.is_control() && !"\n\t".contains(*it))
+        {
+            return Err(format!("{}: a raw {control:?}", path.display()));
+        }
+        said += &text;
+    }
+    let report: Value = std::fs::read_to_string(at("reports/json"))
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or(Value::Null);
+    let told = |problem: String| {
+        let stderr = std::fs::read_to_string(at("reports/stderr")).unwrap_or_default();
+        let stdout = std::fs::read_to_string(at("reports/stdout")).unwrap_or_default();
+        let short = |text: &str| text.chars().take(2000).collect::<String>();
+        format!("{problem}\n{}\n{}", short(&stdout), short(&stderr))
+    };
+    let expect = &behaviour.expect;
+    if code != expect.exit {
+        return Err(told(format!("exits {code}, not {}", expect.exit)));
+    }
+    let verdict = report["verdict"].as_str();
+    if expect.verdict.is_some() && verdict != expect.verdict.as_deref() {
+        return Err(told(format!("says {verdict:?}, not {:?}", expect.verdict)));
+    }
+    let rules = rules(&report);
+    if expect.rules.as_ref().is_some_and(|it| *it != rules) {
+        return Err(told(format!("has the rules {rules:?}")));
+    }
+    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in &expect.says {
+        if !said.contains(text) && !flat.contains(text) {
+            return Err(told(format!("does not say `{text}`")));
+        }
+    }
+    let written = std::fs::read_to_string(&baseline).unwrap_or_default();
+    let secrets = SECRETS.iter().map(|(_, value)| *value);
+    for text in secrets.chain(expect.never_says.iter().map(String::as_str)) {
+        if said.contains(text) || written.contains(text) {
+            return Err(told(format!("`{text}` is told")));
+        }
+    }
+    left(folder.path(), behaviour, verb == "pin" && code == 0).map_err(&told)?;
+    if marked(pid) {
+        return Err(told("a process is left".into()));
+    }
+    if memory > MEMORY_BOUND {
+        return Err(told(format!("holds {} MiB", memory / 1024)));
+    }
+    Ok(Seen {
+        outcome: outcome(code, verdict, &rules),
+        time,
+        memory,
+    })
+}
+
+/// The baseline that a check is made against.
+fn pinned(
+    behaviour: &Behaviour,
+    baselines: &Mutex<BTreeMap<String, String>>,
+) -> Result<String, String> {
+    let scenario = match behaviour.pinned.as_ref().map(|it| it.get()) {
+        Some("\"same\"") => behaviour.server.get(),
+        Some(scenario) => scenario,
+        None => USUAL,
+    };
+    // The lock is held while pinning: the others want the same baseline.
+    let mut baselines = baselines.lock().unwrap();
+    if let Some(known) = baselines.get(scenario) {
+        return Ok(known.clone());
+    }
+    let keel = crate::keel::Keel::new();
+    let mut words = vec!["pin".to_owned(), "x".to_owned(), "--".to_owned()];
+    words.extend(scripted(scenario));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    keel.run(&words).exits(0);
+    let text = keel.read("mcp-baseline.json");
+    baselines.insert(scenario.to_owned(), text.clone());
+    Ok(text)
+}
+
+/// Whether files are there that nobody named.
+fn left(folder: &Path, behaviour: &Behaviour, pinned: bool) -> Result<(), String> {
+    let mut named: BTreeSet<String> = behaviour.writes.iter().cloned().collect();
+    if pinned || behaviour.run[0] == "check" {
+        named.insert("work/mcp-baseline.json".into());
+    }
+    let mut found = BTreeSet::new();
+    for place in ["work", "home", "tmp"] {
+        for entry in std::fs::read_dir(folder.join(place)).unwrap() {
+            let name = entry.unwrap().file_name();
+            found.insert(format!("{place}/{}", name.to_string_lossy()));
+        }
+    }
+    match found == named {
+        true => Ok(()),
+        false => Err(format!("the files are {found:?}, not {named:?}")),
+    }
+}
+
+fn rules(report: &Value) -> BTreeSet<String> {
+    let servers = report["servers"].as_array().into_iter().flatten();
+    servers
+        .flat_map(|server| [&server["changes"], &server["findings"]])
+        .flat_map(|list| list.as_array().into_iter().flatten())
+        .filter_map(|it| it["rule"].as_str().map(str::to_owned))
+        .collect()
+}
+
+fn outcome(code: i32, verdict: Option<&str>, rules: &BTreeSet<String>) -> String {
+    let mut text = format!("exit {code}");
+    if let Some(verdict) = verdict {
+        let _ = write!(text, ", {verdict}");
+    }
+    if !rules.is_empty() {
+        let rules: Vec<String> = rules.iter().map(|rule| format!("`{rule}`")).collect();
+        let _ = write!(text, ": {}", rules.join(", "));
+    }
+    text
+}
+
+/// The most memory that a process has held so far, in KiB. Its children are not counted.
+fn peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// Whether a process of a launch of `keel` is there.
+fn marked(keel: u32) -> bool {
+    let prefix = format!("{}={keel}-", mcp_keel::launch::MARKER);
+    std::fs::read_dir("/proc").unwrap().any(|entry| {
+        let environ = entry.map(|it| std::fs::read(it.path().join("environ")));
+        environ.is_ok_and(|it| {
+            it.is_ok_and(|it| {
+                it.split(|byte| *byte == 0)
+                    .any(|variable| variable.starts_with(prefix.as_bytes()))
+            })
+        })
+    })
+}
+
+/// The children of this process, those included that were left to it. What has ended and only waits to be reaped, by
+/// init if it were not for us, is gone.
+fn children() -> BTreeSet<String> {
+    let ours = std::process::id();
+    let tasks = std::fs::read_dir(format!("/proc/{ours}/task")).unwrap();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok())
+        .flat_map(|pids| {
+            pids.split_whitespace()
+                .filter(|pid| !is_zombie(pid))
+                .map(|pid| {
+                    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                    format!(
+                        "{pid} {}",
+                        String::from_utf8_lossy(&line).replace('\0', " ")
+                    )
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn is_zombie(pid: &str) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .any(|line| line.starts_with("State:") && line.contains("Z (zombie)"))
+}
+
+/// The table of docs/hostile.md: written when asked, else compared but for what was measured.
+fn table(all: &BTreeMap<String, Behaviour>, seen: &BTreeMap<String, Seen>, whole: bool) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/hostile.md");
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let cells = |line: &str| -> Vec<String> {
+        let line = line.trim().trim_matches('|');
+        line.split(" | ").map(|it| it.trim().to_owned()).collect()
+    };
+    let rows: BTreeMap<String, Vec<String>> = committed
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(cells)
+        .map(|cells| (cells[0].trim_matches('`').to_owned(), cells))
+        .collect();
+    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
+        let mut text = HEADER.replace("$BOUND", &(MEMORY_BOUND / 1024).to_string());
+        text = text.replace("$COUNT", &all.len().to_string());
+        for (name, behaviour) in all {
+            let measured = match (seen.get(name), rows.get(name)) {
+                (Some(seen), _) => vec![
+                    seen.outcome.clone(),
+                    rounded_time(seen.time),
+                    rounded_memory(seen.memory),
+                ],
+                (None, Some(row)) => row[2..].to_vec(),
+                (None, None) => vec!["not measured".into(); 3],
+            };
+            let _ = writeln!(
+                text,
+                "| `{name}` | {} | {} |",
+                behaviour.behaviour,
+                measured.join(" | ")
+            );
+        }
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    if !whole {
+        return;
+    }
+    let stale = "docs/hostile.md is stale: run this test with MCP_KEEL_UPDATE=1";
+    let names: Vec<&String> = all.keys().collect();
+    assert_eq!(rows.keys().collect::<Vec<_>>(), names, "{stale}");
+    for (name, behaviour) in all {
+        assert_eq!(rows[name][1], behaviour.behaviour, "{stale}");
+        if let Some(seen) = seen.get(name) {
+            assert_eq!(rows[name][2], seen.outcome, "{name}: {stale}");
+        }
+    }
+}
+
+const HEADER: &str = "# Hostile servers
+
+$COUNT ways in which a server can misbehave, and what mcp-keel makes of each. Every row is a file in
+`fixtures/hostile/servers`: the behaviour as a script of `examples/scripted-server.rs`, the command, and the outcome that
+is demanded. The test `hostile` runs them all through the real program and asserts of each run, besides the outcome:
+
+- **No process is left**: not of a server that forks, detaches itself or ignores every request to end.
+- **No file is written** but those that the command names; home and temporary folder stay empty.
+- **No secret** of mcp-keel's environment is in any output, report (all eight formats are written) or baseline.
+- **No control character** reaches a terminal or a report.
+- **Memory is bounded**: mcp-keel itself never holds more than $BOUND MiB, whatever a server sends.
+- **Time is bounded**: by the timeouts of [capture](capture.md#limits), and 5 s for the end of the server.
+
+The figures are of a development build on a shared Linux machine with 2 cores, 8 runs at a time: time rounded up to the
+second (or to 15 s), memory to the next power of two; of mcp-keel itself, not of the server. Regenerate them with
+`MCP_KEEL_UPDATE=1 MCP_KEEL_HEAVY=1 cargo test --test it hostile`; without `MCP_KEEL_HEAVY` the heavy ones, which
+`.ci/hostile` runs, keep theirs.
+
+| file | behaviour | outcome | time | peak memory |
+|---|---|---|---|---|
+";
+
+/// Coarse, so that measuring again changes little.
+fn rounded_time(time: Duration) -> String {
+    let seconds = time.as_secs() + 1;
+    match seconds {
+        0..=5 => format!("{seconds} s"),
+        _ => format!("{} s", seconds.next_multiple_of(15)),
+    }
+}
+
+fn rounded_memory(kib: u64) -> String {
+    format!("{} MiB", kib.div_ceil(1024).next_power_of_two().max(32))
+}
+
+#[test]
+fn no_reference_is_followed_and_no_proxy_asked() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let keel = crate::keel::Keel::new().file("secret.json", r#"{"const": "read from a file"}"#);
+    let file = format!("file://{}", keel.folder().join("secret.json").display());
+    let schema = |extra: &str| {
+        json!({"tools": [{"name": "a", "inputSchema": {
+            "$schema": format!("{address}/dialect"), "$id": format!("{address}/id"), "type": "object",
+            "properties": {"remote": {"$ref": format!("{address}/schema.json")}, "local": {"$ref": file},
+                "x": {"$dynamicRef": format!("{address}/dynamic#a"), "type": extra}},
+            "required": ["remote", "local"]}}]})
+        .to_string()
+    };
+    let (old, new) = (scripted(&schema("string")), scripted(&schema("integer")));
+    let run = |verb: &str, server: &[String]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
+            .args([verb, "x", "--"])
+            .args(server)
+            .current_dir(keel.folder())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", keel.folder())
+            .envs(["http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, &address)))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), said)
+    };
+    assert_eq!(run("pin", &old).0, Some(0));
+    assert_eq!(run("check", &old).0, Some(0));
+    let (code, said) = run("check", &new);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!said.contains("read from a file"), "{said}");
+    let nobody = listener.accept().map(|_| ()).unwrap_err().kind();
+    assert_eq!(nobody, std::io::ErrorKind::WouldBlock, "somebody connected");
+}
