@@ -260,3 +260,46 @@ fn timings_are_recorded_on_request_and_keep_what_they_know() {
     keel.run(&["plan", "--shards", "2", "--timings", "times.json"])
         .exits(0);
 }
+
+#[test]
+fn the_profiles_of_a_server_stay_together_and_their_differences_are_joined() {
+    let keel = Keel::new();
+    let tool =
+        r#"{"name": "t", "description": "For $env{MODE}.", "inputSchema": {"type": "object"}}"#;
+    let scenario = format!("{{\"tools\": [{tool}]}}");
+    let both = ["zebra", "ant"].map(|name| (name.to_owned(), scenario.clone()));
+    let profiles: String = ["zebra", "ant"]
+        .iter()
+        .flat_map(|server| ["x", "y"].map(|it| (server, it)))
+        .map(|(server, it)| {
+            format!("[server.{server}.profile.{it}]\nenv = {{ MODE = \"{it}\" }}\n")
+        })
+        .collect();
+    let others = configuration(&servers(3, &[]));
+    keel.write(
+        "mcp-keel.toml",
+        &(configuration(&both) + &profiles + &others),
+    );
+    keel.run(&["pin", "--quiet"]).exits(0);
+    let whole = in_every_format(&keel, &["check"], "whole", 0);
+    assert!(whole[1].1.contains("ant"), "{}", whole[1].1);
+    let plan = keel
+        .run(&["plan", "--shards", "2", "--format", "json"])
+        .json();
+    assert_eq!(
+        plan["shards"][0]["servers"],
+        serde_json::json!(["ant", "s001", "zebra"])
+    );
+    parts(&keel, 2);
+    parts_hold_findings(&keel);
+    assert_eq!(
+        in_every_format(&keel, &["merge", "parts"], "joined", 0),
+        whole
+    );
+}
+
+/// At least one part has something to say of its own servers.
+fn parts_hold_findings(keel: &Keel) {
+    let all = keel.read("parts/1.json") + &keel.read("parts/2.json");
+    assert!(all.contains("profile"), "{all}");
+}
