@@ -11,6 +11,9 @@
 //! | `start` | actions before anything is read |
 //! | `on` | `{"METHOD": actions}`: instead of the usual reaction to a request or notification; `"*"` stands for all others, `"response"` for answers to our requests. A list of lists gives the actions for the first time, the second, ...; the last one stays |
 //! | `eof` | actions when stdin ends; without it the server exits with 0 |
+//! | `boots` | a file that counts how often the server was started |
+//! | `boot` | `[{...}, {...}]`: members of the scenario for the first boot, the second, ... as `boots` counts them; the last one stays |
+//! | `client` | `{"NAME": {...}}`: members of the scenario for the client that introduces itself by this name |
 //! | `log` | a file that gets every line received, and `<eof>` |
 //!
 //! Actions are run one after another:
@@ -25,20 +28,21 @@
 //! | `{"hex": "ff0a"}` | writes bytes |
 //! | `{"stderr": TEXT}` | writes a line to stderr |
 //! | `{"stream": PARTS, "to": PLACE}` | writes without holding it in memory: a part is a TEXT or `{"times": N, "of": PARTS, "between": TEXT}`, where 0 is for ever and `$n` counts from 0. PLACE is `stdout` (the default), `stderr` or the path of a file |
-//! | `{"write": PATH, "content": TEXT}` | replaces a file |
+//! | `{"write": PATH, "content": TEXT}` | replaces a file, and says on stderr whether it could |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
+//! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
 //! | `{"background": ACTIONS}` | runs ACTIONS on the side |
 //! | `"close-stdout"`, `"close-stdin"`, `"close-stderr"` | closes one |
 //! | `{"exit": CODE}`, `"abort"` | ends the server; by a signal |
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
-//! `$pid` the server's process id, `$ppid` its parent's, `$now` the nanoseconds since 1970, `$cwd` its folder,
-//! `$client` the name of the client that greeted it, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of them, sorted, `$file{PATH}` what stands in a file
-//! and `$list{PATH}` what a folder holds and where its links lead (`-` if it cannot be read); values are escaped for a
-//! JSON string.
+//! `$boot` the number of the boot, `$client` the name of the client, `$pid` the server's process id, `$ppid` its parent's,
+//! `$now` the nanoseconds since 1970, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all
+//! of them, sorted, `$file{PATH}` what stands in a file and `$list{PATH}` what a folder holds and where its links lead (`-`
+//! if it cannot be read); values are escaped for a JSON string.
 
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
@@ -46,14 +50,11 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufWriter, Write};
 use std::process::{Command, ExitCode, Stdio, exit};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-/// Who greeted us.
-static CLIENT: Mutex<String> = Mutex::new(String::new());
 
 type Members = BTreeMap<String, Box<RawValue>>;
 
@@ -71,6 +72,8 @@ struct Message {
     /// As received.
     id: Option<String>,
     cursor: Option<String>,
+    /// Who introduces itself.
+    client: Option<String>,
     count: usize,
 }
 
@@ -78,6 +81,12 @@ struct Message {
 struct Server {
     scenario: Arc<Mutex<Members>>,
 }
+
+/// Which boot this is, from 1.
+static BOOT: OnceLock<usize> = OnceLock::new();
+
+/// The name of the client.
+static CLIENT: OnceLock<String> = OnceLock::new();
 
 fn main() -> ExitCode {
     let Some(argument) = std::env::args().nth(1) else {
@@ -97,7 +106,43 @@ fn main() -> ExitCode {
 }
 
 impl Server {
+    /// Counts the boot, and takes over what the scenario says of it.
+    fn boot(&self) {
+        let Some(path) = self.member("boots") else {
+            return;
+        };
+        let path: String = serde_json::from_str(path.get()).expect("`boots` is a path");
+        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        let boot = before.trim().parse().unwrap_or(0) + 1;
+        std::fs::write(&path, boot.to_string()).expect("the boots can be counted");
+        BOOT.get_or_init(|| boot);
+        let Some(turns) = self.member("boot") else {
+            return;
+        };
+        let mut turns: Vec<Members> = serde_json::from_str(turns.get()).expect("`boot` is a list");
+        turns.truncate(boot);
+        self.scenario
+            .lock()
+            .expect("no panic")
+            .extend(turns.pop().unwrap_or_default());
+    }
+
+    /// Takes over what the scenario says of the client.
+    fn greeted(&self, name: &str) {
+        CLIENT.get_or_init(|| name.to_owned());
+        let Some(clients) = self.member("client") else {
+            return;
+        };
+        let mut clients: BTreeMap<String, Members> =
+            serde_json::from_str(clients.get()).expect("`client` is an object");
+        self.scenario
+            .lock()
+            .expect("no panic")
+            .extend(clients.remove(name).unwrap_or_default());
+    }
+
     fn run(&self) {
+        self.boot();
         if let Some(actions) = self.member("start") {
             self.act(&actions, &Message::default());
         }
@@ -110,6 +155,9 @@ impl Server {
                 continue;
             };
             let mut message = read(&message);
+            if let Some(name) = &message.client {
+                self.greeted(name);
+            }
             let count = counts.entry(message.method.clone()).or_default();
             *count += 1;
             message.count = *count;
@@ -306,7 +354,9 @@ impl Server {
             };
         } else if let Some(path) = text("write") {
             let content = filled(&text("content").unwrap_or_default(), message);
-            std::fs::write(path, content).expect("the file can be written");
+            // What was filled in is escaped for a JSON string.
+            let content = serde_json::from_str(&format!("\"{content}\"")).unwrap_or(content);
+            tried(&path, std::fs::write(&path, content));
         } else if let Some(times) = number("repeat") {
             let actions = action.get("do").expect("`repeat` has a `do`");
             let mut left = times;
@@ -325,6 +375,8 @@ impl Server {
                 .spawn()
                 .expect("the command can be started");
             std::thread::spawn(move || child.wait());
+        } else if let Some(address) = text("connect") {
+            tried(&address, std::net::TcpStream::connect(&address));
         } else if let Some(members) = action.get("set") {
             let members: Members = serde_json::from_str(members.get()).expect("`set` is an object");
             self.scenario.lock().expect("no panic").extend(members);
@@ -371,21 +423,20 @@ fn read(message: &Members) -> Message {
     let params: Option<Value> = message
         .get("params")
         .and_then(|params| serde_json::from_str(params.get()).ok());
-    if let Some(name) = params
-        .as_ref()
-        .and_then(|params| params["clientInfo"]["name"].as_str())
-    {
-        *CLIENT.lock().expect("no panic") = name.to_owned();
-    }
     Message {
         method: message
             .get("method")
             .and_then(|method| text(method))
             .unwrap_or_else(|| "response".into()),
         id: message.get("id").map(|id| id.get().to_owned()),
-        cursor: params.and_then(|params| Some(params.get("cursor")?.as_str()?.to_owned())),
+        client: text_at(&params, "/clientInfo/name"),
+        cursor: text_at(&params, "/cursor"),
         count: 0,
     }
+}
+
+fn text_at(params: &Option<Value>, pointer: &str) -> Option<String> {
+    Some(params.as_ref()?.pointer(pointer)?.as_str()?.to_owned())
 }
 
 /// The text of a value without line breaks, which can only stand between its parts.
@@ -453,11 +504,12 @@ fn filled(text: &str, message: &Message) -> String {
     let mut text = text
         .replace("$id", message.id.as_deref().unwrap_or("null"))
         .replace("$count", &message.count.to_string())
+        .replace("$boot", &BOOT.get().copied().unwrap_or(1).to_string())
+        .replace(
+            "$client",
+            &escaped(CLIENT.get().map_or("-", String::as_str)),
+        )
         .replace("$pid", &std::process::id().to_string());
-    if text.contains("$client") {
-        let client = CLIENT.lock().expect("no panic").clone();
-        text = text.replace("$client", &escaped(&client));
-    }
     #[cfg(unix)]
     if text.contains("$ppid") {
         text = text.replace("$ppid", &nix::unistd::getppid().to_string());
@@ -511,6 +563,13 @@ fn replaced(mut text: String, open: &str, value: impl Fn(&str) -> String) -> Str
         from = start + value.len();
     }
     text
+}
+
+fn tried<T>(what: &str, outcome: std::io::Result<T>) {
+    match outcome {
+        Ok(_) => eprintln!("{what}: done"),
+        Err(error) => eprintln!("{what}: {error}"),
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -9,8 +9,8 @@
 //!
 //! ```text
 //! launch -> capture -> surface -> canonical -> fingerprint
-//!                         |                        |
-//!                    baseline (committed) ---------+--> drift -> (schema) -> policy -> report
+//!              |          |                        |
+//!          (redact)  baseline (committed) ---------+--> drift -> (schema) -> policy -> report
 //! ```
 
 pub mod canonical;
@@ -46,6 +46,8 @@ pub mod provider;
 pub mod schema;
 
 pub mod drift;
+
+pub mod stability;
 
 pub mod policy;
 

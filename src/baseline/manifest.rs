@@ -350,6 +350,7 @@ impl Reader<'_> {
                 "`toolOrder` must be an array of keys".to_owned(),
             )
         })?;
+        surface.scope.order = !order.is_empty();
         let place: BTreeMap<&str, usize> = order
             .iter()
             .enumerate()

@@ -6,7 +6,10 @@ use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::http::HttpError;
 use crate::launch::LaunchError;
+use crate::launch::sandbox::Observed;
+use crate::surface::Note;
 
 /// What stood on stdout and was not JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -155,19 +158,25 @@ pub enum CaptureError {
         /// The limit.
         limit: usize,
     },
+    /// Something went wrong on the way to a server over HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpError),
     /// The pipe from the server failed.
     #[error("reading from the server failed: {0}")]
     Read(std::io::Error),
 }
 
+/// Why a server may not find what it needs.
+pub(super) const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
+
 impl CaptureError {
     /// What to do about it.
     pub fn help(&self) -> String {
-        const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
         const STDOUT: &str =
             "over stdio, stdout belongs to the protocol: write logs and banners to stderr";
         match self {
             Self::Launch(error) => error.help(),
+            Self::Http(error) => error.help(),
             Self::Exited { method: "initialize", status, .. } if status.success() => format!(
                 "it ended as if its work were done: check that the command starts the server in its stdio mode; {ISOLATED}"
             ),
@@ -203,13 +212,13 @@ impl CaptureError {
 }
 
 impl CaptureError {
-    /// The text of the server that is quoted in it. Every variant is named, so that none is forgotten.
-    pub(super) fn quoted_mut(&mut self) -> Option<&mut String> {
+    /// The texts of the server that are quoted in it. Every variant is named, so that none is forgotten.
+    pub(super) fn quoted_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Exited { noise, .. }
             | Self::ClosedStdout { noise, .. }
             | Self::NotJsonRpc { noise, .. }
-            | Self::Timeout { noise, .. } => Some(&mut noise.first),
+            | Self::Timeout { noise, .. } => vec![&mut noise.first],
             Self::Refused { error: quoted, .. }
             | Self::Malformed {
                 problem: quoted, ..
@@ -217,7 +226,7 @@ impl CaptureError {
             | Self::Unreadable {
                 problem: quoted, ..
             }
-            | Self::RepeatedCursor { cursor: quoted, .. } => Some(quoted),
+            | Self::RepeatedCursor { cursor: quoted, .. } => vec![quoted],
             Self::Launch(_)
             | Self::Echo
             | Self::TooSlow { .. }
@@ -228,7 +237,8 @@ impl CaptureError {
             | Self::TooManyItems { .. }
             | Self::Unread { .. }
             | Self::Unsettled { .. }
-            | Self::Read(_) => None,
+            | Self::Read(_) => Vec::new(),
+            Self::Http(error) => error.quoted_mut(),
         }
     }
 }
@@ -240,19 +250,48 @@ pub struct CaptureFailure {
     /// Why.
     #[source]
     pub error: CaptureError,
-    /// The end of what it wrote to stderr, raw.
+    /// The end of what it wrote to stderr, raw; of a server over HTTP, to stdout too.
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
     pub missing_variables: Vec<String>,
+    /// What its sandbox said, if it was in one.
+    pub sandbox: Option<Observed>,
 }
 
 impl CaptureFailure {
+    /// Of a server that was never started.
+    pub(super) fn before(error: CaptureError) -> Self {
+        Self {
+            error,
+            stderr: Vec::new(),
+            missing_variables: Vec::new(),
+            sandbox: None,
+        }
+    }
+
+    /// What was noticed all the same: findings, as those of a capture.
+    pub fn notes(&self) -> Vec<Note> {
+        self.sandbox.iter().flat_map(Observed::notes).collect()
+    }
+
+    /// Whether it may have failed because it was watched.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(Observed::is_disturbed)
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         let mut help = self.error.help();
         if !self.missing_variables.is_empty() {
             help.push_str("; not set here: ");
             help.push_str(&self.missing_variables.join(", "));
+        }
+        if self.sandbox.is_some() && !matches!(self.error, CaptureError::Launch(_)) {
+            help.push_str("; it ran in a sandbox, and `--sandbox off` shows whether that is why");
+            for note in self.notes().iter().take(4) {
+                help.push_str("; ");
+                help.push_str(&note.message);
+            }
         }
         help
     }
@@ -273,7 +312,7 @@ impl CaptureFailure {
 }
 
 /// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9 (SIGKILL)`.
-fn told(status: ExitStatus) -> String {
+pub(super) fn told(status: ExitStatus) -> String {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
@@ -289,7 +328,7 @@ fn told(status: ExitStatus) -> String {
     }
 }
 
-fn seconds(duration: Duration) -> String {
+pub(super) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 

@@ -84,6 +84,19 @@ impl Lister<'_> {
         Ok(lists)
     }
 
+    /// The lists once more, after a while.
+    pub(super) async fn again(
+        &self,
+        capabilities: Option<&Json>,
+        pause: Duration,
+    ) -> Result<Lists, CaptureError> {
+        if !pause.is_zero() {
+            (self.progress)(Stage::Waiting);
+            tokio::time::sleep(pause).await;
+        }
+        self.all(capabilities).await
+    }
+
     /// Lists some kinds, all requests under way together.
     async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
         let list = async |kind| match kinds.contains(&kind) {

@@ -7,7 +7,8 @@
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
 //! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again.
+//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
+//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
@@ -26,6 +27,7 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
+use crate::launch::sandbox::{Level, Observed};
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
@@ -61,6 +63,8 @@ pub struct Limits {
     pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// List everything once more on the same connection, after this long.
+    pub again: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
@@ -81,6 +85,7 @@ impl Default for Limits {
             cursor: 64 * 1024,
             unread: MIB,
             relists: 8,
+            again: None,
             patience: Patience::default(),
         }
     }
@@ -103,6 +108,8 @@ pub enum Stage {
     },
     /// The server announced a change; listing again.
     Settling,
+    /// Everything is listed; waiting before it is listed once more.
+    Waiting,
     /// Everything is known; the server is being ended.
     Stopping,
 }
@@ -116,6 +123,8 @@ pub struct Captured {
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
+    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
 }
@@ -156,7 +165,17 @@ pub async fn capture(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     match reach {
-        Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
+        Reach::Stdio(launch) => {
+            let outcome = capture_stdio(launch, client, limits, progress).await;
+            match outcome {
+                Err(failure) if failure.is_disturbed() => {
+                    let mut launch = launch.clone();
+                    launch.sandbox.unwatched = true;
+                    capture_stdio(&launch, client, limits, progress).await
+                }
+                outcome => outcome,
+            }
+        }
         Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
     }
 }
@@ -169,15 +188,10 @@ pub async fn capture_stdio(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     progress(Stage::Starting);
-    let never_started = |error| CaptureFailure {
-        error,
-        stderr: Vec::new(),
-        missing_variables: Vec::new(),
-    };
-    let mut server = launch(spec).map_err(|error| never_started(error.into()))?;
+    let mut server = launch(spec).map_err(|error| CaptureFailure::before(error.into()))?;
     let Some((stdin, stdout)) = server.take_pipes() else {
         let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-        return Err(never_started(CaptureError::Read(gone)));
+        return Err(CaptureFailure::before(CaptureError::Read(gone)));
     };
 
     let inbox = Arc::new(Inbox::default());
@@ -213,12 +227,47 @@ pub async fn capture_stdio(
 
     progress(Stage::Stopping);
     sender.close().await;
-    let missing_variables = server.missing_variables().to_vec();
-    let ending = server.shutdown(limits.patience).await;
+    finished(
+        outcome,
+        &inbox,
+        client,
+        Some((server, spec)),
+        limits,
+        "on stdout",
+    )
+    .await
+}
+
+/// Ends the server, if it is a process of ours, and says what came of it.
+async fn finished(
+    outcome: Result<Heard, CaptureError>,
+    inbox: &Inbox,
+    client: &ClientProfile,
+    server: Option<(Launched, &LaunchSpec)>,
+    limits: &Limits,
+    place: &str,
+) -> Result<Captured, CaptureFailure> {
+    let mut missing_variables = Vec::new();
+    let mut stderr = Vec::new();
+    let mut sandbox = None;
+    let mut not_started = None;
+    if let Some((server, spec)) = server {
+        missing_variables = server.missing_variables().to_vec();
+        let ending = server.shutdown(limits.patience).await;
+        stderr = ending.stderr;
+        not_started = spec.not_started(&ending.sandbox);
+        sandbox = (spec.sandbox.level != Level::Off).then_some(ending.sandbox);
+    }
     match outcome {
-        Ok((initialize, lists)) => {
-            let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
-            note_noise(&mut surface, &inbox.all_noise());
+        Ok((initialize, lists, again)) => {
+            let surface =
+                |lists: Lists| Surface::new(&initialize, lists, client.clone(), Scope::FULL);
+            let again = again.map(surface);
+            let mut surface = surface(lists.clone());
+            note_noise(&mut surface, &inbox.all_noise(), place);
+            surface
+                .notes
+                .extend(sandbox.iter().flat_map(Observed::notes));
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -228,16 +277,21 @@ pub async fn capture_stdio(
                 initialize,
                 lists,
                 surface,
-                stderr: ending.stderr,
+                again,
+                stderr,
             })
         }
         Err(error) => Err(CaptureFailure {
-            error,
-            stderr: ending.stderr,
+            error: not_started.map_or(error, CaptureError::Launch),
+            stderr,
             missing_variables,
+            sandbox,
         }),
     }
 }
+
+/// The answer to `initialize`, the lists, and the lists once more if they were asked for again.
+type Heard = (Json, Lists, Option<Lists>);
 
 /// The whole conversation over one wire.
 async fn converse<R>(
@@ -246,7 +300,7 @@ async fn converse<R>(
     client: &ClientProfile,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<(Json, Lists), CaptureError>
+) -> Result<Heard, CaptureError>
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
@@ -277,8 +331,13 @@ where
         limits,
         progress,
     };
-    let lists = lister.all(initialize.get("capabilities")).await?;
-    Ok((initialize, lists))
+    let capabilities = initialize.get("capabilities");
+    let lists = lister.all(capabilities).await?;
+    let again = match limits.again {
+        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        None => None,
+    };
+    Ok((initialize, lists, again))
 }
 
 /// Why there will be no answer to `method`.
@@ -315,9 +374,9 @@ fn exited(inbox: &Inbox, status: ExitStatus) -> CaptureError {
     }
 }
 
-fn note_noise(surface: &mut Surface, noise: &Noise) {
+fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
-        let message = format!("{noise} on stdout");
+        let message = format!("{noise} {place}");
         surface.note("stdout-noise", None, message);
     }
 }

@@ -3,14 +3,18 @@
 //! Done before anything is compared, kept or shown, so that digests, baselines and reports speak of the same text.
 
 use super::{CaptureFailure, Captured};
+use crate::canonical::Json;
 use crate::launch::STDERR_KEPT;
 use crate::redact::{Found, Secrets};
-use crate::surface::{Kind, Surface};
+use crate::surface::{Kind, Lists, Surface};
 
 impl Captured {
     /// Takes the secrets out of everything that the server said, and notes which component held one.
     pub fn redact(&mut self, secrets: &Secrets) {
         self.stderr = secrets.clean_end(&self.stderr, self.stderr.len() >= STDERR_KEPT);
+        if let Some(again) = self.again.take() {
+            self.again = Some(redacted(again, &self.initialize, secrets));
+        }
         let mut initialize = self.initialize.clone();
         let mut lists = self.lists.clone();
         let mut of_server = Found::new();
@@ -70,11 +74,27 @@ impl Captured {
     }
 }
 
+/// A second listing without its secrets. Which they are is noted of the first.
+fn redacted(surface: Surface, initialize: &Json, secrets: &Secrets) -> Surface {
+    let mut lists = Lists::default();
+    for component in surface.components {
+        lists.of_mut(component.kind).push(component.definition);
+    }
+    let mut initialize = initialize.clone();
+    secrets.redact_json(&mut initialize, &mut Found::new());
+    for kind in Kind::ALL.iter().copied() {
+        for definition in lists.of_mut(kind) {
+            secrets.redact_json(definition, &mut Found::new());
+        }
+    }
+    Surface::new(&initialize, lists, surface.client, surface.scope)
+}
+
 impl CaptureFailure {
     /// Takes the secrets out of everything that quotes the server.
     pub fn redact(&mut self, secrets: &Secrets) {
         self.stderr = secrets.clean_end(&self.stderr, self.stderr.len() >= STDERR_KEPT);
-        if let Some(text) = self.error.quoted_mut() {
+        for text in self.error.quoted_mut() {
             *text = secrets.clean_cut(std::mem::take(text));
         }
     }

@@ -480,7 +480,7 @@ async fn write(
     std::future::pending::<()>().await;
 }
 
-fn is_too_many(problem: &Problem) -> bool {
+pub(super) fn is_too_many(problem: &Problem) -> bool {
     matches!(problem, Problem::TooMany { .. })
 }
 
@@ -489,7 +489,7 @@ fn is_message(value: &Json) -> bool {
 }
 
 /// The number in an id of ours; some servers send it back as a string.
-fn number(id: &Json) -> Option<i64> {
+pub(super) fn number(id: &Json) -> Option<i64> {
     match id {
         Json::Number(number) => number.to_exact().parse().ok(),
         Json::String(text) => text.as_str()?.parse().ok(),
@@ -534,7 +534,7 @@ pub(super) fn told(error: &Json) -> String {
 }
 
 /// Whether a line that is no JSON was meant to be an answer. It is lost, so waiting for it is in vain.
-fn looks_like_an_answer(line: &[u8]) -> bool {
+pub(super) fn looks_like_an_answer(line: &[u8]) -> bool {
     let holds = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
     line.starts_with(b"{") && holds(b"\"jsonrpc\"") && (holds(b"\"result\"") || holds(b"\"error\""))
 }
@@ -557,6 +557,17 @@ fn ids_in(line: &[u8]) -> impl Iterator<Item = i64> {
             .unwrap_or(rest.len());
         std::str::from_utf8(&rest[..end]).ok()?.parse().ok()
     })
+}
+
+/// What is announced of a capability that every client describes in the same way; else an empty object.
+fn detail(name: &str) -> serde_json::Value {
+    match name {
+        "listChanged" => true.into(),
+        "io.modelcontextprotocol/ui" => {
+            serde_json::json!({"mimeTypes": ["text/html;profile=mcp-app"]})
+        }
+        _ => serde_json::json!({}),
+    }
 }
 
 /// The capabilities of a profile as they are announced: each name an empty object.
@@ -583,7 +594,7 @@ fn capabilities(names: &BTreeSet<String>) -> serde_json::Value {
             };
             let mut at = &mut announced;
             for step in path {
-                let next = at.entry(step).or_insert_with(|| serde_json::json!({}));
+                let next = at.entry(step).or_insert_with(|| detail(step));
                 let serde_json::Value::Object(next) = next else {
                     break;
                 };

@@ -19,6 +19,7 @@ use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
 use crate::judgement::Level;
+use crate::launch::sandbox;
 use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
 
@@ -35,6 +36,8 @@ const REPORT: &str = "mcp-keel-report.json";
 const FLAGS: &[&str] = &[
     "config",
     "baseline",
+    "url",
+    "start",
     "timeout",
     "client",
     "capabilities",
@@ -43,6 +46,7 @@ const FLAGS: &[&str] = &[
     "enforcement",
     "unknown",
     "format",
+    "sandbox",
     "jobs",
 ];
 
@@ -145,6 +149,7 @@ impl Inputs {
         ];
         let mut identity = vec![check_name.clone()];
         identity.extend(named.map(|name| input(name).unwrap_or_default().to_owned()));
+        identity.extend(input("url").map(str::to_owned));
         Ok(Self {
             check: check_args(env)?,
             folder: input("working-directory").map(PathBuf::from),
@@ -186,7 +191,16 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             words.push(format!("--{name}={value}"));
         }
     }
-    for (name, flag) in [("env", "--env"), ("report", "--report")] {
+    match input(env, "sandbox-required") {
+        Some("true") => words.push("--sandbox-required".to_owned()),
+        None | Some("false") => {}
+        Some(other) => return Err(wrong("sandbox-required", other, "true or false")),
+    }
+    for (name, flag) in [
+        ("env", "--env"),
+        ("header", "--header"),
+        ("report", "--report"),
+    ] {
         let lines = input(env, name).unwrap_or_default().lines();
         for line in lines.map(str::trim).filter(|it| !it.is_empty()) {
             words.push(format!("{flag}={line}"));
@@ -218,8 +232,12 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
     }
     match Cli::try_parse_from(words) {
         Ok(Cli {
-            command: Command::Check(args),
-        }) => Ok(args),
+            command: Command::Check(mut args),
+        }) => {
+            let asked = args.server.sandbox.sandbox.take();
+            args.server.sandbox.at_least = asked.unwrap_or(sandbox::Level::Fs);
+            Ok(args)
+        }
         Ok(_) => Err(Error::usage("the inputs are no check", "")),
         Err(usage) => {
             let said = usage.to_string();
@@ -784,6 +802,25 @@ mod tests {
             [variable("A", "1"), variable("B", "two words")]
         );
         assert_eq!(args.policy.fail_on, Some(FailOn::Breaking));
+    }
+
+    #[test]
+    fn a_server_over_http_is_reached_with_headers_a_line_each() {
+        let args = check_args(&env(&[
+            ("INPUT_URL", "https://x.example/mcp"),
+            (
+                "INPUT_HEADER",
+                "Authorization: Bearer ${TOKEN}\nX-Key: ${KEY}\n",
+            ),
+            ("INPUT_START", "node http.js"),
+        ]))
+        .expect("arguments");
+        assert_eq!(args.server.url.as_deref(), Some("https://x.example/mcp"));
+        assert_eq!(
+            args.server.headers,
+            ["Authorization: Bearer ${TOKEN}", "X-Key: ${KEY}"]
+        );
+        assert_eq!(args.server.start.as_deref(), Some("node http.js"));
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         cwd: None,
         env: Default::default(),
         pass_env: Default::default(),
+        sandbox: Default::default(),
     };
     let pinned = manifest.servers().get(SERVER);
     let client = pinned

@@ -1,39 +1,33 @@
 //! The one way from a command to a live server. Whatever is to hold for every capture is done here.
 
 use super::Error;
-use super::plan::Target;
+use super::plan::{Target, today};
 use super::progress::Progress;
 use super::secrets;
 use crate::capture::{CaptureFailure, Captured, Limits, Reach, capture};
 use crate::source::SourceError;
-use crate::surface::{ClientProfile, Surface};
+use crate::stability::environment::{self, Facts};
+use crate::stability::mask;
+use crate::surface::ClientProfile;
 
-/// Captures a server of the plan as the client that it was pinned with, unless the user names another.
+/// Captures a server of the plan once. What its masks leave out is out of the surface, and what they missed is noted.
 pub(super) async fn observe(
     target: &Target,
-    pinned: Option<&Surface>,
+    client: &ClientProfile,
+    limits: &Limits,
     progress: &Progress,
 ) -> Result<Captured, CaptureFailure> {
-    let client = target.client(pinned);
-    observe_as(
-        &target.name,
-        &target.reach,
-        &client,
-        &target.limits,
-        progress,
-    )
-    .await
-}
-
-/// [`observe`], where without a capture there is nothing more to do.
-pub(super) async fn require(
-    target: &Target,
-    pinned: Option<&Surface>,
-    progress: &Progress,
-) -> Result<Captured, Error> {
-    observe(target, pinned, progress)
-        .await
-        .map_err(|failure| not_captured(&target.name, failure))
+    let mut captured = observe_as(&target.name, &target.reach, client, limits, progress).await?;
+    let surface = &mut captured.surface;
+    let applied = mask::apply(&target.masks, surface);
+    surface.notes.extend(applied.unused(&target.masks));
+    surface
+        .notes
+        .extend(environment::notes(surface, &facts(&target.reach)));
+    if let Some(again) = &mut captured.again {
+        mask::apply(&target.masks, again);
+    }
+    Ok(captured)
 }
 
 /// Captures a server that no plan knows of.
@@ -60,4 +54,40 @@ pub(super) fn not_captured(name: &str, failure: CaptureFailure) -> Error {
         what: name.to_owned(),
         failure: Box::new(failure),
     })
+}
+
+/// What a server that runs here can know of this machine. One that runs elsewhere knows of another.
+fn facts(reach: &Reach) -> Facts {
+    let Some(launch) = reach.launch() else {
+        return Facts::default();
+    };
+    let seen = crate::launch::environment(launch, crate::ours::vars()).unwrap_or_default();
+    let variable = |names: &[&str]| {
+        let mut found = names.iter().filter_map(|name| {
+            let value = seen.variables.get(std::ffi::OsStr::new(name))?;
+            Some(value.to_string_lossy().into_owned())
+        });
+        found.next()
+    };
+    let folder = launch.cwd.clone().unwrap_or_else(|| ".".into());
+    let folder = std::fs::canonicalize(folder).ok();
+    let today = today();
+    Facts {
+        folder: folder.map(|it| it.to_string_lossy().into_owned()),
+        home: variable(&["HOME", "USERPROFILE"]),
+        host: host_name(),
+        user: variable(&["USER", "USERNAME"]),
+        zone: variable(&["TZ"]),
+        today: Some((today.year, today.month, today.day)),
+    }
+}
+
+#[cfg(unix)]
+fn host_name() -> Option<String> {
+    nix::unistd::gethostname().ok()?.into_string().ok()
+}
+
+#[cfg(not(unix))]
+fn host_name() -> Option<String> {
+    crate::ours::var("COMPUTERNAME")?.into_string().ok()
 }

@@ -41,11 +41,20 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(boots) = args.repeat {
+        option("--repeat", &boots.to_string());
+    }
+    if let Some(seconds) = args.settle {
+        option("--settle", &seconds.to_string());
+    }
     if let Some(client) = &args.client {
         option("--client", client);
     }
     if let Some(capabilities) = &args.capabilities {
         option("--capabilities", &capabilities.join(","));
+    }
+    if let Some(level) = args.sandbox.sandbox {
+        option("--sandbox", level.word());
     }
     for (key, value) in &args.env {
         words.push("--env".to_owned());
@@ -116,5 +125,28 @@ fn quote(word: &str) -> String {
     match shlex::try_quote(word) {
         Ok(quoted) => quoted.into_owned(),
         Err(_) => format!("{word:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_secret_in_an_address_is_named_and_not_shown() {
+        assert_eq!(
+            shown_url("https://x.example/mcp?key=hunter2&v=${V}&flag"),
+            "https://x.example/mcp?key=${KEY}&v=${V}&flag"
+        );
+        assert_eq!(
+            shown_header("X-Api-Key: hunter2"),
+            "X-Api-Key: ${X_API_KEY}"
+        );
+        assert_eq!(
+            shown_header("Authorization: Bearer ${TOKEN}"),
+            "Authorization: Bearer ${TOKEN}"
+        );
+        assert_eq!(shown_proxy("http://me:pw@proxy:1"), "http://proxy:1");
+        assert_eq!(shown_proxy("env"), "env");
     }
 }

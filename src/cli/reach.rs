@@ -3,7 +3,9 @@
 
 use super::{Error, ServerArgs, secrets};
 use crate::capture::Reach;
-use crate::capture::http::{Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, header_line};
+use crate::capture::http::{
+    Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
+};
 use crate::config::{HttpConfig, ServerConfig};
 use crate::launch::LaunchSpec;
 
@@ -50,7 +52,8 @@ pub(super) fn check_flags(
 /// failing server.
 pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
-    let launch = |command: Vec<String>| -> Result<LaunchSpec, Error> {
+    let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
+        command.extend(server.args.iter().cloned());
         let mut env = server.env.clone();
         env.extend(args.env.iter().cloned());
         secrets::learn(
@@ -64,6 +67,7 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             cwd: server.cwd.clone(),
             env,
             pass_env,
+            sandbox: args.sandbox.with(server.sandbox, server.sandbox_required),
         };
         launch
             .verify(crate::ours::vars())
@@ -108,11 +112,15 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             "give the command that starts it with --start",
         ));
     }
+    let ca = args.ca.clone().or_else(|| http.ca.clone());
+    if let Some(ca) = &ca {
+        certificates(ca).map_err(wrong)?;
+    }
     let spec = HttpSpec {
         url,
         headers,
         start,
-        ca: args.ca.clone().or_else(|| http.ca.clone()),
+        ca,
         proxy,
         transport: args.transport.unwrap_or(http.transport),
     };

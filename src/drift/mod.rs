@@ -5,7 +5,7 @@
 
 pub mod catalogue;
 mod component;
-mod located;
+pub(crate) mod located;
 pub mod pinned;
 mod prompt;
 mod provider;
@@ -153,6 +153,9 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
     }
     if old.scope.order && new.scope.order {
         server::compare_order(old, new, &mut changes);
+    } else {
+        // Where no order is known, that of members is not either.
+        changes.retain(|change| change.rule != "definition-respelled");
     }
     changes.sort_by(|one, other| one.component.cmp(&other.component));
     changes

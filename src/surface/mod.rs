@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 
+mod clients;
 mod key;
 mod profile;
 pub mod volatile;
 
 use crate::canonical::{Json, Text};
 
+pub use clients::KnownClient;
 pub use key::{Kind, component_key};
 pub use profile::ClientProfile;
 
@@ -42,7 +44,7 @@ pub struct Scope {
     pub server: bool,
     /// Prompts, resources and templates, not only tools.
     pub all_kinds: bool,
-    /// The order in which tools were listed.
+    /// The order in which tools were listed and members were written. Not of a server that has none of its own.
     pub order: bool,
 }
 

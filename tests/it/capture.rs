@@ -180,7 +180,7 @@ fn any_capability_can_be_announced() {
     let text = std::fs::read_to_string(path).unwrap();
     let sent: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let expected = serde_json::json!({
-        "elicitation": {"url": {}}, "roots": {}, "unheard-of": {}, "extensions": {"io.modelcontextprotocol/ui": {}},
+        "elicitation": {"url": {}}, "roots": {}, "unheard-of": {}, "extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         "tasks": {"list": {}, "cancel": {}, "requests": {"sampling": {"createMessage": {}}, "elicitation": {"create": {}}}},
     });
     assert_eq!(sent["params"]["capabilities"], expected);

@@ -670,7 +670,9 @@ fn a_job_that_is_cancelled_leaves_no_run_in_progress() {
         nix::sys::signal::Signal::SIGINT,
         nix::sys::signal::Signal::SIGTERM,
     ] {
-        let pull = Pull::new(&usual());
+        let mut pull = Pull::new(&usual());
+        // It writes where the runner's files are.
+        pull.set("INPUT_SANDBOX", "off");
         let log = pull.keel.folder().join("runner/received");
         let silent = json!({"log": log, "on": {"initialize": []}});
         pull.keel.write("scenario.json", &silent.to_string());
@@ -722,6 +724,37 @@ fn pushes_and_wrong_inputs() {
     pull.one_run("success");
     pull.env.remove("GITHUB_REPOSITORY");
     pull.run().exits(2).says("GITHUB_REPOSITORY");
+}
+
+/// A pull request changes the server and its configuration. Neither may speak to the runner.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_action_has_a_sandbox_that_a_configuration_cannot_take_away() {
+    let mut pull = Pull::new(&usual());
+    let output = pull.keel.folder().join("runner/output");
+    let scenario = json!({"tools": usual(), "start": [{"write": output, "content": "evil=true"}]});
+    pull.keel.write("scenario.json", &scenario.to_string());
+    let command = serde_json::to_string(&pull.command()).unwrap();
+    let config = format!("[server.weather]\ncommand = {command}\nsandbox = \"off\"\n");
+    pull.keel.write("mcp-keel.toml", &config);
+    pull.set("INPUT_COMMAND", "");
+    let wrote = |pull: &Pull| {
+        let _ = std::fs::remove_file(&output);
+        let run = pull.run().exits(0);
+        // Without Landlock there is nothing to see.
+        if run.stdout.contains("sandbox-unavailable") {
+            return None;
+        }
+        Some(std::fs::read_to_string(&output).unwrap().contains("evil"))
+    };
+    assert_ne!(wrote(&pull), Some(true));
+    pull.set("INPUT_SANDBOX", "off");
+    assert_ne!(wrote(&pull), Some(false));
+    pull.set("INPUT_SANDBOX", "loose");
+    pull.run().exits(2).says("in the inputs of the action");
+    pull.set("INPUT_SANDBOX", "");
+    pull.set("INPUT_SANDBOX-REQUIRED", "maybe");
+    pull.run().exits(2).says("true or false");
 }
 
 #[test]

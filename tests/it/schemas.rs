@@ -321,6 +321,10 @@ fn the_documented_configuration_reads_and_is_valid() {
         ("[policy.rules]", "[policy.rule]"),
         ("baseline =", "basline ="),
         ("owner =", "ownr ="),
+        ("repeat = 3", "repeat = 11"),
+        ("settle = 5", "settle = 0"),
+        ("args =", "arguments ="),
+        ("reason = \"the folder", "why = \"the folder"),
         ("\"block\"", "\"blok\""),
     ] {
         assert!(text.contains(right), "{right}");
@@ -344,6 +348,8 @@ fn every_key_of_the_configuration_is_documented() {
         "/$defs/server/properties",
         "/$defs/server/properties/client/properties",
         "/$defs/acceptance/properties",
+        "/$defs/mask/properties",
+        "/$defs/profile/properties",
     ] {
         for key in schema.pointer(place).unwrap().as_object().unwrap().keys() {
             assert!(document.contains(&format!("`{key}`")), "{place}: {key}");

@@ -3,7 +3,7 @@
 use super::{Example, Rule, Subject, rule};
 use crate::judgement::{Exposure, Level};
 
-const fn elsewhere(
+pub(super) const fn elsewhere(
     id: &'static str,
     summary: &'static str,
     rationale: &'static str,
