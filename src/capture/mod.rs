@@ -11,6 +11,8 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzed;
 mod inbox;
 mod lists;
 mod wire;

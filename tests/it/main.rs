@@ -21,7 +21,6 @@ mod reference;
 mod rules;
 mod schema_adversarial;
 mod schema_corpus;
-mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;
