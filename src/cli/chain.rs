@@ -302,7 +302,7 @@ fn one_line(link: &Link) -> String {
         .and_then(Json::as_str)
         .unwrap_or("tool");
     let digest = link.stored().map_or_else(|| "no digest".to_owned(), short);
-    escape::line(&format!("{kind} {}@{} {digest}", link.id(), link.version()))
+    escape::line(&format!("{kind} {}@{} {digest}", link.id(), link.version())).into()
 }
 
 fn print_integrity(args: &IntegrityArgs) -> Result<Exit, Error> {

@@ -297,6 +297,7 @@ fn sent(annotation: &Annotation) -> Sent<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::escape::Visible;
 
     fn annotation(line: usize, message: &str) -> Annotation {
         Annotation {
@@ -304,8 +305,8 @@ mod tests {
             start_line: line,
             end_line: line,
             level: AnnotationLevel::Failure,
-            title: "a title".to_owned(),
-            message: message.to_owned(),
+            title: Visible::of_parts("a title".to_owned()),
+            message: Visible::of_parts(message.to_owned()),
             raw_details: None,
         }
     }

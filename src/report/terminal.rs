@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use owo_colors::{OwoColorize as _, Style as Paint};
 
 use super::fold::{Told, fold};
-use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline};
-use crate::canonical::{Json, to_compact};
+use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline, plain};
+use crate::canonical::Json;
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
@@ -89,7 +89,10 @@ impl Page {
                 .initial_indent(if index == 0 { &first } else { &rest })
                 .subsequent_indent(&rest)
                 // Rule ids and options are to be copied: no break at their hyphens.
-                .word_splitter(textwrap::WordSplitter::NoHyphenation);
+                .word_splitter(textwrap::WordSplitter::NoHyphenation)
+                // A line ends where a single space was, and nowhere else: what is shown can be read back.
+                .break_words(false)
+                .word_separator(textwrap::WordSeparator::Custom(words_at_single_spaces));
             let _ = writeln!(self.out, "{}", textwrap::fill(line, options).trim_end());
         }
     }
@@ -104,7 +107,7 @@ impl Page {
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
             Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
         };
-        let (sentence, command) = headline::headline(report, escape::line);
+        let (sentence, command) = headline::headline(report, |text| escape::line(text).into());
         let mark = format!("{label}  ");
         match command {
             None => self.hanging(0, &mark, &sentence),
@@ -192,8 +195,8 @@ impl Page {
         self.hanging(2, "error: ", &message);
         let help = escape::block(&failure.help);
         self.hanging(2, "help: ", &help);
-        let stderr = escape::block(&failure.stderr);
-        let lines: Vec<&str> = stderr
+        let lines: Vec<&str> = failure
+            .stderr
             .lines()
             .filter(|line| !line.trim().is_empty())
             .collect();
@@ -224,7 +227,7 @@ impl Page {
         let names: Vec<String> = told
             .components
             .iter()
-            .map(|component| escape::short(component, 120))
+            .map(|component| escape::short(component, 120).into())
             .collect();
         self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
@@ -232,7 +235,7 @@ impl Page {
 
     fn component(&mut self, component: Option<&str>, changes: &[Told<'_>]) {
         let name = match component {
-            Some(key) => escape::short(key, 120),
+            Some(key) => escape::short(key, 120).into_string(),
             None => "the server itself".to_owned(),
         };
         let place = changes
@@ -271,11 +274,14 @@ impl Page {
         title += &self.paint(&format!("  {}", judged.id), Paint::new().dimmed());
         self.paragraph(4, &title);
 
-        let mut sentence = escape::short(&change.message, 400);
+        let mut sentence = escape::short(&change.message, 400).into_string();
         if !change.pointer.is_empty() {
             let _ = write!(sentence, "  [{}]", escape::short(&change.pointer, 200));
         }
         self.paragraph(14, &sentence);
+        if let Some(alike) = plain::look_alike(change) {
+            self.paragraph(14, &alike);
+        }
         if !change.words.is_empty() {
             let words = self.words(&change.words);
             self.paragraph(14, &words);
@@ -299,7 +305,7 @@ impl Page {
                     None => String::new(),
                 };
                 self.paragraph(14, &format!("{of}{label}"));
-                let call = escape::short(&to_compact(instance), VALUE_CHARACTERS);
+                let call = escape::short_value(instance, VALUE_CHARACTERS);
                 let call = self.paint(&call, Paint::new().cyan());
                 self.paragraph(16, &call);
             }
@@ -313,7 +319,7 @@ impl Page {
 
     fn value(&mut self, mark: &str, value: Option<&Json>, paint: Paint) {
         if let Some(value) = value {
-            let text = escape::short(&to_compact(value), VALUE_CHARACTERS);
+            let text = escape::short_value(value, VALUE_CHARACTERS);
             let text = self.paint(&text, paint);
             self.hanging(14, mark, &text);
         }
@@ -366,6 +372,23 @@ impl Page {
             );
         }
     }
+}
+
+/// The words of a line. Several spaces are no place to break it, because how many there were could not be seen any more.
+fn words_at_single_spaces(line: &str) -> Box<dyn Iterator<Item = textwrap::core::Word<'_>> + '_> {
+    let bytes = line.as_bytes();
+    let breaks_after = move |at: &usize| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        let around = [before, bytes.get(at + 1)];
+        bytes[*at] == b' ' && around.iter().all(|it| it.is_some_and(|it| *it != b' '))
+    };
+    let mut begin = 0;
+    let ends = (0..bytes.len()).filter(breaks_after).map(|at| at + 1);
+    Box::new(ends.chain([bytes.len()]).filter_map(move |end| {
+        let word = &line[begin..end];
+        begin = end;
+        (!word.is_empty()).then(|| textwrap::core::Word::from(word))
+    }))
 }
 
 /// Enough of an unchanged run to see where a change stands.

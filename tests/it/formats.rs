@@ -505,8 +505,8 @@ proptest! {
         let line = format!("::notice title={}::{}", escape::command_property(&text), escape::command_data(&text));
         prop_assert_eq!(line.lines().count().max(1), 1);
         let (_, properties, data) = command(&line).unwrap();
-        prop_assert_eq!(properties.get("title").cloned().unwrap_or_default(), escape::block(&text));
-        prop_assert_eq!(data, escape::block(&text));
+        prop_assert_eq!(properties.get("title").cloned().unwrap_or_default(), escape::block(&text).to_string());
+        prop_assert_eq!(data, escape::block(&text).to_string());
     }
 
     #[test]
