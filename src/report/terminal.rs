@@ -90,10 +90,10 @@ impl Page {
                 .subsequent_indent(&rest)
                 // Rule ids and options are to be copied: no break at their hyphens.
                 .word_splitter(textwrap::WordSplitter::NoHyphenation)
-                // A line ends where a single space was, and nowhere else: what is shown can be read back.
-                .break_words(false)
-                .word_separator(textwrap::WordSeparator::Custom(words_at_single_spaces));
-            let _ = writeln!(self.out, "{}", textwrap::fill(line, options).trim_end());
+                // A line ends where a space was, and nowhere else: what is shown can be read back.
+                .break_words(false);
+            let filled = textwrap::fill(line, options).replace(KEPT_SPACE, " ");
+            let _ = writeln!(self.out, "{}", filled.trim_end());
         }
     }
 
@@ -191,7 +191,7 @@ impl Page {
     }
 
     fn failure(&mut self, failure: &Failure) {
-        let message = escape::line(&failure.message);
+        let message = kept(&escape::line(&failure.message));
         self.hanging(2, "error: ", &message);
         let help = escape::block(&failure.help);
         self.hanging(2, "help: ", &help);
@@ -227,7 +227,7 @@ impl Page {
         let names: Vec<String> = told
             .components
             .iter()
-            .map(|component| escape::short(component, 120).into())
+            .map(|component| kept(&escape::short(component, 120)))
             .collect();
         self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
@@ -235,7 +235,7 @@ impl Page {
 
     fn component(&mut self, component: Option<&str>, changes: &[Told<'_>]) {
         let name = match component {
-            Some(key) => escape::short(key, 120).into_string(),
+            Some(key) => kept(&escape::short(key, 120)),
             None => "the server itself".to_owned(),
         };
         let place = changes
@@ -274,13 +274,17 @@ impl Page {
         title += &self.paint(&format!("  {}", judged.id), Paint::new().dimmed());
         self.paragraph(4, &title);
 
-        let mut sentence = escape::short(&change.message, 400).into_string();
+        let mut sentence = kept(&escape::short(&change.message, 400));
         if !change.pointer.is_empty() {
-            let _ = write!(sentence, "  [{}]", escape::short(&change.pointer, 200));
+            let _ = write!(
+                sentence,
+                "  [{}]",
+                kept(&escape::short(&change.pointer, 200))
+            );
         }
         self.paragraph(14, &sentence);
         if let Some(alike) = plain::look_alike(change) {
-            self.paragraph(14, &alike);
+            self.paragraph(14, &kept(&alike));
         }
         if !change.words.is_empty() {
             let words = self.words(&change.words);
@@ -305,7 +309,7 @@ impl Page {
                     None => String::new(),
                 };
                 self.paragraph(14, &format!("{of}{label}"));
-                let call = escape::short_value(instance, VALUE_CHARACTERS);
+                let call = kept(&escape::short_value(instance, VALUE_CHARACTERS));
                 let call = self.paint(&call, Paint::new().cyan());
                 self.paragraph(16, &call);
             }
@@ -319,7 +323,7 @@ impl Page {
 
     fn value(&mut self, mark: &str, value: Option<&Json>, paint: Paint) {
         if let Some(value) = value {
-            let text = escape::short_value(value, VALUE_CHARACTERS);
+            let text = kept(&escape::short_value(value, VALUE_CHARACTERS));
             let text = self.paint(&text, paint);
             self.hanging(14, mark, &text);
         }
@@ -331,15 +335,15 @@ impl Page {
         for (index, run) in runs.iter().enumerate() {
             match run {
                 Run::Same(text) => {
-                    let text = escape::line(text);
+                    let text = kept(&escape::line(text));
                     out += &context(&text, index > 0, index + 1 < runs.len());
                 }
                 Run::Removed(text) => {
-                    let text = escape::short(text, 1_000);
+                    let text = kept(&escape::short(text, 1_000));
                     out += &self.paint(&format!("[-{text}-]"), Paint::new().red());
                 }
                 Run::Added(text) => {
-                    let text = escape::short(text, 1_000);
+                    let text = kept(&escape::short(text, 1_000));
                     out += &self.paint(&format!("{{+{text}+}}"), Paint::new().green());
                 }
             }
@@ -359,7 +363,7 @@ impl Page {
                 .as_deref()
                 .map(|key| format!("{key}: "))
                 .unwrap_or_default();
-            let text = escape::short(&format!("{component}{}", note.message), 500);
+            let text = kept(&escape::short(&format!("{component}{}", note.message), 500));
             let word = if finding.action == Action::Audit {
                 "note"
             } else {
@@ -374,21 +378,21 @@ impl Page {
     }
 }
 
-/// The words of a line. Several spaces are no place to break it, because how many there were could not be seen any more.
-fn words_at_single_spaces(line: &str) -> Box<dyn Iterator<Item = textwrap::core::Word<'_>> + '_> {
-    let bytes = line.as_bytes();
-    let breaks_after = move |at: &usize| {
-        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
-        let around = [before, bytes.get(at + 1)];
-        bytes[*at] == b' ' && around.iter().all(|it| it.is_some_and(|it| *it != b' '))
-    };
-    let mut begin = 0;
-    let ends = (0..bytes.len()).filter(breaks_after).map(|at| at + 1);
-    Box::new(ends.chain([bytes.len()]).filter_map(move |end| {
-        let word = &line[begin..end];
-        begin = end;
-        (!word.is_empty()).then(|| textwrap::core::Word::from(word))
-    }))
+/// Stands for a space at which a line must not end while it is laid out. Visible text never holds it: private characters
+/// are shown as code points.
+const KEPT_SPACE: char = '\u{f8ff}';
+
+/// Text of a server for a paragraph. Several spaces are no place to end a line: how many they were could not be seen.
+fn kept(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("  ") {
+        let spaces = rest[at..].len() - rest[at..].trim_start_matches(' ').len();
+        out += &rest[..at];
+        out.extend(std::iter::repeat_n(KEPT_SPACE, spaces));
+        rest = &rest[at + spaces..];
+    }
+    out + rest
 }
 
 /// Enough of an unchanged run to see where a change stands.
@@ -400,15 +404,20 @@ fn context(text: &str, before: bool, after: bool) -> String {
         return text.to_owned();
     }
     let mut out = String::new();
-    let mut skipping = false;
+    let mut skipped = 0;
     for (at, word) in words.iter().enumerate() {
-        if keep(at) {
-            out += word;
-            skipping = false;
-        } else if !skipping {
-            out += "… ";
-            skipping = true;
+        if !keep(at) {
+            skipped += 1;
+            continue;
         }
+        if skipped > 0 {
+            let _ = write!(out, "… ({skipped} words) … ");
+            skipped = 0;
+        }
+        out += word;
+    }
+    if skipped > 0 {
+        let _ = write!(out, "… ({skipped} words)");
     }
     out
 }

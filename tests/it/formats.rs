@@ -467,8 +467,10 @@ proptest! {
     #![proptest_config(seeded())]
     #[test]
     fn escaped_markdown_is_text_and_code_only_and_loses_nothing(text in hostile_text()) {
-        // Backticks around words become code, and a pipe its code point; nothing else changes.
+        // Backticks around words become code, and a pipe its code point; spaces that would be dropped are shown;
+        // nothing else changes.
         let bare = |text: &str| -> String {
+            let text = text.replace("\\u{20}", "");
             text.chars().filter(|it| *it != '`' && !it.is_whitespace()).collect()
         };
         let wanted = bare(&escape::line(&text).replace('|', "\\u{7c}"));
@@ -490,7 +492,7 @@ proptest! {
     fn code_is_one_code_and_a_fence_holds(text in hostile_text()) {
         let (texts, visible) = inline(&escape::code(&text));
         prop_assert!(texts.is_empty(), "{texts:?}");
-        if !text.trim().is_empty() && !text.contains(' ') {
+        if !text.is_empty() && !text.contains(' ') {
             prop_assert_eq!(visible, escape::line(&text).replace('|', "\\u{7c}"));
         }
         let arena = Arena::new();
