@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::baseline::{BaselineError, Manifest};
 use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError, parse};
+use crate::capture::http::{Endpoint, Template};
 use crate::capture::{CaptureFailure, Captured};
 use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
 
@@ -66,7 +67,7 @@ impl SourceError {
         match self {
             Self::Unreadable { help, .. } => help.clone(),
             Self::NotJson { .. } | Self::NotASource { .. } => {
-                "a source is a baseline, a capture, a saved `tools/list` result, `-`, `git:REF:PATH` or `stdio:COMMAND`"
+                "a source is a baseline, a capture, a saved `tools/list` result, `-`, `git:REF:PATH`, `stdio:COMMAND` or an `http(s)://` endpoint"
                     .to_owned()
             }
             Self::Baseline(error) => error.help().to_owned(),
@@ -98,6 +99,8 @@ pub enum Source {
     },
     /// `stdio:COMMAND`
     Stdio(Vec<String>),
+    /// An MCP endpoint.
+    Http(Endpoint),
     /// A file.
     File(String),
 }
@@ -130,9 +133,12 @@ impl Source {
             };
         }
         if name.starts_with("http://") || name.starts_with("https://") {
-            return Err(format!(
-                "`{name}`: this version reads servers over stdio only, not over HTTP"
-            ));
+            // Not `${NAME}`: what a shell leaves in place here is not meant for us.
+            return match Endpoint::new(&Template::new(name), &|_| None) {
+                Ok(endpoint) => Ok(Self::Http(endpoint)),
+                // Not quoted: the address may hold credentials.
+                Err(error) => Err(format!("{error}: {}", error.help())),
+            };
         }
         Ok(Self::File(name.to_owned()))
     }
@@ -142,13 +148,14 @@ impl Source {
         match self {
             Self::Stdin => bounded("standard input", std::io::stdin().lock()),
             Self::File(path) => {
-                let help = "check the path; a live server is named as \"stdio:COMMAND\"";
+                let help =
+                    "check the path; a live server is named as \"stdio:COMMAND\" or by its URL";
                 let file = std::fs::File::open(path)
                     .map_err(|error| unreadable(path, &error.to_string(), help))?;
                 bounded(path, file)
             }
             Self::Git { revision, path } => git_show(revision, path),
-            Self::Stdio(_) => Ok(Vec::new()),
+            Self::Stdio(_) | Self::Http(_) => Ok(Vec::new()),
         }
     }
 
@@ -159,6 +166,7 @@ impl Source {
             Self::File(path) => path.clone(),
             Self::Git { revision, path } => format!("git:{revision}:{path}"),
             Self::Stdio(command) => format!("stdio:{}", command.join(" ")),
+            Self::Http(endpoint) => endpoint.to_string(),
         }
     }
 

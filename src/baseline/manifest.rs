@@ -35,7 +35,7 @@ pub struct Pinned {
 impl Manifest {
     /// Reads and verifies a manifest: shape, every digest, integrity.
     pub fn parse(path: &Path, text: String) -> Result<Self, BaselineError> {
-        let manifest = Self::parse_for_update(path, text, None)?;
+        let manifest = Self::parse_for_update(path, text, &[])?;
         if !manifest.integrity_holds {
             return Err(BaselineError::Edited {
                 path: path.to_owned(),
@@ -50,11 +50,11 @@ impl Manifest {
     /// [`Manifest::parse`] for `pin`, which writes the integrity anew: each entry must hold by itself, but a stale
     /// `integrity` (two branches that each pinned a server, merged) is what pinning mends.
     ///
-    /// The entry that is about to be replaced need not hold either: it is left out if it does not.
+    /// Entries that are about to be replaced need not hold either: they are left out if they do not.
     pub fn parse_for_update(
         path: &Path,
         text: String,
-        replacing: Option<&str>,
+        replacing: &[&str],
     ) -> Result<Self, BaselineError> {
         Reader { path, replacing }.manifest(text)
     }
@@ -87,8 +87,8 @@ impl Manifest {
         self.document.line(&at)
     }
 
-    /// The bytes of this manifest with `name` set to `entry`. All other servers keep theirs.
-    pub fn with_server(&self, name: &str, entry: Json) -> String {
+    /// The bytes of this manifest with these servers' entries. All other servers keep theirs.
+    pub fn with_servers(&self, new: BTreeMap<String, Json>) -> String {
         let mut entries: BTreeMap<String, Entry<'_>> = self
             .servers
             .keys()
@@ -99,7 +99,10 @@ impl Manifest {
                 Some((kept.clone(), Entry::Kept(bytes, value)))
             })
             .collect();
-        entries.insert(name.to_owned(), Entry::New(entry));
+        entries.extend(
+            new.into_iter()
+                .map(|(name, entry)| (name, Entry::New(entry))),
+        );
         render_entries(&entries)
     }
 
@@ -111,7 +114,7 @@ impl Manifest {
 
 struct Reader<'a> {
     path: &'a Path,
-    replacing: Option<&'a str>,
+    replacing: &'a [&'a str],
 }
 
 impl Reader<'_> {
@@ -155,7 +158,7 @@ impl Reader<'_> {
                 Ok(pinned) => {
                     servers.insert(name, pinned);
                 }
-                Err(_) if self.replacing == Some(&name) => {}
+                Err(_) if self.replacing.contains(&name.as_str()) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -42,11 +42,8 @@ pub fn read(path: &Path) -> Result<Manifest, BaselineError> {
     Manifest::parse(path, read_text(path)?)
 }
 
-/// Reads a baseline whose entry for `replacing` is about to be written.
-pub fn read_for_update(
-    path: &Path,
-    replacing: Option<&str>,
-) -> Result<Option<Manifest>, BaselineError> {
+/// Reads a baseline whose entries for `replacing` are about to be written.
+pub fn read_for_update(path: &Path, replacing: &[&str]) -> Result<Option<Manifest>, BaselineError> {
     match read_text(path) {
         Err(BaselineError::Missing { .. }) => Ok(None),
         text => Manifest::parse_for_update(path, text?, replacing).map(Some),

@@ -13,6 +13,7 @@
 mod error;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
+pub mod http;
 mod inbox;
 mod lists;
 mod wire;
@@ -33,6 +34,7 @@ use lists::Lister;
 use wire::Wire;
 
 pub use error::{CaptureError, CaptureFailure, Noise};
+pub use http::HttpSpec;
 
 /// What a server may take. Every bound has an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,6 +101,47 @@ pub struct Captured {
     pub surface: Surface,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reach {
+    /// A process of ours, through its stdin and stdout.
+    Stdio(LaunchSpec),
+    /// An address, which may be one of a process of ours.
+    Http(Box<HttpSpec>),
+}
+
+impl Reach {
+    /// How the server is started; none if it runs somewhere already.
+    pub fn launch(&self) -> Option<&LaunchSpec> {
+        match self {
+            Self::Stdio(launch) => Some(launch),
+            Self::Http(http) => http.start.as_ref(),
+        }
+    }
+
+    /// How the server is reached over HTTP; none for one over stdio.
+    pub fn http(&self) -> Option<&HttpSpec> {
+        match self {
+            Self::Stdio(_) => None,
+            Self::Http(http) => Some(http),
+        }
+    }
+}
+
+/// Captures the contract of a server, however it is reached.
+pub async fn capture(
+    reach: &Reach,
+    client: &ClientProfile,
+    limits: &Limits,
+    progress: &(dyn Fn(Stage) + Send + Sync),
+) -> Result<Captured, CaptureFailure> {
+    match reach {
+        Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
+        Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
+    }
 }
 
 /// Starts a server, captures its contract over stdio and ends it.

@@ -6,14 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Parser as _;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
-use super::check::{examine, exit, manifests};
+use super::check::{Manifests, examine, exit, manifests};
 use super::plan::{self, Plan};
 use super::{CheckArgs, Cli, Command, Error, Exit, Format, output};
-use crate::baseline::Manifest;
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
@@ -42,6 +42,7 @@ const FLAGS: &[&str] = &[
     "enforcement",
     "unknown",
     "format",
+    "jobs",
 ];
 
 type Environment = BTreeMap<String, String>;
@@ -63,11 +64,11 @@ pub(super) async fn run() -> Result<Exit, Error> {
             )
         })?;
     }
-    let mut plan = plan::plan(&inputs.check.server, Some(&inputs.check.policy))?;
-    let manifests = manifests(&plan)?;
+    let plan = plan::plan(&inputs.check.server, Some(&inputs.check.policy))?;
+    let manifests = Arc::new(manifests(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
-    let checked = check(&context, &inputs, &mut plan, &manifests, post.api.as_ref()).await;
+    let checked = check(&context, &inputs, plan, &manifests, post.api.as_ref()).await;
     let result = match checked {
         Ok(result) => result,
         Err(error) => {
@@ -238,8 +239,8 @@ struct Answered {
 async fn check(
     context: &Context,
     inputs: &Inputs,
-    plan: &mut Plan,
-    manifests: &BTreeMap<PathBuf, Manifest>,
+    mut plan: Plan,
+    manifests: &Arc<Manifests>,
     api: Option<&Api>,
 ) -> Result<Answered, Error> {
     let prefix = prefix(context);
@@ -249,7 +250,8 @@ async fn check(
         // Whether the version moved far enough is a question about what is merged, not about the server in between.
         plan.policy.require_version_bump = false;
     }
-    let mut live = examine(plan, manifests, true).await?;
+    let plan = Arc::new(plan);
+    let mut live = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
     rebase(&mut live, &prefix);
     let mut answered = Answered {
         verdict: live.verdict,
@@ -267,7 +269,7 @@ async fn check(
         api,
     };
     let policy = approval_policy(policy, inputs, &context.event);
-    let mut approval = approval(plan, manifests, &policy, &base).await;
+    let mut approval = approval(&plan, manifests, &policy, &base).await;
     rebase(&mut approval.report, &prefix);
     if has_blocking_change(&approval.report) {
         if labels(context, api).await.contains(&inputs.accept_label) {

@@ -2,10 +2,9 @@
 
 use super::plan::plan;
 use super::progress::Progress;
-use super::{CaptureArgs, Error, Exit, output};
+use super::{CaptureArgs, Error, Exit, live, output};
 use crate::canonical::to_pretty;
-use crate::capture::capture_stdio;
-use crate::source::{SourceError, capture_document};
+use crate::source::capture_document;
 
 pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
     let plan = plan(&args.server, None)?;
@@ -21,14 +20,9 @@ pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
         ));
     };
     let progress = Progress::start(args.quiet);
-    let client = target.client(None);
-    let stage = |stage| progress.stage(&target.name, stage);
-    let captured = capture_stdio(&target.launch, &client, &target.limits, &stage).await;
+    let captured = live::require(target, None, &progress).await;
     drop(progress);
-    let captured = captured.map_err(|failure| SourceError::Capture {
-        what: target.name.clone(),
-        failure: Box::new(failure),
-    })?;
+    let captured = captured?;
     let text = to_pretty(&capture_document(&target.name, &captured)) + "\n";
     match &args.output {
         Some(path) => output::write_file(path, &text)?,

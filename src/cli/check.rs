@@ -2,41 +2,60 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::compared::{self, Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, output};
+use super::{CheckArgs, Error, Exit, fleet, live, output};
 use crate::baseline::{BaselineError, Manifest, Pinned, store};
-use crate::capture::{CaptureFailure, capture_stdio};
+use crate::capture::CaptureFailure;
 use crate::policy::{Policy, Verdict, check_version};
 use crate::release::Release;
 use crate::report::{Comparison, Cost, Failure, Finding, Report, ServerReport, Status};
 use crate::surface::Note;
 
+/// The baselines of a plan, by file.
+pub(super) type Manifests = BTreeMap<PathBuf, Manifest>;
+
 pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
     let plan = plan(&args.server, Some(&args.policy))?;
     if let Some(files) = super::check_pins::files(&plan)? {
-        return super::check_pins::run(&args, &plan, &files).await;
+        return super::check_pins::run(&args, plan, files).await;
     }
-    let manifests = manifests(&plan)?;
-    let report = examine(&plan, &manifests, args.report.quiet).await?;
+    let manifests = Arc::new(manifests(&plan)?);
+    let plan = Arc::new(plan);
+    let report = examine(&plan, &manifests, args.jobs.count(), args.report.quiet).await?;
     output::deliver(&report, &args.report)?;
     Ok(exit(report.verdict))
 }
 
 /// Every server, captured and compared with its baseline.
 pub(super) async fn examine(
-    plan: &Plan,
-    manifests: &BTreeMap<PathBuf, Manifest>,
+    plan: &Arc<Plan>,
+    manifests: &Arc<Manifests>,
+    jobs: usize,
     quiet: bool,
 ) -> Result<Report, Error> {
-    let progress = Progress::start(quiet);
-    let mut servers = Vec::new();
-    for target in &plan.targets {
-        let manifest = &manifests[&plan.baseline_of(target)];
-        servers.push(check(target, manifest, &plan.policy, &progress).await?);
-    }
+    // What is written wrong is told before anything is started.
+    let releases = plan
+        .targets
+        .iter()
+        .map(|target| target.release(pinned(plan, manifests, target).map(|it| &it.release)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let progress = Arc::new(Progress::start(quiet).of(plan.targets.len()));
+    let mut servers = {
+        let (plan, manifests) = (Arc::clone(plan), Arc::clone(manifests));
+        let progress = Arc::clone(&progress);
+        fleet::each(plan.targets.len(), jobs, move |index, job| {
+            let (target, release) = (&plan.targets[index], releases[index].clone());
+            let manifest = &manifests[&plan.baseline_of(target)];
+            let report = job.run(check(target, release, manifest, &plan.policy, &progress));
+            progress.finished();
+            report
+        })
+        .await?
+    };
     drop(progress);
     compared::locate(&mut servers);
     let findings = findings(plan, manifests, &servers);
@@ -52,7 +71,7 @@ pub(super) fn exit(verdict: Verdict) -> Exit {
 }
 
 /// Every baseline is read, and must hold, before any server is started.
-pub(super) fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Error> {
+pub(super) fn manifests(plan: &Plan) -> Result<Manifests, Error> {
     let mut manifests = BTreeMap::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);
@@ -71,17 +90,21 @@ pub(super) fn manifests(plan: &Plan) -> Result<BTreeMap<PathBuf, Manifest>, Erro
     Ok(manifests)
 }
 
+/// What the baseline says of a target.
+fn pinned<'a>(plan: &Plan, manifests: &'a Manifests, target: &Target) -> Option<&'a Pinned> {
+    let manifest = &manifests[&plan.baseline_of(target)];
+    manifest.servers().get(&target.name)
+}
+
 async fn check(
     target: &Target,
+    release: Option<Release>,
     manifest: &Manifest,
     policy: &Policy,
     progress: &Progress,
-) -> Result<ServerReport, Error> {
+) -> ServerReport {
     let pinned = manifest.servers().get(&target.name);
-    let release = target.release(pinned.map(|pinned| &pinned.release))?;
-    let client = target.client(pinned.map(|pinned| &pinned.surface));
-    let stage = |stage| progress.stage(&target.name, stage);
-    match capture_stdio(&target.launch, &client, &target.limits, &stage).await {
+    match live::observe(target, pinned.map(|pinned| &pinned.surface), progress).await {
         Ok(captured) => {
             let surface = &captured.surface;
             let release = release.unwrap_or_else(|| Release::of_server(surface));
@@ -94,9 +117,9 @@ async fn check(
                 accept_with: &target.pin_command,
                 notes: &notes,
             };
-            Ok(compared.report(policy, today()))
+            compared.report(policy, today())
         }
-        Err(failure) => Ok(undetermined(target, pinned, &failure)),
+        Err(failure) => undetermined(target, pinned, &failure),
     }
 }
 
@@ -126,11 +149,7 @@ pub(super) fn undetermined(
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.
-fn findings(
-    plan: &Plan,
-    manifests: &BTreeMap<PathBuf, Manifest>,
-    servers: &[ServerReport],
-) -> Vec<Finding> {
+fn findings(plan: &Plan, manifests: &Manifests, servers: &[ServerReport]) -> Vec<Finding> {
     let captured = servers
         .iter()
         .all(|server| !matches!(server.status, Status::Undetermined(_)));

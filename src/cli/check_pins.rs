@@ -7,12 +7,12 @@ use super::check::{exit, undetermined};
 use super::compared::finding;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, output};
+use super::{CheckArgs, Error, Exit, fleet, live, output};
 use crate::baseline::foreign::targets::{Probe, Subject, verify};
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockError, hangar, lock_v1};
 use crate::canonical::{Document, Json, parse_document};
-use crate::capture::capture_stdio;
+use crate::capture::Reach;
 use crate::drift::pinned::{self, PinError, Placed};
 use crate::policy::{Policy, check_version};
 use crate::report::{Comparison, Cost, Finding, Located, Place, Report, ServerReport, Status};
@@ -93,21 +93,24 @@ fn unsound(name: &str, error: &LockError) -> Error {
 
 pub(super) async fn run(
     args: &CheckArgs,
-    plan: &Plan,
-    files: &BTreeMap<PathBuf, PinFile>,
+    plan: Plan,
+    files: BTreeMap<PathBuf, PinFile>,
 ) -> Result<Exit, Error> {
     // Every entry must hold before any server is started.
     for target in &plan.targets {
         let path = plan.baseline_of(target);
         hold(&path, &files[&path].pins, target)?;
     }
-    let progress = Progress::start(args.report.quiet);
-    let mut servers = Vec::new();
-    for target in &plan.targets {
+    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
+    let checked = fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+        let target = &plan.targets[index];
         let path = plan.baseline_of(target);
-        servers.push(check(target, &path, &files[&path], &plan.policy, &progress).await?);
-    }
-    drop(progress);
+        let report = job.run(check(target, &path, &files[&path], &plan.policy, &progress));
+        progress.finished();
+        report
+    })
+    .await?;
+    let servers = checked.into_iter().collect::<Result<_, _>>()?;
     let report = Report::new(Comparison::Check, servers, Vec::new());
     output::deliver(&report, &args.report)?;
     Ok(exit(report.verdict))
@@ -205,9 +208,7 @@ async fn check(
     policy: &Policy,
     progress: &Progress,
 ) -> Result<ServerReport, Error> {
-    let stage = |stage| progress.stage(&target.name, stage);
-    let client = target.client(None);
-    let captured = match capture_stdio(&target.launch, &client, &target.limits, &stage).await {
+    let captured = match live::observe(target, None, progress).await {
         Ok(captured) => captured,
         Err(failure) => return Ok(undetermined(target, None, &failure)),
     };
@@ -275,7 +276,12 @@ fn compare(
     match pins {
         Foreign::FastMcp(manifest) => placed.extend(pinned::fastmcp(manifest, surface)?),
         Foreign::Hangar(servers) => {
-            let upstream = hangar::stdio_upstream(&target.launch.command);
+            let upstream = match &target.reach {
+                Reach::Http(http) => Some(hangar::remote_upstream(&http.url.origin())),
+                reach => reach
+                    .launch()
+                    .and_then(|launch| hangar::stdio_upstream(&launch.command)),
+            };
             for key in keys {
                 if let Some(pins) = servers.get(key) {
                     placed.extend(pinned::hangar(key, pins, surface, upstream.as_deref())?);

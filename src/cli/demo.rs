@@ -5,15 +5,14 @@ use std::path::Path;
 use super::compared::Compared;
 use super::plan::today;
 use super::progress::Progress;
-use super::{DemoArgs, Edition, Error, Exit, Format, output};
+use super::{DemoArgs, Edition, Error, Exit, Format, live, output};
 use crate::baseline::Manifest;
-use crate::capture::{Limits, capture_stdio};
+use crate::capture::{Limits, Reach};
 use crate::demo;
 use crate::launch::LaunchSpec;
 use crate::policy::Policy;
 use crate::release::Release;
 use crate::report::{Comparison, Report};
-use crate::source::SourceError;
 
 const SERVER: &str = "weather";
 
@@ -44,13 +43,10 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         .map(|pinned| pinned.surface.client.clone())
         .unwrap_or_default();
     let progress = Progress::start(args.report.quiet);
-    let stage = |stage| progress.stage(SERVER, stage);
-    let captured = capture_stdio(&launch, &client, &Limits::default(), &stage).await;
+    let reach = Reach::Stdio(launch);
+    let captured = live::observe_as(SERVER, &reach, &client, &Limits::default(), &progress).await;
     drop(progress);
-    let captured = captured.map_err(|failure| SourceError::Capture {
-        what: SERVER.to_owned(),
-        failure: Box::new(failure),
-    })?;
+    let captured = captured.map_err(|failure| live::not_captured(SERVER, failure))?;
     let release = Release::of_server(&captured.surface);
     let compared = Compared {
         name: SERVER,

@@ -14,17 +14,22 @@ mod demo;
 mod diff;
 mod error;
 mod fingerprint;
+mod fleet;
 mod import;
+mod live;
 mod output;
+mod paste;
 mod pin;
 mod pin_pins;
 mod plan;
 mod progress;
+mod reach;
 mod reference;
 mod scan;
 mod sources;
 mod verify;
 mod verify_lock;
+mod words;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -101,6 +106,8 @@ struct CheckArgs {
     #[command(flatten)]
     server: ServerArgs,
     #[command(flatten)]
+    jobs: fleet::JobsArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     report: ReportArgs,
@@ -110,6 +117,8 @@ struct CheckArgs {
 struct PinArgs {
     #[command(flatten)]
     server: ServerArgs,
+    #[command(flatten)]
+    jobs: fleet::JobsArgs,
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -142,11 +151,30 @@ struct ServerArgs {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Set a variable for the server, which otherwise starts with an almost empty environment
-    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = plan::variable)]
+    #[arg(long = "env", value_name = "KEY=VALUE", value_parser = words::variable)]
     env: Vec<(String, String)>,
     /// Let the server see this variable of ours
     #[arg(long, value_name = "NAME")]
     pass_env: Vec<String>,
+    /// Reach the server over HTTP at this address instead of starting a command
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
+    /// Send a header with every request to --url (may be repeated); ${NAME} is a variable of the environment
+    // Not parsed by clap: it would show the value of a header that is not well-formed.
+    #[arg(long = "header", value_name = "NAME: ${VARIABLE}")]
+    headers: Vec<String>,
+    /// Start the server at --url with this command and wait until it answers; split as a POSIX shell would split it
+    #[arg(long, value_name = "CMD")]
+    start: Option<String>,
+    /// Trust the certificates of this PEM file too, beside the system's
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Go through this proxy, or through what the environment names (`env`) [default: no proxy]
+    #[arg(long, value_name = "URL|env")]
+    proxy: Option<String>,
+    /// The transport over HTTP [default: auto: Streamable HTTP, else HTTP+SSE]
+    #[arg(long, value_name = "TRANSPORT", value_parser = words::words::<crate::capture::http::HttpTransport>(crate::capture::http::HttpTransport::ALL, crate::capture::http::HttpTransport::word))]
+    transport: Option<crate::capture::http::HttpTransport>,
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
@@ -162,16 +190,16 @@ struct ServerArgs {
 #[derive(Debug, Args)]
 struct PolicyArgs {
     /// The lowest level that fails
-    #[arg(long, value_name = "LEVEL", value_parser = plan::words::<crate::policy::FailOn>(crate::policy::FailOn::ALL, crate::policy::FailOn::word))]
+    #[arg(long, value_name = "LEVEL", value_parser = words::words::<crate::policy::FailOn>(crate::policy::FailOn::ALL, crate::policy::FailOn::word))]
     fail_on: Option<crate::policy::FailOn>,
     /// The lowest exposure that fails
-    #[arg(long, value_name = "EXPOSURE", value_parser = plan::words::<crate::judgement::Exposure>(crate::judgement::Exposure::ALL, crate::judgement::Exposure::word))]
+    #[arg(long, value_name = "EXPOSURE", value_parser = words::words::<crate::judgement::Exposure>(crate::judgement::Exposure::ALL, crate::judgement::Exposure::word))]
     fail_on_exposure: Option<crate::judgement::Exposure>,
     /// What happens when a known component changed or vanished
-    #[arg(long, value_name = "ACTION", value_parser = plan::words::<crate::policy::Enforcement>(crate::policy::Enforcement::ALL, crate::policy::Enforcement::word))]
+    #[arg(long, value_name = "ACTION", value_parser = words::words::<crate::policy::Enforcement>(crate::policy::Enforcement::ALL, crate::policy::Enforcement::word))]
     enforcement: Option<crate::policy::Enforcement>,
     /// What happens with a component that the baseline does not know [default: as --enforcement]
-    #[arg(long, value_name = "ACTION", value_parser = plan::unknown())]
+    #[arg(long, value_name = "ACTION", value_parser = words::unknown())]
     unknown: Option<crate::policy::Unknown>,
 }
 
@@ -182,7 +210,7 @@ struct ReportArgs {
     #[arg(long, value_enum, default_value_t = Format::Terminal)]
     format: Format,
     /// Write a report to a file too (may be repeated)
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = plan::report_file)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = words::report_file)]
     report: Vec<(Format, PathBuf)>,
     /// Say only what is not in order; no progress
     #[arg(short, long)]
@@ -194,7 +222,7 @@ struct ReportArgs {
 
 #[derive(Debug, Args)]
 struct DiffArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     old: String,
     /// The same
     new: String,
@@ -209,13 +237,13 @@ struct DiffArgs {
 
 #[derive(Debug, Args)]
 struct FingerprintArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     source: String,
     /// The digest scheme
-    #[arg(long, default_value = "keel", value_parser = plan::words::<crate::fingerprint::Profile>(crate::fingerprint::Profile::ALL, crate::fingerprint::Profile::word))]
+    #[arg(long, default_value = "keel", value_parser = words::words::<crate::fingerprint::Profile>(crate::fingerprint::Profile::ALL, crate::fingerprint::Profile::word))]
     profile: crate::fingerprint::Profile,
     /// Members that the fastmcp profile covers beside the key and inputSchema
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = plan::words::<crate::fingerprint::fastmcp::Field>(crate::fingerprint::fastmcp::Field::ALL, crate::fingerprint::fastmcp::Field::word))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = words::words::<crate::fingerprint::fastmcp::Field>(crate::fingerprint::fastmcp::Field::ALL, crate::fingerprint::fastmcp::Field::word))]
     fields: Vec<crate::fingerprint::fastmcp::Field>,
     /// Of a source with several servers, this one
     #[arg(long, value_name = "NAME")]
@@ -227,7 +255,7 @@ struct FingerprintArgs {
 
 #[derive(Debug, Args)]
 struct ScanArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH or stdio:COMMAND
+    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     source: String,
     /// Whose findings: ours, or exactly those of ToolPin
     #[arg(long, value_enum, default_value_t = ScanProfile::Keel)]
@@ -310,7 +338,7 @@ struct ChainArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// What the digest of a link covers of a file [default: whichever of the two the chain was made with]
-    #[arg(long, value_name = "VARIANT", value_parser = plan::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
+    #[arg(long, value_name = "VARIANT", value_parser = words::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
     variant: Option<crate::verify::chain::Variant>,
     /// A chain that does not end in a primitive fails (freeze is always so, unless --lenient)
     #[arg(long, conflicts_with = "lenient")]
@@ -334,7 +362,7 @@ struct IntegrityArgs {
     /// JSON or YAML with tool_id, version, manifest and files
     file: PathBuf,
     /// What the digest covers of a file
-    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = plan::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
+    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = words::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
     variant: crate::verify::chain::Variant,
     /// The digest is the same text in both formats
     #[arg(long, value_enum, default_value_t = Answer::Terminal)]
@@ -456,7 +484,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 }
             },
             code = crate::launch::interrupted() => {
-                crate::launch::kill_all();
+                crate::launch::end_all();
                 u8::try_from(code).unwrap_or(130)
             }
         }

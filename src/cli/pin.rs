@@ -1,17 +1,17 @@
 //! `mcp-keel pin`: capture and write the baseline, and say what was accepted by that.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use super::compared::Compared;
-use super::plan::{Target, plan, today};
+use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
-use super::{Error, Exit, Format, PinArgs, output, pin_pins};
-use crate::baseline::{Pinned, render, server_entry, store, with_launch};
-use crate::capture::capture_stdio;
+use super::{Error, Exit, Format, PinArgs, fleet, live, output, pin_pins};
+use crate::baseline::{Manifest, Pinned, render, server_entry, store, with_launch};
+use crate::canonical::Json;
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
-use crate::source::SourceError;
 use crate::surface::Surface;
 
 pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
@@ -19,36 +19,65 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     if lock && args.server.baseline.is_none() {
         args.server.baseline = Some(pin_pins::LOCK.into());
     }
-    let plan = plan(&args.server, None)?;
+    let mut plan = plan(&args.server, None)?;
     if pin_pins::is_foreign(&plan, lock)? {
-        return pin_pins::run(&args, &plan).await;
+        return pin_pins::run(&args, plan).await;
     }
-    let progress = Progress::start(args.report.quiet);
-    let mut servers = Vec::new();
-    let mut written = Vec::new();
+    // A server that fails does not keep the others from being pinned; its entry stays as it was.
     let mut failed = Vec::new();
-    for target in &plan.targets {
-        let path = plan.baseline_of(target);
-        match pin(target, &path, &progress).await {
-            Ok((server, changed)) => {
-                servers.push(server);
-                if changed && !written.contains(&path) {
-                    written.push(path);
-                }
+    let manifests = readable(&mut plan, &mut failed);
+    let paths: Vec<PathBuf> = plan
+        .targets
+        .iter()
+        .map(|target| plan.baseline_of(target))
+        .collect();
+    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
+    let observed = fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+        let target = &plan.targets[index];
+        let manifest = manifests[&plan.baseline_of(target)].as_ref();
+        let observed = job.run(observe(target, manifest, &progress));
+        progress.finished();
+        observed
+    })
+    .await?;
+
+    let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
+    let mut servers = Vec::new();
+    for (path, observed) in paths.iter().zip(observed) {
+        match observed {
+            Ok((report, entry)) => {
+                let entries = by_file.entry(path).or_default();
+                entries.insert(report.name.clone(), entry);
+                servers.push((path, report));
             }
-            // A server that fails does not keep the others from being pinned; its entry stays as it was.
             Err(error) => failed.push(error),
         }
     }
-    drop(progress);
+    let mut written = Vec::new();
+    for (path, entries) in by_file {
+        match write(path, entries) {
+            Ok(true) => written.push(path.to_owned()),
+            Ok(false) => {}
+            Err(error) => {
+                servers.retain(|(of, _)| *of != path);
+                failed.push(error);
+            }
+        }
+    }
+    // In the order of the plan, not of the names of the files.
+    written.sort_by_key(|path| paths.iter().position(|it| it == path));
+    let servers = servers.into_iter().map(|(_, report)| report).collect();
     let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
     if !report.servers.is_empty() {
         output::deliver(&report, &args.report)?;
     }
-    // The exit code is that of the worst, whatever the order.
+    outcome(failed)
+}
+
+/// The worst of what failed, whatever the order; the rest of it is said before.
+pub(super) fn outcome(mut failed: Vec<Error>) -> Result<Exit, Error> {
     failed.sort_by_key(|error| error.exit().code());
-    let mut failed = failed.into_iter();
-    let Some(last) = failed.next_back() else {
+    let Some(last) = failed.pop() else {
         return Ok(Exit::Pass);
     };
     for error in failed {
@@ -57,34 +86,56 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     Err(last)
 }
 
-async fn pin(
+/// The baselines as they are now. The servers of one that does not hold are taken out of the plan.
+fn readable(plan: &mut Plan, failed: &mut Vec<Error>) -> BTreeMap<PathBuf, Option<Manifest>> {
+    let mut manifests = BTreeMap::new();
+    let mut names: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
+    for target in &plan.targets {
+        let of_file = names.entry(plan.baseline_of(target)).or_default();
+        of_file.push(&target.name);
+    }
+    let mut broken = Vec::new();
+    for (path, names) in names {
+        match store::read_for_update(&path, &names) {
+            Ok(manifest) => {
+                manifests.insert(path, manifest);
+            }
+            Err(error) => {
+                failed.push(error.into());
+                broken.push(path);
+            }
+        }
+    }
+    let pattern = plan.pattern.clone();
+    plan.targets
+        .retain(|target| !broken.contains(&store::path_for(&pattern, &target.name)));
+    manifests
+}
+
+/// A server's report and its new entry. Nothing else is kept of it.
+async fn observe(
     target: &Target,
-    path: &Path,
+    manifest: Option<&Manifest>,
     progress: &Progress,
-) -> Result<(ServerReport, bool), Error> {
-    let manifest = store::read_for_update(path, Some(&target.name))?;
-    let pinned = manifest
-        .as_ref()
-        .and_then(|manifest| manifest.servers().get(&target.name));
+) -> Result<(ServerReport, Json), Error> {
+    let pinned = manifest.and_then(|manifest| manifest.servers().get(&target.name));
     // The version may come from another source now; pinning is when that is recorded.
     let release = target.release(None)?;
-    let client = target.client(pinned.map(|pinned| &pinned.surface));
-    let stage = |stage| progress.stage(&target.name, stage);
-    let captured = capture_stdio(&target.launch, &client, &target.limits, &stage)
-        .await
-        .map_err(|failure| SourceError::Capture {
-            what: target.name.clone(),
-            failure: Box::new(failure),
-        })?;
+    let captured = live::require(target, pinned.map(|pinned| &pinned.surface), progress).await?;
     let surface = captured.surface;
     let release = release.unwrap_or_else(|| Release::of_server(&surface));
     let entry = with_launch(server_entry(&surface, &release), &target.launched);
-    let text = match &manifest {
-        Some(manifest) => manifest.with_server(&target.name, entry),
-        None => render(&[(target.name.clone(), entry)].into()),
+    Ok((report(target, pinned, &surface, &release), entry))
+}
+
+/// Writes all entries of one file at once. An entry that cannot be read is only ever replaced, never dropped.
+fn write(path: &Path, entries: BTreeMap<String, Json>) -> Result<bool, Error> {
+    let names: Vec<&str> = entries.keys().map(String::as_str).collect();
+    let text = match store::read_for_update(path, &names)? {
+        Some(manifest) => manifest.with_servers(entries),
+        None => render(&entries),
     };
-    let changed = store::write(path, &text)?;
-    Ok((report(target, pinned, &surface, &release), changed))
+    Ok(store::write(path, &text)?)
 }
 
 fn report(

@@ -1,22 +1,22 @@
 //! `mcp-keel pin` into the file of another tool: a ToolPin lock, or FastMCP's flat manifest.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::check_pins;
 use super::compared::finding;
+use super::pin::outcome;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{Error, Exit, PinArgs, output};
+use super::{Error, Exit, PinArgs, fleet, live, output};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
 use crate::canonical::{Json, Object, Text, parse, to_pretty};
-use crate::capture::capture_stdio;
 use crate::drift::pinned;
 use crate::fingerprint::{Profile, manifest};
 use crate::policy::{Enforcement, Policy, check_version};
 use crate::report::{Comparison, Cost, Located, Report, ServerReport, Status};
-use crate::source::SourceError;
 use crate::surface::Surface;
 
 /// ToolPin's name for its lock.
@@ -43,30 +43,39 @@ pub(super) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
     Ok(false)
 }
 
-pub(super) async fn run(args: &PinArgs, plan: &Plan) -> Result<Exit, Error> {
-    let progress = Progress::start(args.report.quiet);
+pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
+    let plan = Arc::new(plan);
+    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
+    let captured = {
+        let plan = Arc::clone(&plan);
+        fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+            let captured = job.run(live::require(&plan.targets[index], None, &progress));
+            progress.finished();
+            captured
+        })
+        .await?
+    };
     let mut servers = Vec::new();
     let mut written: Vec<PathBuf> = Vec::new();
-    for target in &plan.targets {
+    let mut failed = Vec::new();
+    // One after another: each reads what the one before has written.
+    for (target, captured) in plan.targets.iter().zip(captured) {
         let path = plan.baseline_of(target);
-        let stage = |stage| progress.stage(&target.name, stage);
-        let client = target.client(None);
-        let captured = capture_stdio(&target.launch, &client, &target.limits, &stage)
-            .await
-            .map_err(|failure| SourceError::Capture {
-                what: target.name.clone(),
-                failure: Box::new(failure),
-            })?;
-        let (report, changed) = pin(target, &path, &captured.surface)?;
-        servers.push(report);
-        if changed && !written.contains(&path) {
-            written.push(path);
+        match captured.and_then(|captured| pin(target, &path, &captured.surface)) {
+            Ok((report, changed)) => {
+                servers.push(report);
+                if changed && !written.contains(&path) {
+                    written.push(path);
+                }
+            }
+            Err(error) => failed.push(error),
         }
     }
-    drop(progress);
     let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
-    output::deliver(&report, &args.report)?;
-    Ok(Exit::Pass)
+    if !report.servers.is_empty() {
+        output::deliver(&report, &args.report)?;
+    }
+    outcome(failed)
 }
 
 fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport, bool), Error> {
@@ -149,11 +158,12 @@ fn lock(
         true => surface.server_name().unwrap_or(&target.name),
         false => &target.name,
     };
+    let launch = target.reach.launch();
     let server = Server {
         name,
         version: surface.server_version().unwrap_or("0.0.0"),
-        command: &target.launch.command,
-        secrets: target.launch.pass_env.iter().cloned().collect(),
+        command: launch.map_or(&[][..], |it| &it.command),
+        secrets: launch.map_or_else(Vec::new, |it| it.pass_env.iter().cloned().collect()),
     };
     relock(before, keys, &server, surface, &now())
 }

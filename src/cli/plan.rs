@@ -3,15 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::ValueEnum as _;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-
-use super::{Error, Format, PolicyArgs, ServerArgs};
+use super::paste::pin_command;
+use super::{Error, PolicyArgs, ServerArgs, reach};
 use crate::baseline::{self, Pinned, store};
-use crate::capture::Limits;
+use crate::capture::{Limits, Reach};
 use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
-use crate::launch::LaunchSpec;
-use crate::policy::{Date, Policy, Unknown};
+use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::surface::{ClientProfile, Note, Surface};
 use crate::verify::checksum::{self, Verified, Verify, VerifyError};
@@ -33,7 +30,7 @@ pub(super) struct Plan {
 /// One server under test.
 pub(super) struct Target {
     pub(super) name: String,
-    pub(super) launch: LaunchSpec,
+    pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
     pub(super) limits: Limits,
@@ -57,16 +54,18 @@ impl Target {
 
     /// Compares bytes on disk with what was approved.
     pub(super) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
-        match &self.verify {
-            Some(verify) => checksum::verify(&self.name, verify, &self.launch),
-            None => Ok(None),
+        match (&self.verify, self.reach.launch()) {
+            (Some(verify), Some(launch)) => checksum::verify(&self.name, verify, launch),
+            _ => Ok(None),
         }
     }
 
     /// What is worth saying about how it is started, and which link moved since it was pinned.
     pub(super) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
-        let mut notes =
-            crate::verify::notes(&self.launch, self.verify.as_ref(), self.checksum_line);
+        let mut notes = match self.reach.launch() {
+            Some(launch) => crate::verify::notes(launch, self.verify.as_ref(), self.checksum_line),
+            None => Vec::new(),
+        };
         // A baseline that does not say how the server was launched knows of no link that could have moved.
         if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
             notes.extend(launched::compare(&pinned.launch, &self.launched));
@@ -79,8 +78,11 @@ impl Target {
     /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
     /// cannot be compared.
     pub(super) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
-        let folder = self.launch.cwd.as_deref().unwrap_or(Path::new("."));
-        let found = self.version.resolve(folder, &self.launch.command);
+        let launch = self.reach.launch();
+        let folder = launch.and_then(|it| it.cwd.as_deref());
+        let folder = folder.unwrap_or(Path::new("."));
+        let command = launch.map_or(&[][..], |it| &it.command);
+        let found = self.version.resolve(folder, command);
         match (&self.version, pinned) {
             (VersionSource::Auto, Some(pinned)) => {
                 let source = VersionSource::parse(&pinned.source);
@@ -139,11 +141,12 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
         }
         (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
     };
-    let named = if args.command.is_empty() {
+    let named = if args.command.is_empty() && args.url.is_none() {
         configured(args, config.as_ref())?
     } else {
-        vec![commanded(args, config.as_ref(), &pattern)?]
+        vec![typed(args, config.as_ref(), &pattern)?]
     };
+    reach::check_flags(args, &named)?;
     let complete = match &config {
         Some(config) => config
             .servers
@@ -182,7 +185,7 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
 }
 
 /// The server given on the command line, with what the configuration says of its name.
-fn commanded(
+fn typed(
     args: &ServerArgs,
     config: Option<&Config>,
     pattern: &Path,
@@ -193,11 +196,19 @@ fn commanded(
         many => {
             return Err(Error::usage(
                 format!(
-                    "one command, but {} server names: {}",
+                    "one {}, but {} server names: {}",
+                    if args.url.is_some() {
+                        "address"
+                    } else {
+                        "command"
+                    },
                     many.len(),
                     many.join(", ")
                 ),
-                "name at most one server before `--`",
+                match args.url {
+                    Some(_) => "name at most one server beside --url",
+                    None => "name at most one server before `--`",
+                },
             ));
         }
     };
@@ -206,6 +217,12 @@ fn commanded(
         .cloned()
         .unwrap_or_default();
     server.command.clone_from(&args.command);
+    server.http = args.url.as_deref().map(reach::typed);
+    if server.http.is_some() && args.start.is_none() {
+        // What the configuration says of a process has nothing to hold on to.
+        server.verify = None;
+        server.checksum_line = None;
+    }
     // A command that is typed is meant from where it is typed.
     server.cwd = None;
     Ok((name, server))
@@ -216,7 +233,7 @@ fn only_pinned(pattern: &Path) -> Option<String> {
     if store::is_split(pattern) {
         return None;
     }
-    let manifest = store::read_for_update(pattern, None).ok()??;
+    let manifest = store::read_for_update(pattern, &[]).ok()??;
     match manifest.servers().len() {
         1 => manifest.servers().keys().next().cloned(),
         _ => None,
@@ -234,8 +251,8 @@ fn configured(
         };
         return Err(Error::usage(
             what,
-            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or write \
-             [server.NAME] with command = [...] into mcp-keel.toml",
+            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its \
+             address with --url, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
         ));
     };
     if args.servers.is_empty() {
@@ -265,10 +282,7 @@ fn configured(
 }
 
 fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {
-    let mut env = server.env;
-    env.extend(args.env.iter().cloned());
-    let mut pass_env = server.pass_env;
-    pass_env.extend(args.pass_env.iter().cloned());
+    let reach = reach::reach(args, &name, &server)?;
     let mut limits = Limits::default();
     if let Some(timeout) = args.timeout.map(Duration::from_secs).or(server.timeout) {
         limits.start = timeout;
@@ -285,94 +299,22 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
             .filter(|it| !it.is_empty() && *it != "none");
         client.capabilities = Some(announced.cloned().collect());
     }
-    let launch = LaunchSpec {
-        command: server.command,
-        cwd: server.cwd,
-        env,
-        pass_env,
+    let launched = match (&reach, reach.launch()) {
+        (_, Some(launch)) => launched::chain(launch, server.launch_digests),
+        (Reach::Http(http), None) => launched::remote(&http.url.place()),
+        _ => Vec::new(),
     };
-    // What is written wrong is told before anything is started, and as what it is: usage, not a failing server.
-    launch
-        .verify(std::env::vars_os())
-        .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
     Ok(Target {
         pin_command: pin_command(args, &name),
-        launched: launched::chain(&launch, server.launch_digests),
+        launched,
         name,
-        launch,
+        reach,
         client,
         limits,
         version: server.version,
         verify: server.verify,
         checksum_line: server.checksum_line,
     })
-}
-
-/// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
-fn pin_command(args: &ServerArgs, name: &str) -> String {
-    let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
-    let mut option = |flag: &str, value: &str| {
-        words.push(flag.to_owned());
-        words.push(quote(value));
-    };
-    if let Some(config) = &args.config {
-        option("--config", &config.to_string_lossy());
-    }
-    if let Some(baseline) = &args.baseline {
-        option("--baseline", &baseline.to_string_lossy());
-    }
-    for name in &args.pass_env {
-        option("--pass-env", name);
-    }
-    if let Some(seconds) = args.timeout {
-        option("--timeout", &seconds.to_string());
-    }
-    if let Some(client) = &args.client {
-        option("--client", client);
-    }
-    if let Some(capabilities) = &args.capabilities {
-        option("--capabilities", &capabilities.join(","));
-    }
-    for (key, value) in &args.env {
-        words.push("--env".to_owned());
-        // The value may be a secret, and this line may end up in a public log.
-        words.push(match looks_secret(key) {
-            true => format!("{key}=\"${key}\""),
-            false => quote(&format!("{key}={value}")),
-        });
-    }
-    if args.command.is_empty() {
-        words.push(quote(name));
-    } else {
-        if let [name] = &args.servers[..] {
-            words.push(quote(name));
-        }
-        words.push("--".to_owned());
-        words.extend(args.command.iter().map(|word| quote(word)));
-    }
-    words.join(" ")
-}
-
-fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "key",
-        "credential",
-        "auth",
-    ]
-    .iter()
-    .any(|it| name.contains(it))
-}
-
-fn quote(word: &str) -> String {
-    match shlex::try_quote(word) {
-        Ok(quoted) => quoted.into_owned(),
-        Err(_) => format!("{word:?}"),
-    }
 }
 
 /// The policy of the file, with what the command line says.
@@ -397,67 +339,4 @@ pub(super) fn apply(policy: &mut Policy, args: &PolicyArgs) {
 pub(super) fn today() -> Date {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     Date::from_unix_seconds(now.map_or(0, |since| since.as_secs()))
-}
-
-/// `KEY=VALUE`
-pub(super) fn variable(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err(
-            "expected KEY=VALUE; --pass-env NAME hands over a variable that is set here".to_owned(),
-        ),
-    }
-}
-
-/// `FORMAT=FILE`
-pub(super) fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
-    let Some((format, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-        return Err("expected FORMAT=FILE, such as json=report.json".to_owned());
-    };
-    // A lock is no report.
-    let parsed = <Format as clap::ValueEnum>::from_str(format, false).ok();
-    let format = parsed.filter(|it| *it != Format::ToolPin).ok_or_else(|| {
-        let known: Vec<String> = <Format as clap::ValueEnum>::value_variants()
-            .iter()
-            .filter(|it| **it != Format::ToolPin)
-            .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
-            .collect();
-        let help = match suggestion(format, known.iter().map(String::as_str)) {
-            Some(close) => format!("did you mean `{close}`?"),
-            None => format!("known: {}", known.join(", ")),
-        };
-        format!("there is no format `{format}`; {help}")
-    })?;
-    Ok((format, PathBuf::from(path)))
-}
-
-/// `--unknown`, with the current name of `allow_degraded` as an alias.
-pub(super) fn unknown() -> impl TypedValueParser<Value = Unknown> {
-    let words = Unknown::ALL.iter().map(|it| {
-        let value = PossibleValue::new(it.word());
-        match it {
-            Unknown::Allow => value.alias(Unknown::ALLOW_ALIAS),
-            _ => value,
-        }
-    });
-    PossibleValuesParser::new(words).try_map(|found| {
-        found
-            .parse::<Unknown>()
-            .map_err(|()| "not one of the words".to_owned())
-    })
-}
-
-/// A parser for one of a few words, which clap lists in the help and suggests from.
-pub(super) fn words<T>(
-    all: &'static [T],
-    word: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T>
-where
-    T: Copy + std::str::FromStr<Err = ()> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(all.iter().map(|it| word(*it))).try_map(|found| {
-        found
-            .parse::<T>()
-            .map_err(|()| "not one of the words".to_owned())
-    })
 }

@@ -1,6 +1,7 @@
 //! What somebody at a terminal sees while a server boots. In a pipe there is nothing of it.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,9 @@ const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 /// A line on stderr that turns while something is going on, and is wiped afterwards.
 pub(super) struct Progress {
     said: Arc<Mutex<String>>,
+    /// How many servers are through, of how many.
+    done: AtomicUsize,
+    total: usize,
     turning: Option<tokio::task::JoinHandle<()>>,
 }
 
@@ -31,7 +35,23 @@ impl Progress {
                 }
             })
         });
-        Self { said, turning }
+        Self {
+            said,
+            done: AtomicUsize::new(0),
+            total: 1,
+            turning,
+        }
+    }
+
+    /// For so many servers.
+    pub(super) fn of(mut self, total: usize) -> Self {
+        self.total = total;
+        self
+    }
+
+    /// A server is through.
+    pub(super) fn finished(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
     }
 
     /// What is going on now with a server.
@@ -43,7 +63,11 @@ impl Progress {
             Stage::Settling => "its list changed, listing again".to_owned(),
             Stage::Stopping => "stopping".to_owned(),
         };
-        let text = format!("{}: {what}", escape::short(server, 40));
+        let mut text = format!("{}: {what}", escape::short(server, 40));
+        if self.total > 1 {
+            let done = self.done.load(Ordering::Relaxed);
+            text = format!("{done} of {} done, {text}", self.total);
+        }
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 }

@@ -1,9 +1,10 @@
 //! Sources on the command line, live ones included.
 
-use super::Error;
-use crate::capture::{Limits, capture_stdio};
+use super::progress::Progress;
+use super::{Error, live};
+use crate::capture::{HttpSpec, Limits, Reach};
 use crate::launch::LaunchSpec;
-use crate::source::{Dialect, Source, SourceError, Surfaces};
+use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
 
 /// The surfaces of a source as it was typed.
@@ -11,26 +12,24 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
     let source = Source::parse(name).map_err(|problem| {
         Error::usage(problem, "`mcp-keel diff --help` says what a source can be")
     })?;
-    let Source::Stdio(command) = &source else {
-        return Ok(source.surfaces(dialect)?);
+    let reach = match &source {
+        Source::Stdio(command) => Reach::Stdio(LaunchSpec {
+            command: command.clone(),
+            ..LaunchSpec::default()
+        }),
+        Source::Http(endpoint) => Reach::Http(Box::new(HttpSpec::of(endpoint.clone()))),
+        _ => return Ok(source.surfaces(dialect)?),
     };
-    let launch = LaunchSpec {
-        command: command.clone(),
-        cwd: None,
-        env: Default::default(),
-        pass_env: Default::default(),
-    };
-    let captured = capture_stdio(
-        &launch,
+    let name = source.name();
+    let captured = live::observe_as(
+        &name,
+        &reach,
         &ClientProfile::default(),
         &Limits::default(),
-        &|_| {},
+        &Progress::start(false),
     )
     .await
-    .map_err(|failure| SourceError::Capture {
-        what: source.name(),
-        failure: Box::new(failure),
-    })?;
+    .map_err(|failure| live::not_captured(&name, failure))?;
     Ok([("default".to_owned(), captured.surface)].into())
 }
 

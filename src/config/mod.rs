@@ -3,6 +3,7 @@
 //! The promise: nothing in the file is ever ignored. A key, rule or word that is not known is an error that names
 //! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
 
+mod http;
 mod node;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
@@ -39,8 +41,10 @@ pub struct Config {
 /// One `[server.NAME]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Program and arguments.
+    /// Program and arguments; empty for a server that is reached over HTTP.
     pub command: Vec<String>,
+    /// How it is reached over HTTP.
+    pub http: Option<HttpConfig>,
     /// Where it starts.
     pub cwd: Option<PathBuf>,
     /// Variables set for it.
@@ -59,6 +63,37 @@ pub struct ServerConfig {
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
+}
+
+/// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpConfig {
+    /// The address.
+    pub url: Template,
+    /// Headers by name.
+    pub headers: BTreeMap<String, Template>,
+    /// Program and arguments that start it; empty if it runs already.
+    pub start: Vec<String>,
+    /// Certificates that are trusted beside the system's.
+    pub ca: Option<PathBuf>,
+    /// `env`, or an address.
+    pub proxy: Option<Template>,
+    /// Which transport it speaks.
+    pub transport: HttpTransport,
+}
+
+impl HttpConfig {
+    /// A server at this address, asked without anything special.
+    pub fn of(url: impl Into<String>) -> Self {
+        Self {
+            url: Template::new(url),
+            headers: BTreeMap::new(),
+            start: Vec::new(),
+            ca: None,
+            proxy: None,
+            transport: HttpTransport::default(),
+        }
+    }
 }
 
 /// What is said of the client that a server gets to see. What is not said stays as it was pinned.
@@ -137,6 +172,12 @@ impl Config {
 fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
     node.only(&[
         "command",
+        "url",
+        "headers",
+        "start",
+        "ca",
+        "proxy",
+        "transport",
         "cwd",
         "env",
         "pass-env",
@@ -147,16 +188,14 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "checksum",
         "launch-digests",
     ])?;
-    let command_node = node.require(
-        "command",
-        "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"]",
-    )?;
-    let command = command_node.strings()?;
-    if command.is_empty() {
-        return Err(command_node
-            .error("`command` is empty")
-            .expecting("the program and its arguments"));
-    }
+    let http = http::read(node, folder)?;
+    let command = match http {
+        Some(_) => Vec::new(),
+        None => argv(&node.require(
+            "command",
+            "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"], or a `url`",
+        )?)?,
+    };
     let mut env = BTreeMap::new();
     if let Some(node) = node.get("env") {
         for (name, value) in node.members()? {
@@ -174,6 +213,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
     };
     Ok(ServerConfig {
         command,
+        http,
         cwd: Some(cwd),
         env,
         pass_env: pass_env.into_iter().collect(),
@@ -208,6 +248,16 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             None => Digests::WorkingCopy,
         },
     })
+}
+
+/// A program and its arguments.
+fn argv(node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+    match node.strings()? {
+        words if words.first().is_none_or(String::is_empty) => Err(node
+            .error(&format!("`{}` is empty", node.key()))
+            .expecting("the program and its arguments")),
+        words => Ok(words),
+    }
 }
 
 /// `[server.NAME.verify]`

@@ -92,6 +92,7 @@ impl<'a> Source<'a> {
 }
 
 /// One value, with its name and its place.
+#[derive(Clone)]
 pub(super) struct Node<'a> {
     source: &'a Source<'a>,
     name: String,
@@ -99,6 +100,7 @@ pub(super) struct Node<'a> {
     value: Value<'a>,
 }
 
+#[derive(Clone, Copy)]
 enum Value<'a> {
     Table(&'a DeTable<'a>),
     Other(&'a DeValue<'a>),
@@ -138,6 +140,11 @@ impl<'a> Node<'a> {
 
     pub(super) fn error(&self, problem: &str) -> ConfigError {
         self.source.error(self.span.clone(), problem)
+    }
+
+    /// The last part of its name.
+    pub(super) fn key(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
     }
 
     fn wrong_type(&self, expected: &str) -> ConfigError {

@@ -94,7 +94,7 @@ fn what_is_misspelt_is_named_with_its_line_and_a_suggestion() {
 fn what_is_missing_or_of_the_wrong_type_is_named() {
     assert_eq!(
         error("[server.a]\n"),
-        "mcp-keel.toml:1: `command` is missing in `server.a` | expected an array of the program and its arguments, such as [\"node\", \"dist/index.js\"]"
+        "mcp-keel.toml:1: `command` is missing in `server.a` | expected an array of the program and its arguments, such as [\"node\", \"dist/index.js\"], or a `url`"
     );
     assert!(
         error("[server.a]\ncommand = \"node x\"")
@@ -115,5 +115,66 @@ fn what_is_missing_or_of_the_wrong_type_is_named() {
     assert!(
         error("[server.a]\ncommand = [\"x\"]\n[server.a]\n")
             .starts_with("mcp-keel.toml:3: not TOML")
+    );
+}
+
+#[test]
+fn a_server_over_http_has_a_url_and_what_belongs_to_it() {
+    let config = parse(
+        "[server.a]\nurl = \"https://x.example/mcp\"\nheaders = { Authorization = \"Bearer ${TOKEN}\" }\ntransport = \"sse\"\nca = \"ca.pem\"\n\
+         [server.b]\nurl = \"http://127.0.0.1:3000/mcp\"\nstart = [\"node\", \"x.js\"]\nenv = { PORT = \"3000\" }\n",
+    )
+    .unwrap();
+    let http = config.servers["a"].http.as_ref().unwrap();
+    assert_eq!(http.transport.word(), "sse");
+    assert_eq!(
+        format!("{:?}", http.headers),
+        r#"{"Authorization": Bearer ${TOKEN}}"#
+    );
+    assert!(config.servers["a"].command.is_empty());
+    assert_eq!(
+        config.servers["b"].http.as_ref().unwrap().start,
+        ["node", "x.js"]
+    );
+    assert_eq!(config.servers["b"].env["PORT"], "3000");
+}
+
+#[test]
+fn what_has_no_meaning_for_a_server_over_http_is_named_with_its_line() {
+    let url = "[server.a]\nurl = \"https://x.example/mcp\"\n";
+    assert_eq!(
+        error(&format!("{url}command = [\"node\"]")),
+        "mcp-keel.toml:3: `command` and `url` are two ways to reach one server | expected one of them; a command that starts the server at `url` is `start`"
+    );
+    assert_eq!(
+        error(&format!("{url}env = {{}}")),
+        "mcp-keel.toml:3: `env` has no meaning here: nothing is started | expected `start` beside it, the command that starts the server at `url`"
+    );
+    assert!(
+        error("[server.a]\ncommand = [\"x\"]\nheaders = {}")
+            .contains(":3: `headers` has no meaning without `url`")
+    );
+    assert!(error(&format!("{url}start = []")).contains(":3: `start` is empty"));
+    assert!(error(&format!("{url}transport = \"sss\"")).contains("did you mean `sse`?"));
+    assert!(error("[server.a]\nurl = \"x.example/mcp\"").contains(":2: the address is not a URL"));
+    assert!(
+        error("[server.a]\nurl = \"ftp://x.example/\"")
+            .contains(":2: the address begins with `ftp:`")
+    );
+    let credentials = error("[server.a]\nurl = \"https://me:hunter2@x.example/\"");
+    assert!(
+        credentials.contains(":2: the address holds credentials")
+            && !credentials.contains("hunter2")
+    );
+    assert!(
+        error(&format!("{url}headers = {{ Host = \"x\" }}"))
+            .contains(":3: the header host is set by mcp-keel itself")
+    );
+    assert!(
+        error(&format!("{url}headers = {{ X = \"${{1}}\" }}"))
+            .contains("not the name of a variable")
+    );
+    assert!(
+        error(&format!("{url}proxy = \"socks5://x\"")).contains(":3: the proxy is not an address")
     );
 }

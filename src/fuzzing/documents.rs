@@ -36,7 +36,7 @@ pub fn baseline(input: &[u8]) {
         queried(&read);
     }
     if let Ok(text) = String::from_utf8(input.to_vec()) {
-        let _ = Manifest::parse_for_update(Path::new(PATH), text, Some("a"));
+        let _ = Manifest::parse_for_update(Path::new(PATH), text, &["a"]);
     }
     let Some((edit, document)) = input.split_first_chunk::<4>() else {
         return;
@@ -59,7 +59,7 @@ pub fn baseline(input: &[u8]) {
     assert!(crate::drift::compare(pinned, &surface).is_empty());
     queried(&read);
     assert_eq!(
-        read.with_server("a", server_entry(pinned, &release)),
+        read.with_servers([("a".to_owned(), server_entry(pinned, &release))].into()),
         text,
         "pinning what is pinned changes nothing"
     );

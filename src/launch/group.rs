@@ -8,7 +8,7 @@
 //! (on Windows the job) is what there is.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,6 +17,9 @@ pub const MARKER: &str = "MCP_KEEL_LAUNCH";
 
 /// All launches that have not been ended, by marker.
 static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+/// Set under the lock of [`LIVE`]: nothing is started any more.
+static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The processes of one launch.
 #[derive(Debug)]
@@ -38,12 +41,15 @@ impl Group {
 
     /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a sweep never takes
     /// a server that has just been started for a stray.
-    pub(super) fn start<T, E>(
+    pub(super) fn start<T>(
         marker: String,
-        spawn: impl FnOnce() -> Result<(T, u32), E>,
-    ) -> Result<(T, Self), E> {
+        spawn: impl FnOnce() -> std::io::Result<(T, u32)>,
+    ) -> std::io::Result<(T, Self)> {
         adopt_orphans();
         let mut live = live();
+        if ENDED.load(Ordering::Relaxed) {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
         let (child, leader) = spawn()?;
         live.insert(marker.clone(), leader);
         Ok((child, Self { marker, leader }))
@@ -91,6 +97,14 @@ pub fn kill_all() {
         kill(&marker, leader, &live);
         live.remove(&marker);
     }
+}
+
+/// [`kill_all`] for good, when this program is about to end: a thread that is about to start a server does not.
+pub fn end_all() {
+    let live = live();
+    ENDED.store(true, Ordering::Relaxed);
+    drop(live);
+    kill_all();
 }
 
 fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {

@@ -5,7 +5,7 @@
 //! - **Isolation**: the server sees an environment that is a pure function of what was asked for
 //!   ([`environment`]), never the rights of the workflow run.
 //! - **Nothing is left behind** on any way out: a normal end ([`Launched::shutdown`]), an error or a cancelled task
-//!   (the handle is dropped), a panic ([`install_guards`]) and a signal ([`interrupted`], [`kill_all`]).
+//!   (the handle is dropped), a panic ([`install_guards`]) and a signal ([`interrupted`], [`end_all`]).
 //! - **stderr is drained** all the time and its end is kept, raw.
 
 mod environment;
@@ -28,7 +28,7 @@ use tail::Tail;
 
 pub use environment::{Environment, environment};
 pub use error::LaunchError;
-pub use group::{MARKER, kill_all};
+pub use group::{MARKER, end_all, kill_all};
 pub use guards::{install_guards, interrupted};
 pub use tail::STDERR_KEPT;
 

@@ -31,7 +31,7 @@ pub enum Role {
     Runtime,
     /// What fetches and starts it: `npx`, `docker run`.
     Launcher,
-    /// Where trust ends: a process of this machine.
+    /// Where trust ends: a process of this machine (`subprocess`), or an address (`http_client`).
     Primitive,
 }
 
@@ -201,6 +201,14 @@ pub fn chain(launch: &LaunchSpec, digests: Digests) -> Vec<LaunchLink> {
     }
     links.push(LaunchLink::new(Role::Primitive, "subprocess"));
     links
+}
+
+/// What a server consists of that nobody here launches: where it is, and that it is asked over HTTP.
+pub fn remote(place: &str) -> Vec<LaunchLink> {
+    vec![
+        LaunchLink::new(Role::EntryPoint, place),
+        LaunchLink::new(Role::Primitive, "http_client"),
+    ]
 }
 
 fn is_runtime(program: &str) -> bool {

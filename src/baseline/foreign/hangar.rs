@@ -160,3 +160,8 @@ pub fn stdio_upstream(command: &[String]) -> Option<String> {
     hex.truncate(16);
     Some(format!("stdio:{program}:{hex}"))
 }
+
+/// The same for a server over HTTP: its origin.
+pub fn remote_upstream(origin: &str) -> String {
+    format!("remote:{origin}")
+}

@@ -8,6 +8,7 @@ pub mod hangar;
 pub mod lock_v1;
 pub mod targets;
 pub mod toolpin;
+mod toolpin_trust;
 pub mod toolpin_write;
 
 use std::collections::BTreeMap;

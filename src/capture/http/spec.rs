@@ -1,0 +1,492 @@
+//! How a server over HTTP is reached: its address, what is sent along, and who stands in between.
+//!
+//! Credentials come from the environment, by `${NAME}`, and are shown nowhere: a [`Template`] is shown as it was typed
+//! and only if it names its secrets, a value that was filled in is marked as sensitive, and an [`Endpoint`] is shown
+//! without its query.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use hyper_util::client::proxy::matcher::Matcher;
+use url::Url;
+
+use crate::judgement::words;
+use crate::launch::LaunchSpec;
+
+/// How a server over HTTP is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpSpec {
+    /// Its address.
+    pub url: Endpoint,
+    /// Headers of the user's, sent with every request to that origin and to no other.
+    pub headers: Headers,
+    /// The command that starts it; without one it runs already.
+    pub start: Option<LaunchSpec>,
+    /// A file with certificates that are trusted beside the system's.
+    pub ca: Option<PathBuf>,
+    /// The proxy in between.
+    pub proxy: Option<Proxy>,
+    /// Which of the two transports it speaks.
+    pub transport: HttpTransport,
+}
+
+impl HttpSpec {
+    /// A server that runs already, asked without anything special.
+    pub fn of(url: Endpoint) -> Self {
+        Self {
+            url,
+            headers: Headers::default(),
+            start: None,
+            ca: None,
+            proxy: None,
+            transport: HttpTransport::default(),
+        }
+    }
+
+    /// Everything that must not appear in any output: what was filled in, and the values of headers.
+    pub fn secrets(&self) -> Vec<String> {
+        let mut secrets = self.url.filled.0.clone();
+        secrets.extend(self.headers.filled.iter().cloned());
+        let proxy = self.proxy.as_ref();
+        secrets.extend(proxy.iter().flat_map(|it| it.filled.iter().cloned()));
+        let proxy = proxy.and_then(|it| it.authorization.as_ref());
+        let values = self.headers.map.values().chain(proxy);
+        secrets.extend(values.filter_map(|it| Some(it.to_str().ok()?.to_owned())));
+        secrets
+    }
+}
+
+/// Which of MCP's transports over HTTP a server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HttpTransport {
+    /// Streamable HTTP, and HTTP+SSE if the server does not speak it.
+    #[default]
+    Auto,
+    /// Streamable HTTP, of 2025-03-26 and later.
+    Streamable,
+    /// HTTP+SSE, of 2024-11-05.
+    Sse,
+}
+
+words!(HttpTransport {
+    Auto = "auto",
+    Streamable = "streamable",
+    Sse = "sse",
+});
+
+/// An address or a header that cannot be used. Never quotes a value that may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct SpecError {
+    problem: String,
+    help: String,
+}
+
+impl SpecError {
+    fn new(problem: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            problem: problem.into(),
+            help: help.into(),
+        }
+    }
+
+    /// How to go on.
+    pub fn help(&self) -> &str {
+        &self.help
+    }
+}
+
+/// A text in which `${NAME}` stands for a variable of the environment.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Template(String);
+
+impl Template {
+    /// From what was typed.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Its parts: literal text, and names of variables.
+    fn parts(&self) -> Result<Vec<Part<'_>>, SpecError> {
+        let mut parts = Vec::new();
+        let mut rest = self.0.as_str();
+        while let Some(at) = rest.find("${") {
+            let (before, after) = rest.split_at(at);
+            let Some((name, then)) = after[2..].split_once('}') else {
+                return Err(SpecError::new(
+                    "`${` is not closed",
+                    "write ${NAME} for the variable NAME of the environment",
+                ));
+            };
+            let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if name.is_empty()
+                || !name.chars().all(word)
+                || name.starts_with(|c: char| c.is_ascii_digit())
+            {
+                return Err(SpecError::new(
+                    "what stands between `${` and `}` is not the name of a variable",
+                    "write ${NAME} for the variable NAME of the environment",
+                ));
+            }
+            parts.push(Part::Text(before));
+            parts.push(Part::Variable(name));
+            rest = then;
+        }
+        parts.push(Part::Text(rest));
+        Ok(parts)
+    }
+
+    /// The text with its variables, and their values. A variable that is empty is not set: a workflow hands over a secret
+    /// that does not exist as an empty text.
+    fn filled(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(String, Vec<String>), SpecError> {
+        let mut text = String::new();
+        let mut values = Vec::new();
+        for part in self.parts()? {
+            match part {
+                Part::Text(literal) => text.push_str(literal),
+                Part::Variable(name) => {
+                    let value = variable(name).filter(|it| !it.trim().is_empty()).ok_or_else(|| {
+                        SpecError::new(
+                            format!("the variable {name} is not set here"),
+                            format!("set {name} in the environment of mcp-keel; in a workflow, in the `env` of the step"),
+                        )
+                    })?;
+                    // A secret read from a file often ends with a newline.
+                    let value = value.trim().to_owned();
+                    text.push_str(&value);
+                    values.push(value);
+                }
+            }
+        }
+        Ok((text, values))
+    }
+
+    /// As it was typed if all that could be secret in it is named, not given: `Bearer ${TOKEN}`.
+    pub fn shown(&self) -> Option<&str> {
+        let parts = self.parts().ok()?;
+        let plain = |text: &str| {
+            text.chars().all(|c| c.is_ascii_alphabetic() || c == ' ') && text.len() <= 16
+        };
+        let named = parts.iter().any(|it| matches!(it, Part::Variable(_)));
+        let harmless = parts.iter().all(|it| match it {
+            Part::Variable(_) => true,
+            Part::Text(text) => plain(text),
+        });
+        (named && harmless).then_some(self.0.as_str())
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.shown().unwrap_or("Template(***)"))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part<'t> {
+    Text(&'t str),
+    Variable(&'t str),
+}
+
+/// The address of a server. It is shown without its query, and with `${NAME}` where the environment filled something in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    url: Url,
+    shown: String,
+    filled: Secrets,
+}
+
+impl Endpoint {
+    /// From what was typed; `variable` reads the environment.
+    pub fn new(
+        typed: &Template,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, SpecError> {
+        let (text, filled) = typed.filled(variable)?;
+        let url = address(&text, "--url https://example.com/mcp")?;
+        // The query may hold a key, and a fragment is never sent.
+        let shown = match filled.is_empty() {
+            true => without_query(&url),
+            false => typed
+                .0
+                .split(['?', '#'])
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        Ok(Self {
+            url,
+            shown,
+            filled: Secrets(filled),
+        })
+    }
+
+    /// The whole address, query included: for requests, never for messages.
+    pub(in crate::capture) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// `scheme://host[:port]`, as MCP Hangar binds pins to it.
+    pub fn origin(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    /// Where the server is, as a committed file may say it: without a query, and without the port of this machine, which
+    /// is an accident.
+    pub fn place(&self) -> String {
+        if !self.is_local() || !self.filled.is_empty() {
+            return self.shown.clone();
+        }
+        let mut url = self.url.clone();
+        // Only an address without a host has no port to set.
+        let _ = url.set_port(None);
+        without_query(&url)
+    }
+
+    /// Whether it is this machine.
+    pub fn is_local(&self) -> bool {
+        match self.url.host() {
+            Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(url::Host::Ipv4(address)) => address.is_loopback(),
+            Some(url::Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({})", self.shown)
+    }
+}
+
+fn without_query(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    url.to_string()
+}
+
+/// An address of HTTP without credentials.
+fn address(text: &str, example: &str) -> Result<Url, SpecError> {
+    let expected = format!("write the whole address, such as {example}");
+    let url = Url::parse(text.trim()).map_err(|error| {
+        SpecError::new(
+            format!("the address is not a URL: {error}"),
+            expected.clone(),
+        )
+    })?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        let problem = format!(
+            "the address begins with `{}:`, not with http:// or https://",
+            url.scheme()
+        );
+        return Err(SpecError::new(problem, expected));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(SpecError::new(
+            "the address holds credentials (user:password@)",
+            "an address ends up in logs and processes' lists: pass them as --header \"Authorization: Basic ${NAME}\"",
+        ));
+    }
+    Ok(url)
+}
+
+/// Headers of the user's. Their values are shown nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Headers {
+    map: HeaderMap,
+    filled: Secrets,
+}
+
+/// Texts that `Debug` does not show.
+#[derive(Clone, PartialEq, Eq, Default)]
+struct Secrets(Vec<String>);
+
+impl std::ops::Deref for Secrets {
+    type Target = Vec<String>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+/// Headers that the protocol sets, or that would change how an answer has to be read.
+const OURS: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-authorization",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl Headers {
+    /// From names and values as they were typed; `variable` reads the environment. A name that comes again replaces what
+    /// it had: the command line comes after the configuration.
+    pub fn new<'t>(
+        typed: impl IntoIterator<Item = (&'t str, &'t Template)>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, SpecError> {
+        let mut headers = Self::default();
+        for (name, template) in typed {
+            let expected = "write --header \"Name: ${VARIABLE}\"";
+            let name: HeaderName = name.trim().parse().map_err(|_| {
+                SpecError::new("a header has a name that no header can have", expected)
+            })?;
+            if OURS.contains(&name.as_str()) {
+                return Err(SpecError::new(
+                    format!("the header {name} is set by mcp-keel itself"),
+                    "leave it out: it belongs to the protocol",
+                ));
+            }
+            let about = |error: SpecError| {
+                SpecError::new(format!("the header {name}: {error}"), error.help)
+            };
+            let (text, values) = template.filled(variable).map_err(about)?;
+            let mut value: HeaderValue = text.trim().parse().map_err(|_| {
+                SpecError::new(
+                    format!("the header {name} has a value that no header can have"),
+                    "a value is one line of visible ASCII characters and spaces",
+                )
+            })?;
+            value.set_sensitive(true);
+            headers.map.insert(name, value);
+            headers.filled.0.extend(values);
+        }
+        Ok(headers)
+    }
+
+    /// What is sent.
+    pub(in crate::capture) fn map(&self) -> &HeaderMap {
+        &self.map
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.map.is_empty()
+    }
+}
+
+/// Splits `Name: value` as it is typed after `--header`.
+pub fn header_line(typed: &str) -> Result<(String, Template), SpecError> {
+    match typed.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), Template::new(value.trim())))
+        }
+        // Not quoted: what stands there may be the secret itself.
+        _ => Err(SpecError::new(
+            "a header is not of the form `Name: value`",
+            "write --header \"Authorization: Bearer ${TOKEN}\"",
+        )),
+    }
+}
+
+/// A proxy, and what it is told about us.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxy {
+    address: http::Uri,
+    authorization: Option<HeaderValue>,
+    filled: Secrets,
+}
+
+impl Proxy {
+    /// The proxy for `endpoint`: `env` for the one that the environment names for it (which may be none), or an address.
+    pub fn new(
+        typed: &Template,
+        endpoint: &Endpoint,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, SpecError> {
+        let expected = "write --proxy http://proxy.example:3128, or --proxy env for what HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say";
+        let both = |name: &str| {
+            let lower = variable(&name.to_ascii_lowercase());
+            lower.or_else(|| variable(name)).unwrap_or_default()
+        };
+        let (typed, filled) = typed.filled(variable)?;
+        let matcher = match typed.as_str() {
+            "env" => {
+                let all = both("ALL_PROXY");
+                let or_all = |value: String| if value.is_empty() { all.clone() } else { value };
+                Matcher::builder()
+                    .http(or_all(both("HTTP_PROXY")))
+                    .https(or_all(both("HTTPS_PROXY")))
+                    .no(both("NO_PROXY"))
+                    .build()
+            }
+            // Only `http:`: the tunnel itself is encrypted from end to end, and few proxies speak anything else.
+            address if address.starts_with("http://") => {
+                Matcher::builder().all(address.to_owned()).build()
+            }
+            _ => {
+                return Err(SpecError::new(
+                    "the proxy is not an address that begins with http://",
+                    expected,
+                ));
+            }
+        };
+        let target: http::Uri = endpoint.url.as_str().parse().map_err(|_| {
+            SpecError::new("the address of the server is not one for a proxy", expected)
+        })?;
+        let Some(found) = matcher.intercept(&target) else {
+            return match typed.as_str() {
+                "env" => Ok(None),
+                _ => Err(SpecError::new(
+                    "the address of the proxy is not a URL",
+                    expected,
+                )),
+            };
+        };
+        if found.uri().scheme_str() != Some("http") {
+            return Err(SpecError::new(
+                "the proxy that the environment names does not speak HTTP",
+                expected,
+            ));
+        }
+        let mut authorization = found.basic_auth().cloned();
+        if let Some(value) = &mut authorization {
+            value.set_sensitive(true);
+        }
+        Ok(Some(Self {
+            address: found.uri().clone(),
+            authorization,
+            filled: Secrets(filled),
+        }))
+    }
+
+    /// Where it is.
+    pub(in crate::capture) fn address(&self) -> &http::Uri {
+        &self.address
+    }
+
+    /// Who we are to it.
+    pub(in crate::capture) fn authorization(&self) -> Option<&HeaderValue> {
+        self.authorization.as_ref()
+    }
+}

@@ -1,0 +1,134 @@
+//! Commands of ours to be pasted into a shell.
+
+use super::ServerArgs;
+use crate::capture::http::Template;
+
+/// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
+pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
+    let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
+    let mut option = |flag: &str, value: &str| {
+        words.push(flag.to_owned());
+        words.push(quote(value));
+    };
+    if let Some(config) = &args.config {
+        option("--config", &config.to_string_lossy());
+    }
+    if let Some(baseline) = &args.baseline {
+        option("--baseline", &baseline.to_string_lossy());
+    }
+    for name in &args.pass_env {
+        option("--pass-env", name);
+    }
+    if let Some(url) = &args.url {
+        option("--url", &shown_url(url));
+    }
+    for header in &args.headers {
+        option("--header", &shown_header(header));
+    }
+    if let Some(start) = &args.start {
+        option("--start", start);
+    }
+    if let Some(ca) = &args.ca {
+        option("--ca", &ca.to_string_lossy());
+    }
+    if let Some(proxy) = &args.proxy {
+        option("--proxy", &shown_proxy(proxy));
+    }
+    if let Some(transport) = args.transport {
+        option("--transport", transport.word());
+    }
+    if let Some(seconds) = args.timeout {
+        option("--timeout", &seconds.to_string());
+    }
+    if let Some(client) = &args.client {
+        option("--client", client);
+    }
+    if let Some(capabilities) = &args.capabilities {
+        option("--capabilities", &capabilities.join(","));
+    }
+    for (key, value) in &args.env {
+        words.push("--env".to_owned());
+        // The value may be a secret, and this line may end up in a public log.
+        words.push(match looks_secret(key) {
+            true => format!("{key}=\"${key}\""),
+            false => quote(&format!("{key}={value}")),
+        });
+    }
+    if args.url.is_some() {
+        words.extend(args.servers.first().map(|name| quote(name)));
+    } else if args.command.is_empty() {
+        words.push(quote(name));
+    } else {
+        if let [name] = &args.servers[..] {
+            words.push(quote(name));
+        }
+        words.push("--".to_owned());
+        words.extend(args.command.iter().map(|word| quote(word)));
+    }
+    words.join(" ")
+}
+
+/// An address as it was typed, but for values of its query that could be secrets.
+fn shown_url(url: &str) -> String {
+    let Some((address, query)) = url.split_once('?') else {
+        return url.to_owned();
+    };
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, value)) if !value.starts_with("${") => {
+            format!("{name}=${{{}}}", variable_for(name))
+        }
+        _ => pair.to_owned(),
+    });
+    format!("{address}?{}", pairs.collect::<Vec<_>>().join("&"))
+}
+
+/// A header as it was typed if it names its secret, else with a variable in its place.
+fn shown_header(header: &str) -> String {
+    let (name, value) = header.split_once(':').unwrap_or((header, ""));
+    match Template::new(value.trim()).shown() {
+        Some(value) => format!("{name}: {value}"),
+        None => format!("{name}: ${{{}}}", variable_for(name)),
+    }
+}
+
+/// A proxy without the credentials in its address.
+fn shown_proxy(proxy: &str) -> String {
+    match proxy.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(rest)),
+        None => proxy.to_owned(),
+    }
+}
+
+/// A variable that somebody could keep the value of `name` in.
+fn variable_for(name: &str) -> String {
+    let letter = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    name.trim().chars().map(letter).collect()
+}
+
+fn looks_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    [
+        "token",
+        "secret",
+        "password",
+        "passwd",
+        "key",
+        "credential",
+        "auth",
+    ]
+    .iter()
+    .any(|it| name.contains(it))
+}
+
+fn quote(word: &str) -> String {
+    match shlex::try_quote(word) {
+        Ok(quoted) => quoted.into_owned(),
+        Err(_) => format!("{word:?}"),
+    }
+}

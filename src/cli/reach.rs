@@ -1,0 +1,135 @@
+//! How a server is reached, from what was typed and what the configuration says. The one place that reads the
+//! environment for `${NAME}` and for `--proxy env`.
+
+use super::{Error, ServerArgs};
+use crate::capture::Reach;
+use crate::capture::http::{Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, header_line};
+use crate::config::{HttpConfig, ServerConfig};
+use crate::launch::LaunchSpec;
+
+/// Refuses flags that would have no meaning, or a dangerous one, for these servers.
+pub(super) fn check_flags(
+    args: &ServerArgs,
+    servers: &[(String, ServerConfig)],
+) -> Result<(), Error> {
+    let over_http: Vec<&str> = servers
+        .iter()
+        .filter(|(_, server)| server.http.is_some())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let typed = [
+        ("--header", !args.headers.is_empty()),
+        ("--start", args.start.is_some()),
+        ("--ca", args.ca.is_some()),
+        ("--proxy", args.proxy.is_some()),
+        ("--transport", args.transport.is_some()),
+    ];
+    for (flag, _) in typed.into_iter().filter(|(_, typed)| *typed) {
+        if over_http.is_empty() {
+            return Err(Error::usage(
+                format!("{flag} is for a server over HTTP, and there is none"),
+                "give its address with --url, or as `url` in mcp-keel.toml",
+            ));
+        }
+        // A credential for one server must not be sent to all of them.
+        if matches!(flag, "--header" | "--start") && over_http.len() > 1 {
+            return Err(Error::usage(
+                format!(
+                    "{flag} is for one server, and there are {}: {}",
+                    over_http.len(),
+                    over_http.join(", ")
+                ),
+                "name one of them, or write it into the [server.NAME] that it belongs to",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
+/// failing server.
+pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
+    let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
+    let launch = |command: Vec<String>| -> Result<LaunchSpec, Error> {
+        let mut env = server.env.clone();
+        env.extend(args.env.iter().cloned());
+        let mut pass_env = server.pass_env.clone();
+        pass_env.extend(args.pass_env.iter().cloned());
+        let launch = LaunchSpec {
+            command,
+            cwd: server.cwd.clone(),
+            env,
+            pass_env,
+        };
+        launch
+            .verify(std::env::vars_os())
+            .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
+        Ok(launch)
+    };
+    let Some(http) = &server.http else {
+        return Ok(Reach::Stdio(launch(server.command.clone())?));
+    };
+    let url = Endpoint::new(&http.url, &variable).map_err(wrong)?;
+    let typed = args
+        .headers
+        .iter()
+        .map(|it| header_line(it))
+        .collect::<Result<Vec<(String, Template)>, _>>()
+        .map_err(wrong)?;
+    let configured = http
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value));
+    let typed = typed.iter().map(|(name, value)| (name.as_str(), value));
+    let headers = Headers::new(configured.chain(typed), &variable).map_err(wrong)?;
+    let proxy = match (&args.proxy, &http.proxy) {
+        (Some(typed), _) => Some(Template::new(typed)),
+        (None, configured) => configured.clone(),
+    };
+    let proxy = match proxy {
+        Some(proxy) => Proxy::new(&proxy, &url, &variable).map_err(wrong)?,
+        None => None,
+    };
+    let start = match &args.start {
+        Some(typed) => split(typed)?,
+        None => http.start.clone(),
+    };
+    let start = match start.is_empty() {
+        true => None,
+        false => Some(launch(start)?),
+    };
+    if start.is_none() && !(args.env.is_empty() && args.pass_env.is_empty()) && args.url.is_some() {
+        return Err(Error::usage(
+            "--env and --pass-env are for a server that is started, and nothing is started",
+            "give the command that starts it with --start",
+        ));
+    }
+    Ok(Reach::Http(Box::new(HttpSpec {
+        url,
+        headers,
+        start,
+        ca: args.ca.clone().or_else(|| http.ca.clone()),
+        proxy,
+        transport: args.transport.unwrap_or(http.transport),
+    })))
+}
+
+/// The server at an address that was typed. Headers and the like of the configuration belong to the address that stands
+/// there, so nothing of them counts here.
+pub(super) fn typed(url: &str) -> HttpConfig {
+    HttpConfig::of(url)
+}
+
+fn split(command: &str) -> Result<Vec<String>, Error> {
+    match shlex::split(command) {
+        Some(words) if !words.is_empty() => Ok(words),
+        _ => Err(Error::usage(
+            "--start is not a command",
+            "write it as in a shell, such as --start \"node dist/http.js --port 3000\"; no shell reads it",
+        )),
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}

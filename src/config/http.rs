@@ -1,0 +1,95 @@
+//! The keys of `[server.NAME]` that are about HTTP.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::node::{ConfigError, Node};
+use super::{HttpConfig, argv};
+use crate::capture::http::{Endpoint, Headers, HttpTransport, Proxy, SpecError, Template};
+
+/// What only a server with a `url` has.
+const BESIDE_URL: &[&str] = &["headers", "start", "ca", "proxy", "transport"];
+
+/// What only a server that is started has.
+const OF_A_PROCESS: &[&str] = &[
+    "cwd",
+    "env",
+    "pass-env",
+    "verify",
+    "checksum",
+    "launch-digests",
+];
+
+/// How a server is reached over HTTP; none if it is reached over stdio.
+pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>, ConfigError> {
+    let Some(url) = node.get("url") else {
+        return match BESIDE_URL.iter().find_map(|key| node.get(key)) {
+            Some(found) => Err(found
+                .error(&format!("`{}` has no meaning without `url`", found.key()))
+                .expecting("`url` beside it; a server over stdio has a `command` alone")),
+            None => Ok(None),
+        };
+    };
+    if let Some(command) = node.get("command") {
+        return Err(command
+            .error("`command` and `url` are two ways to reach one server")
+            .expecting("one of them; a command that starts the server at `url` is `start`"));
+    }
+    let start = node.get("start").map(|it| argv(&it)).transpose()?;
+    if start.is_none()
+        && let Some(found) = OF_A_PROCESS.iter().find_map(|key| node.get(key))
+    {
+        return Err(found
+            .error(&format!(
+                "`{}` has no meaning here: nothing is started",
+                found.key()
+            ))
+            .expecting("`start` beside it, the command that starts the server at `url`"));
+    }
+    let mut headers = BTreeMap::new();
+    if let Some(node) = node.get("headers") {
+        for (name, value) in node.members()? {
+            headers.insert(name, Template::new(value.string()?));
+        }
+    }
+    // What the variables hold is not known here; everything around them is.
+    let any = |_: &str| Some("x".to_owned());
+    let checked = |node: &Node<'_>, error: SpecError| {
+        let mut wrong = node.error(&error.to_string());
+        if let ConfigError::At { help, .. } = &mut wrong {
+            *help = error.help().to_owned();
+        }
+        wrong
+    };
+    let address = Template::new(url.string()?);
+    let endpoint = Endpoint::new(&address, &any).map_err(|error| checked(&url, error))?;
+    for (name, value) in &headers {
+        let node = node
+            .get("headers")
+            .and_then(|it| it.get(name))
+            .unwrap_or(node.clone());
+        Headers::new([(name.as_str(), value)], &any).map_err(|error| checked(&node, error))?;
+    }
+    let proxy = node.get("proxy");
+    if let Some(proxy) = &proxy {
+        Proxy::new(&Template::new(proxy.string()?), &endpoint, &any)
+            .map_err(|error| checked(proxy, error))?;
+    }
+    Ok(Some(HttpConfig {
+        url: address,
+        headers,
+        start: start.unwrap_or_default(),
+        ca: match node.get("ca") {
+            Some(ca) => Some(folder.join(ca.string()?)),
+            None => None,
+        },
+        proxy: match proxy {
+            Some(proxy) => Some(Template::new(proxy.string()?)),
+            None => None,
+        },
+        transport: match node.get("transport") {
+            Some(word) => word.word(HttpTransport::ALL.iter().map(|it| it.word()))?,
+            None => HttpTransport::default(),
+        },
+    }))
+}
