@@ -6,6 +6,7 @@ use std::fmt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::http::HttpError;
 use crate::launch::LaunchError;
 
 /// What stood on stdout and was not JSON-RPC.
@@ -125,19 +126,25 @@ pub enum CaptureError {
         /// The limit.
         limit: usize,
     },
+    /// Something went wrong on the way to a server over HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpError),
     /// The pipe from the server failed.
     #[error("reading from the server failed: {0}")]
     Read(std::io::Error),
 }
 
+/// Why a server may not find what it needs.
+pub(super) const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
+
 impl CaptureError {
     /// What to do about it.
     pub fn help(&self) -> String {
-        const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
         const STDOUT: &str =
             "over stdio, stdout belongs to the protocol: write logs and banners to stderr";
         match self {
             Self::Launch(error) => error.help(),
+            Self::Http(error) => error.help(),
             Self::Exited { method: "initialize", status, .. } if status.success() => format!(
                 "it ended as if its work were done: check that the command starts the server in its stdio mode; {ISOLATED}"
             ),
@@ -175,13 +182,22 @@ pub struct CaptureFailure {
     /// Why.
     #[source]
     pub error: CaptureError,
-    /// The end of what it wrote to stderr, raw.
+    /// The end of what it wrote to stderr, raw; of a server over HTTP, to stdout too.
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
     pub missing_variables: Vec<String>,
 }
 
 impl CaptureFailure {
+    /// Of a server that was never started.
+    pub(super) fn before(error: CaptureError) -> Self {
+        Self {
+            error,
+            stderr: Vec::new(),
+            missing_variables: Vec::new(),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         let mut help = self.error.help();
@@ -208,7 +224,7 @@ impl CaptureFailure {
 }
 
 /// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9 (SIGKILL)`.
-fn told(status: ExitStatus) -> String {
+pub(super) fn told(status: ExitStatus) -> String {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
@@ -224,7 +240,7 @@ fn told(status: ExitStatus) -> String {
     }
 }
 
-fn seconds(duration: Duration) -> String {
+pub(super) fn seconds(duration: Duration) -> String {
     format!("{} s", duration.as_secs_f64())
 }
 

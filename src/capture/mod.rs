@@ -152,15 +152,10 @@ pub async fn capture_stdio(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     progress(Stage::Starting);
-    let never_started = |error| CaptureFailure {
-        error,
-        stderr: Vec::new(),
-        missing_variables: Vec::new(),
-    };
-    let mut server = launch(spec).map_err(|error| never_started(error.into()))?;
+    let mut server = launch(spec).map_err(|error| CaptureFailure::before(error.into()))?;
     let Some((stdin, stdout)) = server.take_pipes() else {
         let gone = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-        return Err(never_started(CaptureError::Read(gone)));
+        return Err(CaptureFailure::before(CaptureError::Read(gone)));
     };
 
     let inbox = Arc::new(Inbox::default());
@@ -196,12 +191,29 @@ pub async fn capture_stdio(
 
     progress(Stage::Stopping);
     sender.close().await;
-    let missing_variables = server.missing_variables().to_vec();
-    let ending = server.shutdown(limits.patience).await;
+    finished(outcome, &inbox, client, Some(server), limits, "on stdout").await
+}
+
+/// Ends the server, if it is a process of ours, and says what came of it.
+async fn finished(
+    outcome: Result<(Json, Lists), CaptureError>,
+    inbox: &Inbox,
+    client: &ClientProfile,
+    server: Option<Launched>,
+    limits: &Limits,
+    place: &str,
+) -> Result<Captured, CaptureFailure> {
+    let (missing_variables, stderr) = match server {
+        Some(server) => {
+            let missing = server.missing_variables().to_vec();
+            (missing, server.shutdown(limits.patience).await.stderr)
+        }
+        None => Default::default(),
+    };
     match outcome {
         Ok((initialize, lists)) => {
             let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
-            note_noise(&mut surface, &inbox.all_noise());
+            note_noise(&mut surface, &inbox.all_noise(), place);
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -211,12 +223,12 @@ pub async fn capture_stdio(
                 initialize,
                 lists,
                 surface,
-                stderr: ending.stderr,
+                stderr,
             })
         }
         Err(error) => Err(CaptureFailure {
             error,
-            stderr: ending.stderr,
+            stderr,
             missing_variables,
         }),
     }
@@ -298,9 +310,9 @@ fn exited(inbox: &Inbox, status: ExitStatus) -> CaptureError {
     }
 }
 
-fn note_noise(surface: &mut Surface, noise: &Noise) {
+fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
-        let message = format!("{noise} on stdout");
+        let message = format!("{noise} {place}");
         surface.note("stdout-noise", None, message);
     }
 }

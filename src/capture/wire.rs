@@ -415,7 +415,7 @@ fn is_message(value: &Json) -> bool {
 }
 
 /// The number in an id of ours; some servers send it back as a string.
-fn number(id: &Json) -> Option<i64> {
+pub(super) fn number(id: &Json) -> Option<i64> {
     match id {
         Json::Number(number) => number.to_exact().parse().ok(),
         Json::String(text) => text.as_str()?.parse().ok(),
@@ -460,7 +460,7 @@ pub(super) fn told(error: &Json) -> String {
 }
 
 /// Whether a line that is no JSON was meant to be an answer. It is lost, so waiting for it is in vain.
-fn looks_like_an_answer(line: &[u8]) -> bool {
+pub(super) fn looks_like_an_answer(line: &[u8]) -> bool {
     let holds = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
     line.starts_with(b"{") && holds(b"\"jsonrpc\"") && (holds(b"\"result\"") || holds(b"\"error\""))
 }

@@ -86,6 +86,15 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
         )
     };
     let before = check_pins::read(path)?;
+    if before.is_none() && target.reach.http().is_some() {
+        return Err(Error::usage(
+            format!(
+                "{}: there is no lock to pin a server over HTTP in",
+                path.display()
+            ),
+            "let ToolPin write it first, then pin into it; or pin into a baseline of our own: leave out --format",
+        ));
+    }
     let mut changes = Vec::new();
     let text = match before.as_ref().map(|file| &file.pins) {
         None => Some(lock(None, &[], target, surface).map_err(|error| refused(&error))?),

@@ -3,7 +3,9 @@
 
 use super::{Error, ServerArgs};
 use crate::capture::Reach;
-use crate::capture::http::{Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, header_line};
+use crate::capture::http::{
+    Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
+};
 use crate::config::{HttpConfig, ServerConfig};
 use crate::launch::LaunchSpec;
 
@@ -104,11 +106,15 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             "give the command that starts it with --start",
         ));
     }
+    let ca = args.ca.clone().or_else(|| http.ca.clone());
+    if let Some(ca) = &ca {
+        certificates(ca).map_err(wrong)?;
+    }
     Ok(Reach::Http(Box::new(HttpSpec {
         url,
         headers,
         start,
-        ca: args.ca.clone().or_else(|| http.ca.clone()),
+        ca,
         proxy,
         transport: args.transport.unwrap_or(http.transport),
     })))

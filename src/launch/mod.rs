@@ -167,6 +167,14 @@ impl Launched {
         self.stdin.take().zip(self.stdout.take())
     }
 
+    /// Keeps the end of stdout with that of stderr, for a server that does not speak through its pipes. Its stdin stays
+    /// open: some end with it.
+    pub fn keep_stdout(&mut self) {
+        if let Some(stdout) = self.stdout.take() {
+            self.stderr.also(stdout);
+        }
+    }
+
     /// Waits until the server's first process ends. What it started may still run and speak. Cancel-safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
         // Not the wrapper's own `wait`: it waits for the whole group.

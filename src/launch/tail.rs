@@ -5,23 +5,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 
 /// How much is kept: enough for a long stack trace, bounded for a server that logs for ever.
 pub const STDERR_KEPT: usize = 64 * 1024;
 
-/// Drains a pipe continuously, so that a talkative server never blocks on it, and keeps the end.
+/// Drains pipes continuously, so that a talkative server never blocks on them, and keeps the end.
 #[derive(Debug)]
 pub(super) struct Tail {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    task: JoinHandle<()>,
+    /// One for each pipe; dropping them ends them.
+    tasks: JoinSet<()>,
 }
 
 impl Tail {
-    pub(super) fn of(mut pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
-        let kept = Arc::new(Mutex::new(VecDeque::new()));
-        let shared = Arc::clone(&kept);
-        let task = tokio::spawn(async move {
+    pub(super) fn of(pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let mut tail = Self {
+            kept: Arc::default(),
+            tasks: JoinSet::new(),
+        };
+        tail.also(pipe);
+        tail
+    }
+
+    /// Keeps the end of another pipe too, in the order in which they are written.
+    pub(super) fn also(&mut self, mut pipe: impl AsyncRead + Unpin + Send + 'static) {
+        let shared = Arc::clone(&self.kept);
+        self.tasks.spawn(async move {
             let mut chunk = vec![0; 16 * 1024];
             while let Ok(count) = pipe.read(&mut chunk).await
                 && count > 0
@@ -32,7 +42,6 @@ impl Tail {
                 );
             }
         });
-        Self { kept, task }
     }
 
     /// What is kept so far, raw.
@@ -41,15 +50,10 @@ impl Tail {
         kept.iter().copied().collect()
     }
 
-    /// Waits until the pipe has ended, which it does when its last writer is gone, but no longer than `patience`.
+    /// Waits until the pipes have ended, which they do when their last writer is gone, but no longer than `patience`.
     pub(super) async fn ended(&mut self, patience: Duration) {
-        let _ = tokio::time::timeout(patience, &mut self.task).await;
-    }
-}
-
-impl Drop for Tail {
-    fn drop(&mut self) {
-        self.task.abort();
+        let ended = async { while self.tasks.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(patience, ended).await;
     }
 }
 

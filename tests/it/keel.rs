@@ -53,14 +53,30 @@ impl Keel {
         let mut path = program.parent().unwrap().as_os_str().to_owned();
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
-        self.run_in(args, "", &path)
+        self.run_in(args, "", &path, &[])
     }
 
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Run {
-        self.run_in(args, input, &std::env::var_os("PATH").unwrap_or_default())
+        self.run_in(
+            args,
+            input,
+            &std::env::var_os("PATH").unwrap_or_default(),
+            &[],
+        )
     }
 
-    fn run_in(&self, args: &[&str], input: &str, path: &std::ffi::OsStr) -> Run {
+    /// Runs it with variables in its own environment.
+    pub(crate) fn run_with_env(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
+        self.run_in(args, "", &std::env::var_os("PATH").unwrap_or_default(), env)
+    }
+
+    fn run_in(
+        &self,
+        args: &[&str],
+        input: &str,
+        path: &std::ffi::OsStr,
+        env: &[(&str, &str)],
+    ) -> Run {
         use std::io::Write as _;
         let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
             .args(args)
@@ -68,6 +84,7 @@ impl Keel {
             .env_clear()
             .env("PATH", path)
             .env("HOME", self.folder())
+            .envs(env.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

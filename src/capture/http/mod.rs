@@ -1,28 +1,158 @@
-//! Servers over HTTP.
+//! Servers over HTTP: Streamable HTTP from 2025-03-26 on, and HTTP+SSE of 2024-11-05.
+//!
+//! An address is made into a pair of pipes ([`pipe`]), and everything above them is shared with stdio: the raw answers,
+//! the eras, the listing, the bounds. This room promises in addition:
+//!
+//! - **Headers go to one origin**: redirects and endpoints elsewhere are refused.
+//! - **Nothing of the environment counts** that was not asked for: no proxy, no `.netrc`.
+//! - **A server that is started** is the one that answers: if something listens at its address before, nothing is claimed.
 
-// The transport itself follows; this is how it is spoken of.
-#![allow(dead_code)]
-
+mod client;
+mod error;
+mod message;
+mod pipe;
 mod spec;
+pub mod sse;
+mod stream;
 
+use std::sync::Arc;
+
+use client::Client;
+use pipe::Pipe;
+
+use super::inbox::Inbox;
+use super::wire::Wire;
+use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
+use crate::launch::{Launched, launch};
+use crate::surface::ClientProfile;
+
+pub use client::certificates;
+pub use error::HttpError;
 pub use spec::{
     Endpoint, Headers, HttpSpec, HttpTransport, Proxy, SpecError, Template, header_line,
 };
 
-use super::{CaptureError, CaptureFailure, Captured, Limits, Stage};
-use crate::surface::ClientProfile;
-
-/// Captures the contract of a server over HTTP.
+/// Captures the contract of a server over HTTP, which is started before and ended afterwards if `spec` says how.
 pub async fn capture_http(
-    _spec: &HttpSpec,
-    _client: &ClientProfile,
-    _limits: &Limits,
-    _progress: &(dyn Fn(Stage) + Send + Sync),
+    spec: &HttpSpec,
+    client: &ClientProfile,
+    limits: &Limits,
+    progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
-    let later = "servers over HTTP are not read by this version yet";
-    Err(CaptureFailure {
-        error: CaptureError::Read(std::io::Error::other(later)),
-        stderr: Vec::new(),
-        missing_variables: Vec::new(),
-    })
+    progress(Stage::Starting);
+    let http =
+        Client::new(spec, limits.start).map_err(|error| CaptureFailure::before(error.into()))?;
+    let mut server = match start(spec, &http).await {
+        Ok(server) => server,
+        Err(error) => return Err(CaptureFailure::before(error)),
+    };
+
+    let inbox = Arc::new(Inbox::default());
+    let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&inbox), limits);
+    let (reader, writer) = tokio::io::split(near);
+    let (wire, sender) = Wire::new(reader, writer, client, Arc::clone(&inbox), limits.bytes);
+    let conversation = converse(wire, &inbox, client, limits, progress);
+    let mut left = None;
+    let gone = async {
+        match &mut server {
+            Some(server) => ended(server, &mut left).await,
+            None => std::future::pending().await,
+        }
+    };
+    let outcome = tokio::select! {
+        // What the server said before it ended counts.
+        biased;
+        outcome = tokio::time::timeout(limits.total, conversation) => {
+            outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
+        }
+        status = gone => Err(HttpError::Exited {
+            method: inbox.first_open().unwrap_or("initialize").to_owned(),
+            status,
+        }
+        .into()),
+    };
+    let booting = pipe.is_booting();
+    let outcome = outcome.map_err(|error| match (error, left) {
+        // Whatever went wrong has a better explanation when nobody is there any more.
+        (error, Some(status)) if is_silence(&error) => HttpError::Exited {
+            method: inbox.first_open().unwrap_or("initialize").to_owned(),
+            status,
+        }
+        .into(),
+        (CaptureError::Timeout { after, .. }, _) if booting => HttpError::NotReady {
+            authority: http.authority(),
+            after,
+        }
+        .into(),
+        (error, _) => over_http(error, server.is_some()),
+    });
+
+    progress(Stage::Stopping);
+    drop(sender);
+    pipe.close().await;
+    finished(
+        outcome,
+        &inbox,
+        client,
+        server,
+        limits,
+        "among its messages",
+    )
+    .await
+}
+
+/// Starts the server, if that is asked for, at an address where nobody listens yet.
+async fn start(spec: &HttpSpec, http: &Client) -> Result<Option<Launched>, CaptureError> {
+    let Some(start) = &spec.start else {
+        return Ok(None);
+    };
+    if spec.proxy.is_none() && http.is_occupied().await {
+        let authority = http.authority();
+        return Err(HttpError::Occupied { authority }.into());
+    }
+    let mut server = launch(start)?;
+    server.keep_stdout();
+    Ok(Some(server))
+}
+
+/// Whether an error says no more than that nothing came.
+fn is_silence(error: &CaptureError) -> bool {
+    matches!(
+        error,
+        CaptureError::Timeout { .. }
+            | CaptureError::Http(
+                HttpError::Refused { .. }
+                    | HttpError::Connect { .. }
+                    | HttpError::Broken { .. }
+                    | HttpError::StreamEnded { .. }
+                    | HttpError::Timeout { .. }
+            )
+    )
+}
+
+/// An error in words for HTTP: there is no stdin, no stdout, and often no process.
+fn over_http(error: CaptureError, started: bool) -> CaptureError {
+    match error {
+        CaptureError::Timeout { method, after, .. } => HttpError::Timeout {
+            method: method.to_owned(),
+            after,
+        }
+        .into(),
+        CaptureError::NotJsonRpc { noise, .. } => HttpError::NoAnswer {
+            method: "initialize".to_owned(),
+            body: noise.first,
+        }
+        .into(),
+        CaptureError::ClosedStdout { method, .. } => HttpError::StreamEnded {
+            method: method.to_owned(),
+            problem: None,
+        }
+        .into(),
+        CaptureError::Refused { method, error } if !started => HttpError::Denied {
+            method: method.to_owned(),
+            error,
+        }
+        .into(),
+        error => error,
+    }
 }

@@ -84,7 +84,7 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    fn new(problem: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(super) fn new(problem: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             problem: problem.into(),
             help: help.into(),

@@ -1,0 +1,491 @@
+//! Requests to one origin: connections, TLS, the proxy in between, and redirects that stay where they are.
+//!
+//! Every step to a connection has an error of its own. Headers of the user's go to that origin and to nobody else.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use url::{Host, Position, Url};
+
+use super::error::HttpError;
+use super::spec::{HttpSpec, Proxy, SpecError};
+use crate::capture::inbox::shortened;
+
+/// The headers of one answer. Everything else is bounded by whoever reads it.
+const HEADER_BYTES: usize = 64 * 1024;
+
+/// How long a connection may take, unless the user has less patience.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How often a request is redirected.
+const REDIRECTS: usize = 5;
+
+type Sender = http1::SendRequest<Full<Bytes>>;
+
+/// Whatever bytes go through: a socket, a tunnel, TLS over either.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// Asks one origin.
+pub(super) struct Client {
+    base: Url,
+    host: Host<String>,
+    port: u16,
+    tls: Option<TlsConnector>,
+    proxy: Option<Proxy>,
+    headers: HeaderMap,
+    patience: Duration,
+    /// Connections that wait for a request.
+    idle: Mutex<Vec<Sender>>,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+    /// How the request is called in messages.
+    pub(super) what: String,
+}
+
+/// What is answered; the body comes piece by piece.
+pub(super) struct Answered {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Body,
+    /// Where it was found, after redirects.
+    pub(super) url: Url,
+}
+
+/// The body of an answer. Read to its end, it gives its connection back.
+pub(super) struct Body {
+    incoming: Incoming,
+    sender: Option<Sender>,
+    client: Arc<Client>,
+}
+
+impl Body {
+    /// The next piece; none at the end.
+    pub(super) async fn chunk(&mut self) -> Option<Result<Bytes, String>> {
+        loop {
+            match self.incoming.frame().await {
+                None => {
+                    let idle = &self.client.idle;
+                    let sender = self.sender.take();
+                    idle.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .extend(sender);
+                    return None;
+                }
+                Some(Err(error)) => return Some(Err(told(&error))),
+                // Trailers say nothing that we want to know.
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => return Some(Ok(data)),
+                    Err(_) => continue,
+                },
+            }
+        }
+    }
+}
+
+impl Client {
+    /// A client for the origin of `spec`.
+    pub(super) fn new(spec: &HttpSpec, start: Duration) -> Result<Arc<Self>, HttpError> {
+        let base = spec.url.url().clone();
+        let host = base.host().map(|it| it.to_owned());
+        Ok(Arc::new(Self {
+            host: host.unwrap_or_else(|| Host::Domain(String::new())),
+            port: base.port_or_known_default().unwrap_or(80),
+            tls: match base.scheme() {
+                "https" => Some(tls(spec.ca.as_deref())?),
+                _ => None,
+            },
+            proxy: spec.proxy.clone(),
+            headers: spec.headers.map().clone(),
+            // A little less than what whoever waits for the answer has, so that the better reason comes first.
+            patience: CONNECT.min(start.mul_f64(0.9)),
+            idle: Mutex::default(),
+            base,
+        }))
+    }
+
+    /// `host:port`
+    pub(super) fn authority(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// Whether an `Authorization` header goes along.
+    pub(super) fn is_authorized(&self) -> bool {
+        self.headers.contains_key(header::AUTHORIZATION)
+    }
+
+    /// Whether an address belongs to the origin that this client asks.
+    pub(super) fn is_own(&self, url: &Url) -> bool {
+        url.origin() == self.base.origin()
+    }
+
+    /// Whether anybody listens at the address.
+    pub(super) async fn is_occupied(&self) -> bool {
+        self.tcp(&self.host, self.port).await.is_ok()
+    }
+
+    /// Sends a request, and follows redirects within the origin.
+    pub(super) async fn send(self: &Arc<Self>, mut ask: Ask) -> Result<Answered, HttpError> {
+        for _ in 0..REDIRECTS {
+            let response = self.once(&ask).await?;
+            let status = response.0.status();
+            let location = response.0.headers().get(header::LOCATION);
+            let redirect =
+                location.filter(|_| matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308));
+            let Some(location) = redirect else {
+                let (parts, incoming) = response.0.into_parts();
+                return Ok(Answered {
+                    status: parts.status,
+                    headers: parts.headers,
+                    body: Body {
+                        incoming,
+                        sender: Some(response.1),
+                        client: Arc::clone(self),
+                    },
+                    url: ask.url,
+                });
+            };
+            let to = String::from_utf8_lossy(location.as_bytes()).into_owned();
+            ask.url = self.redirected(&ask, status.as_u16(), &to)?;
+        }
+        Err(HttpError::Redirect {
+            status: 307,
+            to: shown(&ask.url),
+            why: "there is no end of redirects",
+        })
+    }
+
+    /// Where a redirect leads, if it may be followed.
+    fn redirected(&self, ask: &Ask, status: u16, to: &str) -> Result<Url, HttpError> {
+        let refused = |to: String, why| HttpError::Redirect { status, to, why };
+        let Ok(target) = ask.url.join(to) else {
+            return Err(refused(shortened(to), "that is no address"));
+        };
+        let why = if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
+            match target.scheme() {
+                "https" => "the address that is asked for has no encryption, that one has",
+                _ => "that one has no encryption",
+            }
+        } else if !self.is_own(&target) {
+            "that is another host"
+        } else if ask.method == Method::POST && !matches!(status, 307 | 308) {
+            "after this status a POST would have to become a GET"
+        } else {
+            return Ok(target);
+        };
+        Err(refused(shown(&target), why))
+    }
+
+    async fn once(&self, ask: &Ask) -> Result<(Response<Incoming>, Sender), HttpError> {
+        let broken = |problem: String| HttpError::Broken {
+            method: ask.what.clone(),
+            problem,
+        };
+        // A connection that waited may have been closed by the server in the meantime: then a fresh one decides.
+        while let Some(mut sender) = self.waiting() {
+            if sender.ready().await.is_err() {
+                continue;
+            }
+            if let Ok(response) = sender.send_request(self.request(ask)?).await {
+                return Ok((response, sender));
+            }
+        }
+        let mut sender = self.connect().await?;
+        let response = sender.send_request(self.request(ask)?).await;
+        let response = response.map_err(|error| broken(told(&error)))?;
+        Ok((response, sender))
+    }
+
+    fn waiting(&self) -> Option<Sender> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|it| !it.is_closed());
+        idle.pop()
+    }
+
+    fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, HttpError> {
+        // Only a proxy without a tunnel is told the whole address.
+        let absolute = self.proxy.is_some() && self.tls.is_none();
+        let target = match absolute {
+            true => &ask.url[..Position::AfterQuery],
+            false => &ask.url[Position::BeforePath..Position::AfterQuery],
+        };
+        let unusable = |problem: &dyn std::fmt::Display| HttpError::Connect {
+            authority: self.authority(),
+            problem: problem.to_string(),
+        };
+        let mut request = Request::new(Full::new(ask.body.clone()));
+        *request.method_mut() = ask.method.clone();
+        *request.uri_mut() = target
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| unusable(&error))?;
+        let host = &ask.url[Position::BeforeHost..Position::AfterPort];
+        let headers = request.headers_mut();
+        headers.insert(
+            header::HOST,
+            HeaderValue::from_str(host).map_err(|error| unusable(&error))?,
+        );
+        // Not our version: an upgrade must change nothing for the server.
+        headers.insert(header::USER_AGENT, HeaderValue::from_static("mcp-keel"));
+        for (name, value) in ask.headers.iter().chain(&self.headers) {
+            headers.insert(name, value.clone());
+        }
+        if absolute && let Some(authorization) = self.proxy.as_ref().and_then(Proxy::authorization)
+        {
+            headers.insert(header::PROXY_AUTHORIZATION, authorization.clone());
+        }
+        Ok(request)
+    }
+
+    async fn connect(&self) -> Result<Sender, HttpError> {
+        let connection = tokio::time::timeout(self.patience, self.stream()).await;
+        let io = connection.unwrap_or_else(|_| {
+            Err(HttpError::Connect {
+                authority: self.authority(),
+                problem: "it does not answer".into(),
+            })
+        })?;
+        let handshake = http1::Builder::new()
+            .max_header_size(HEADER_BYTES)
+            .handshake(TokioIo::new(io))
+            .await;
+        let (sender, connection) = handshake.map_err(|error| HttpError::Connect {
+            authority: self.authority(),
+            problem: told(&error),
+        })?;
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+
+    /// The bytes to and from the origin.
+    async fn stream(&self) -> Result<Box<dyn Stream>, HttpError> {
+        let stream: Box<dyn Stream> = match &self.proxy {
+            None => Box::new(self.tcp(&self.host, self.port).await?),
+            Some(proxy) => self.through(proxy).await?,
+        };
+        let Some(tls) = &self.tls else {
+            return Ok(stream);
+        };
+        let host = self.host.to_string();
+        let name = match &self.host {
+            Host::Domain(name) => ServerName::try_from(name.clone()).ok(),
+            Host::Ipv4(address) => Some(ServerName::from(IpAddr::from(*address))),
+            Host::Ipv6(address) => Some(ServerName::from(IpAddr::from(*address))),
+        };
+        let name = name.ok_or_else(|| HttpError::Tls {
+            host: host.clone(),
+            problem: "that is no name that a certificate could be for".into(),
+        })?;
+        match tls.connect(name, stream).await {
+            Ok(stream) => Ok(Box::new(stream)),
+            Err(error) => Err(untrusted(host, &error)),
+        }
+    }
+
+    async fn tcp(&self, host: &Host<String>, port: u16) -> Result<TcpStream, HttpError> {
+        let addresses: Vec<SocketAddr> = match host {
+            Host::Ipv4(address) => vec![(*address, port).into()],
+            Host::Ipv6(address) => vec![(*address, port).into()],
+            Host::Domain(name) => {
+                let found = tokio::net::lookup_host((name.as_str(), port)).await;
+                let found = found.map_err(|error| HttpError::Dns {
+                    host: name.clone(),
+                    problem: error.to_string(),
+                })?;
+                found.collect()
+            }
+        };
+        let mut last = None;
+        for address in &addresses {
+            // One address that swallows everything must not cost the time of the others.
+            let share = self.patience / u32::try_from(addresses.len()).unwrap_or(1);
+            match tokio::time::timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => {
+                    // Small messages go out at once; where that cannot be had, they go out all the same.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => last = Some(error),
+                Err(_) => last = last.or(Some(std::io::ErrorKind::TimedOut.into())),
+            }
+        }
+        let authority = format!("{host}:{port}");
+        Err(match last {
+            Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+                HttpError::Refused { authority }
+            }
+            Some(error) if error.kind() == std::io::ErrorKind::TimedOut => HttpError::Connect {
+                authority,
+                problem: "it does not answer".into(),
+            },
+            error => HttpError::Connect {
+                authority,
+                problem: error.map_or_else(|| "it has no address".to_owned(), |it| it.to_string()),
+            },
+        })
+    }
+
+    /// A connection through the proxy: a tunnel for what is encrypted, the proxy itself for what is not.
+    async fn through(&self, proxy: &Proxy) -> Result<Box<dyn Stream>, HttpError> {
+        let address = proxy.address();
+        let name = address
+            .authority()
+            .map(|it| it.to_string())
+            .unwrap_or_default();
+        let failed = |problem: String| HttpError::Proxy {
+            proxy: name.clone(),
+            problem,
+        };
+        let host = Host::parse(address.host().unwrap_or_default())
+            .map_err(|error| failed(error.to_string()))?;
+        let socket = self.tcp(&host, address.port_u16().unwrap_or(80)).await;
+        let socket = socket.map_err(|error| failed(error.to_string()))?;
+        if self.tls.is_none() {
+            return Ok(Box::new(socket));
+        }
+        let handshake = http1::Builder::new()
+            .max_header_size(HEADER_BYTES)
+            .handshake(TokioIo::new(socket))
+            .await;
+        let (mut sender, connection) = handshake.map_err(|error| failed(told(&error)))?;
+        tokio::spawn(connection.with_upgrades());
+        let mut request = Request::new(Full::new(Bytes::new()));
+        *request.method_mut() = Method::CONNECT;
+        let authority = self.authority();
+        *request.uri_mut() = authority
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| failed(error.to_string()))?;
+        if let Ok(host) = HeaderValue::from_str(&authority) {
+            request.headers_mut().insert(header::HOST, host);
+        }
+        if let Some(authorization) = proxy.authorization() {
+            request
+                .headers_mut()
+                .insert(header::PROXY_AUTHORIZATION, authorization.clone());
+        }
+        let response = sender
+            .send_request(request)
+            .await
+            .map_err(|error| failed(told(&error)))?;
+        if !response.status().is_success() {
+            return Err(failed(format!("it answers {}", response.status())));
+        }
+        let tunnel = hyper::upgrade::on(response)
+            .await
+            .map_err(|error| failed(told(&error)))?;
+        Ok(Box::new(TokioIo::new(tunnel)))
+    }
+}
+
+/// TLS with the system's roots, and those of `ca`.
+fn tls(ca: Option<&Path>) -> Result<TlsConnector, HttpError> {
+    let mut roots = RootCertStore::empty();
+    let system = rustls_native_certs::load_native_certs();
+    roots.add_parsable_certificates(system.certs);
+    if let Some(ca) = ca {
+        let own = certificates(ca).map_err(|error| HttpError::NoRoots {
+            problem: error.to_string(),
+        })?;
+        for certificate in own {
+            // What cannot be read as a root was told when the plan was made.
+            let _ = roots.add(certificate);
+        }
+    }
+    if roots.is_empty() {
+        let problem = system.errors.first().map(|it| it.to_string());
+        return Err(HttpError::NoRoots {
+            problem: problem.unwrap_or_else(|| "none were found".into()),
+        });
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| HttpError::NoRoots {
+            problem: error.to_string(),
+        })?;
+    let mut config = config.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// The certificates of a PEM file; there must be one, and each must be usable as a root.
+pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SpecError> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        SpecError::new(
+            format!(
+                "the certificates in {} cannot be read: {problem}",
+                path.display()
+            ),
+            "name a PEM file with the certificate that signed the server's: -----BEGIN CERTIFICATE-----",
+        )
+    };
+    let read = std::fs::read(path).map_err(|error| wrong(&error))?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read).collect();
+    let found = found.map_err(|error| wrong(&error))?;
+    if found.is_empty() {
+        return Err(wrong(&"there is none in it"));
+    }
+    let mut roots = RootCertStore::empty();
+    for certificate in &found {
+        roots
+            .add(certificate.clone())
+            .map_err(|error| wrong(&error))?;
+    }
+    Ok(found)
+}
+
+fn untrusted(host: String, error: &std::io::Error) -> HttpError {
+    let cause = error
+        .get_ref()
+        .and_then(|it| it.downcast_ref::<rustls::Error>());
+    let problem = error.to_string();
+    match cause {
+        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
+            HttpError::UnknownIssuer { host, problem }
+        }
+        _ => HttpError::Tls { host, problem },
+    }
+}
+
+/// An error with its causes, which hyper keeps to itself.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    shortened(&text)
+}
+
+/// An address of the server's, for a message: without query and credentials.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    shortened(url.as_str())
+}

@@ -1,0 +1,286 @@
+//! What goes wrong between us and a server over HTTP, and how to go on.
+//!
+//! Texts of the server stand in these errors as it sent them, shortened: escape them before printing. Values of headers
+//! that we send, and the query of an address, stand in none of them.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::capture::error::{seconds, told};
+
+/// Why a server over HTTP could not be captured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// No address for the name.
+    #[error("{host} has no address: {problem}")]
+    Dns {
+        /// The name.
+        host: String,
+        /// What the resolver says.
+        problem: String,
+    },
+    /// Nobody listens.
+    #[error("nobody listens at {authority}: connection refused")]
+    Refused {
+        /// Host and port.
+        authority: String,
+    },
+    /// No connection for another reason.
+    #[error("no connection to {authority}: {problem}")]
+    Connect {
+        /// Host and port.
+        authority: String,
+        /// Why not.
+        problem: String,
+    },
+    /// The proxy does not let us through.
+    #[error("the proxy {proxy} does not connect us: {problem}")]
+    Proxy {
+        /// Host and port of the proxy.
+        proxy: String,
+        /// Why not.
+        problem: String,
+    },
+    /// The certificate is signed by nobody whom we trust.
+    #[error("{host} shows a certificate that nobody trusted has signed: {problem}")]
+    UnknownIssuer {
+        /// The host.
+        host: String,
+        /// What the verifier says.
+        problem: String,
+    },
+    /// No encrypted connection.
+    #[error("no encrypted connection to {host}: {problem}")]
+    Tls {
+        /// The host.
+        host: String,
+        /// Why not.
+        problem: String,
+    },
+    /// Neither the system nor the user names anybody to trust.
+    #[error("there are no certificates to trust on this system: {problem}")]
+    NoRoots {
+        /// Why not.
+        problem: String,
+    },
+    /// Something listens at the address before the server is started.
+    #[error(
+        "something listens at {authority} before the server is started: its answers would be taken for the server's"
+    )]
+    Occupied {
+        /// Host and port.
+        authority: String,
+    },
+    /// The process of `--start` ended.
+    #[error("the server ended ({}) before it answered `{method}`", told(*.status))]
+    Exited {
+        /// The request that was open.
+        method: String,
+        /// How it ended.
+        status: ExitStatus,
+    },
+    /// The process of `--start` runs, and nobody listens.
+    #[error("the server that was started does not listen at {authority} after {}", seconds(*.after))]
+    NotReady {
+        /// Host and port.
+        authority: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// An error of JSON-RPC.
+    #[error("the server answered `{method}` with an error: {error}")]
+    Denied {
+        /// The request.
+        method: String,
+        /// `code: message`, or the error as sent where it has neither.
+        error: String,
+    },
+    /// 401 or 403.
+    #[error("the server answered `{method}` with {status}{}{}", phrase(*.status), challenge.as_ref().map(|it| format!("; it asks for: {it}")).unwrap_or_default())]
+    Unauthorized {
+        /// The request.
+        method: String,
+        /// The status.
+        status: u16,
+        /// Scheme, realm and the like of `WWW-Authenticate`.
+        challenge: Option<String>,
+        /// Whether an `Authorization` header was sent.
+        sent: bool,
+    },
+    /// Another status that is no success.
+    #[error("the server answered `{method}` with {status}{}{}", phrase(*.status), said(.body))]
+    Status {
+        /// The request.
+        method: String,
+        /// The status.
+        status: u16,
+        /// The beginning of the body.
+        body: String,
+        /// What a GET was answered with, where HTTP+SSE was tried too.
+        get: Option<String>,
+    },
+    /// The session that it gave us is unknown to it.
+    #[error(
+        "the server answered `{method}` with 404: it does not know the session any more that it gave us"
+    )]
+    SessionLost {
+        /// The request.
+        method: String,
+    },
+    /// A redirect that is not followed.
+    #[error("the server redirects ({status}) to {to}: {why}")]
+    Redirect {
+        /// The status.
+        status: u16,
+        /// Where to, without a query, shortened.
+        to: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// An answer that is neither JSON nor an event stream.
+    #[error("the server's answer to `{method}` is {kind}, neither JSON nor an event stream{}", said(.body))]
+    NotMcp {
+        /// The request.
+        method: String,
+        /// Its content type.
+        kind: String,
+        /// The beginning of the body.
+        body: String,
+    },
+    /// A body that holds no answer to what was asked.
+    #[error("the server answered `{method}` with something that is no answer to it{}", said(.body))]
+    NoAnswer {
+        /// The request.
+        method: String,
+        /// The beginning of the body.
+        body: String,
+    },
+    /// A compressed body that nobody asked for.
+    #[error(
+        "the server's answer to `{method}` is compressed ({encoding}), which was not asked for"
+    )]
+    Compressed {
+        /// The request.
+        method: String,
+        /// Its content encoding.
+        encoding: String,
+    },
+    /// An event stream that ended, or broke, without the answer.
+    #[error("the event stream ended before the server answered `{method}`{}", problem.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
+    StreamEnded {
+        /// The request.
+        method: String,
+        /// How it broke.
+        problem: Option<String>,
+    },
+    /// The connection broke in the middle of an exchange.
+    #[error("the connection broke while the server was asked `{method}`: {problem}")]
+    Broken {
+        /// The request.
+        method: String,
+        /// How.
+        problem: String,
+    },
+    /// HTTP+SSE: the stream does not begin with an `endpoint` event.
+    #[error("the event stream does not say where to send messages: {problem}")]
+    NoEndpoint {
+        /// What it said instead.
+        problem: String,
+    },
+    /// HTTP+SSE: messages are to be sent to somebody else.
+    #[error("the event stream sends us to another host: {to}")]
+    ForeignEndpoint {
+        /// Where to, without a query, shortened.
+        to: String,
+    },
+    /// It never answered.
+    #[error("the server did not answer `{method}` in {}", seconds(*.after))]
+    Timeout {
+        /// The request that was open.
+        method: String,
+        /// How long was waited.
+        after: Duration,
+    },
+    /// More bytes than allowed.
+    #[error("the server sent more than {limit} bytes")]
+    TooManyBytes {
+        /// The limit.
+        limit: usize,
+    },
+    /// More events than allowed.
+    #[error("the server sent more than {limit} events")]
+    TooManyEvents {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl HttpError {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        const ADDRESS: &str =
+            "check the address, with its path: many servers answer at /mcp, older ones at /sse";
+        const FAULT: &str = "no client can read this answer: it is a fault of the server, or of what stands before it";
+        match self {
+            Self::Dns { .. } => "check the host in --url; behind a proxy, name it with --proxy URL or --proxy env".into(),
+            Self::Refused { .. } => {
+                "start the server first, or let mcp-keel start it: --start \"COMMAND\"; check the port in --url".into()
+            }
+            Self::Connect { .. } => "check host and port in --url; behind a proxy, name it with --proxy URL or --proxy env".into(),
+            Self::Proxy { .. } => "check --proxy, and that the proxy lets this host through; credentials go into its address, from the environment: --proxy \"http://me:${PASSWORD}@proxy:3128\"".into(),
+            Self::UnknownIssuer { .. } => "if the server has a certificate of your own, name the one that signed it: --ca FILE (PEM)".into(),
+            Self::Tls { .. } => "check that the server speaks TLS at this port, and that its certificate is for this host and not expired".into(),
+            Self::NoRoots { .. } => "install the system's certificates (package ca-certificates), or name those to trust: --ca FILE (PEM)".into(),
+            Self::Occupied { .. } => "end what listens there, or give the server another port in both --start (or --env PORT=...) and --url".into(),
+            Self::Exited { status, .. } if status.success() => {
+                "it ended as if its work were done: let it run in the foreground; check that the command starts it in its HTTP mode".into()
+            }
+            Self::Exited { .. } => format!("missing credentials are the usual cause; {}", super::super::error::ISOLATED),
+            Self::NotReady { .. } => format!("check that --start and --url name the same port; a slow start needs a longer `--timeout`; {}", super::super::error::ISOLATED),
+            Self::Denied { .. } => "nothing is claimed about what failed: see the log of the server; it may want other headers".into(),
+            Self::Unauthorized { status: 401, sent: false, .. } => {
+                "pass what it asks for, from the environment: --header \"Authorization: Bearer ${TOKEN}\"; mcp-keel does no OAuth login".into()
+            }
+            Self::Unauthorized { status: 401, .. } => {
+                "the Authorization header that was sent is not accepted: check the value in the environment, and that it is for this server and not expired; mcp-keel does no OAuth login".into()
+            }
+            Self::Unauthorized { sent: false, .. } => {
+                "it may want credentials (--header \"Authorization: Bearer ${TOKEN}\"), or refuse this host or network; mcp-keel does no OAuth login".into()
+            }
+            Self::Unauthorized { .. } => "what was sent as Authorization does not suffice here: check its scopes; the server may also refuse this host or network".into(),
+            Self::Status { status: 429, .. } => "it has had enough requests for now: try again later".into(),
+            Self::Status { status: 400 | 404 | 405, get, .. } => match get {
+                Some(get) => format!("{ADDRESS} (HTTP+SSE was tried too: a GET was answered with {get})"),
+                None => ADDRESS.into(),
+            },
+            Self::Status { status: 406 | 415, .. } => format!("{ADDRESS}; the server may speak another version of the transport: --transport sse or --transport streamable"),
+            Self::Status { status: 500..=599, .. } => "it is a fault of the server, or of what stands before it: see its log, or try again later".into(),
+            Self::Status { .. } => ADDRESS.into(),
+            Self::SessionLost { .. } => "the server, or one of several behind one address, forgets its sessions: each must know those of the others".into(),
+            Self::Redirect { .. } => "headers are never sent to another host, nor without encryption: write the address that you trust into --url".into(),
+            Self::NotMcp { .. } => ADDRESS.into(),
+            Self::NoAnswer { .. } => format!("{FAULT}; {ADDRESS}"),
+            Self::Compressed { .. } | Self::StreamEnded { .. } | Self::Broken { .. } => FAULT.into(),
+            Self::NoEndpoint { .. } | Self::ForeignEndpoint { .. } => {
+                "an HTTP+SSE stream begins with an `endpoint` event that names an address on the same host: check --url, or try --transport streamable".into()
+            }
+            Self::Timeout { .. } => "it may wait for a network address or for credentials; a slow start needs a longer `--timeout`".into(),
+            Self::TooManyBytes { .. } | Self::TooManyEvents { .. } => "a contract is smaller than that: it is a fault of the server".into(),
+        }
+    }
+}
+
+/// The usual words for a status.
+fn phrase(status: u16) -> String {
+    let status = http::StatusCode::from_u16(status).ok();
+    let reason = status.and_then(|it| it.canonical_reason());
+    reason.map(|it| format!(" {it}")).unwrap_or_default()
+}
+
+fn said(body: &str) -> String {
+    match body.is_empty() {
+        true => String::new(),
+        false => format!(": {body}"),
+    }
+}

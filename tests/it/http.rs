@@ -1,0 +1,610 @@
+//! Servers over HTTP: what is asked, what is sent along, and that it does not matter how a server is reached.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::http_double::{
+    Connection, Double, EVENTS, Mcp, Request, Way, event, json_answer, whole, write,
+};
+use crate::keel::Keel;
+use crate::scripted::scripted;
+
+/// A list with everything that a careless reader would lose: spellings of numbers, the order of members, members that come
+/// twice, line breaks between parts.
+const TOOLS: &str = "[{\"name\": \"b\", \"inputSchema\": {\"type\": \"object\", \"maximum\": 1.0e+2,\n  \"x\": 1, \"x\": 12345678901234567890.10},\r\n \"vendor\": null}, {\"name\": \"a\",\"description\":\"\\ud800 \\u00e9\"}]";
+
+const ONE: &str = r#"[{"name": "greet", "inputSchema": {"type": "object"}}]"#;
+
+fn ordinary(way: Way, tools: &str) -> Double {
+    let mcp = Mcp::new(way, tools);
+    Double::start(move |request, connection| mcp.respond(request, connection))
+}
+
+/// A server that answers some requests in its own way and all others as usual.
+pub(crate) fn special(
+    respond: impl Fn(&Request, &mut dyn Connection) -> Option<bool> + Send + Sync + 'static,
+) -> Double {
+    let mcp = Mcp::new(Way::Json, ONE);
+    Double::start(move |request, connection| {
+        respond(request, connection).unwrap_or_else(|| mcp.respond(request, connection))
+    })
+}
+
+fn tools_of(capture: &Value) -> Vec<&str> {
+    let tools = capture["tools"].as_array().expect("a list");
+    tools
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect()
+}
+
+#[test]
+fn the_same_server_is_the_same_over_stdio_json_events_and_sse() {
+    let initialize = r#""protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"double","version":"1.0.0"}"#;
+    let scenario = format!(r#"{{"tools": {TOOLS}, {initialize}}}"#);
+    let keel = Keel::new();
+    let command = scripted(&scenario);
+    let stdio = keel
+        .run(&["capture", "--", &command[0], &command[1]])
+        .exits(0)
+        .stdout;
+    assert!(stdio.contains("1.0e+2") && stdio.contains("12345678901234567890.10"));
+    for way in [Way::Json, Way::Events, Way::Sse] {
+        let double = ordinary(way, TOOLS);
+        let captured = keel.run(&["capture", "--url", &double.url()]).exits(0);
+        // The scripted server writes the members of its identity in another order.
+        let lists = |text: &str| text[text.find("\"tools\": [").expect("tools")..].to_owned();
+        assert_eq!(lists(&captured.stdout), lists(&stdio), "{way:?}");
+    }
+}
+
+#[test]
+fn a_pinned_server_checks_clean_over_another_transport_and_drift_is_drift() {
+    let keel = Keel::new();
+    let json = ordinary(Way::Json, TOOLS);
+    keel.run(&["pin", "--url", &json.url()]).exits(0);
+    let baseline = keel.read("mcp-baseline.json");
+    assert!(
+        baseline.contains(r#""name": "http://127.0.0.1/mcp""#),
+        "{baseline}"
+    );
+    assert!(baseline.contains(r#""name": "http_client""#));
+    for way in [Way::Json, Way::Events, Way::Sse] {
+        keel.run(&["check", "--url", &ordinary(way, TOOLS).url()])
+            .exits(0);
+    }
+    let drifted = ordinary(Way::Sse, ONE);
+    keel.run(&["check", "--url", &drifted.url()])
+        .exits(1)
+        .says("tool-removed");
+    keel.run(&["diff", "mcp-baseline.json", &drifted.url()])
+        .exits(1)
+        .says("tool-removed");
+}
+
+#[test]
+fn the_first_request_is_bare_and_all_others_carry_session_and_revision() {
+    let mcp = Mcp::new(Way::Json, ONE).with_session("abc-123");
+    let double = Double::start(move |request, connection| mcp.respond(request, connection));
+    Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0);
+    let seen = double.seen();
+    let calls = double.calls();
+    assert_eq!(
+        calls,
+        [
+            "POST initialize",
+            "GET",
+            "POST notifications/initialized",
+            "POST tools/list",
+            "DELETE"
+        ]
+    );
+    let (first, rest) = seen.split_first().unwrap();
+    assert_eq!(
+        (
+            first.header("mcp-session-id"),
+            first.header("mcp-protocol-version")
+        ),
+        ("", "")
+    );
+    assert_eq!(
+        first.header("accept"),
+        "application/json, text/event-stream"
+    );
+    assert_eq!(first.header("content-type"), "application/json");
+    assert_eq!(first.header("accept-encoding"), "");
+    for request in rest {
+        assert_eq!(request.header("mcp-session-id"), "abc-123", "{request:?}");
+        assert_eq!(
+            request.header("mcp-protocol-version"),
+            "2025-06-18",
+            "{request:?}"
+        );
+    }
+    assert_eq!(seen[1].header("accept"), "text/event-stream");
+}
+
+#[test]
+fn what_a_server_asks_and_announces_before_its_answer_is_heard() {
+    let double = special(|request, connection| {
+        if request.rpc() != "tools/list" {
+            return None;
+        }
+        let ping = json!({"jsonrpc": "2.0", "id": "s-1", "method": "ping"});
+        let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {}});
+        let answer = Mcp::new(Way::Json, ONE).answer(request)?;
+        let events = format!(
+            "{EVENTS}: keep-alive\n\n{}{}{}",
+            event(&log.to_string()),
+            event(&ping.to_string()),
+            event(&answer)
+        );
+        Some(write(connection, events) && false)
+    });
+    Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0)
+        .says("greet");
+    let answers: Vec<Request> = double
+        .seen()
+        .into_iter()
+        .filter(|it| it.body.contains("s-1"))
+        .collect();
+    assert_eq!(
+        answers[0].body,
+        r#"{"jsonrpc":"2.0","id":"s-1","result":{}}"#
+    );
+}
+
+#[test]
+fn a_change_announced_on_the_servers_own_stream_means_listing_again() {
+    let mcp = Arc::new(Mcp::new(Way::Json, ONE).with_session("s"));
+    let double = Double::start(move |request, connection| {
+        if request.rpc() == "notifications/initialized" {
+            mcp.set_tools(r#"[{"name": "greet", "inputSchema": {"type": "object"}}, {"name": "later", "inputSchema": {"type": "object"}}]"#);
+        }
+        let going_on = mcp.respond(request, connection);
+        if request.rpc() == "tools/list" && request.id() == json!(1) {
+            mcp.say(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
+        }
+        going_on
+    });
+    let run = Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0);
+    assert_eq!(tools_of(&run.json()), ["greet", "later"]);
+}
+
+#[test]
+fn a_stream_that_ends_before_the_answer_is_taken_up_where_it_ended() {
+    let double = special(|request, connection| {
+        match (request.method.as_str(), request.rpc().as_str()) {
+            ("POST", "tools/list") => {
+                let primed = format!("{EVENTS}id: e-7\nretry: 1\ndata: \n\n");
+                Some(write(connection, primed) && false)
+            }
+            ("GET", _) if request.header("last-event-id") == "e-7" => {
+                let answer =
+                    json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "resumed"}]}});
+                Some(write(connection, EVENTS.to_owned() + &event(&answer.to_string())) && false)
+            }
+            _ => None,
+        }
+    });
+    let run = Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0);
+    assert_eq!(tools_of(&run.json()), ["resumed"]);
+}
+
+#[test]
+fn headers_go_along_from_the_environment_and_are_shown_nowhere() {
+    let double = ordinary(Way::Json, ONE);
+    let keel = Keel::new();
+    let url = double.url();
+    let args = [
+        "pin",
+        "--url",
+        &url,
+        "--header",
+        "Authorization: Bearer ${TOKEN}",
+        "--header",
+        "X-Key: literal-secret",
+    ];
+    let secret = [("TOKEN", "hunter2-token")];
+    keel.run_with_env(&args, &secret)
+        .exits(0)
+        .says_nothing_of("hunter2")
+        .says_nothing_of("literal-secret");
+    for request in double.seen() {
+        assert_eq!(request.header("authorization"), "Bearer hunter2-token");
+        assert_eq!(request.header("x-key"), "literal-secret");
+        assert_eq!(request.header("user-agent"), "mcp-keel");
+    }
+    let baseline = keel.read("mcp-baseline.json");
+    assert!(
+        !baseline.contains("hunter2")
+            && !baseline.contains("literal-secret")
+            && !baseline.contains("uthorization")
+    );
+    // A report says how to accept a change, and that command names the variable, never its value.
+    let drifted = ordinary(Way::Json, TOOLS);
+    let url = drifted.url();
+    let mut args = args;
+    (args[0], args[2]) = ("check", &url);
+    keel.run_with_env(&args, &secret)
+        .exits(1)
+        .says("'Authorization: Bearer ${TOKEN}'")
+        .says("'X-Key: ${X_KEY}'")
+        .says_nothing_of("hunter2")
+        .says_nothing_of("literal-secret");
+}
+
+#[test]
+fn what_cannot_be_sent_is_a_usage_error_that_shows_no_value() {
+    let keel = Keel::new();
+    let run = |args: &[&str]| {
+        keel.run_with_env(&[&["capture"][..], args].concat(), &[("EMPTY", " ")])
+            .exits(2)
+    };
+    run(&["--url", "localhost/mcp"]).says("not a URL");
+    run(&["--url", "ws://localhost/mcp"]).says("begins with `ws:`");
+    run(&["--url", "https://me:hunter2@localhost/"])
+        .says("holds credentials")
+        .says_nothing_of("hunter2");
+    let url = ["--url", "http://127.0.0.1:9/mcp"];
+    let with = |more: &[&str]| run(&[&url[..], more].concat());
+    with(&["--header", "hunter2"])
+        .says("`Name: value`")
+        .says_nothing_of("hunter2");
+    with(&["--header", "X: ${NOT_SET}"]).says("the variable NOT_SET is not set here");
+    with(&["--header", "X: ${EMPTY}"]).says("the variable EMPTY is not set here");
+    with(&["--header", "Content-Length: 1"]).says("set by mcp-keel itself");
+    with(&["--ca", "missing.pem"]).says("missing.pem cannot be read");
+    with(&["--proxy", "socks5://x:1"]).says("begins with http://");
+    with(&["--start", "'"]).says("--start is not a command");
+    with(&["--env", "A=B"]).says("nothing is started");
+    run(&["--header", "X: y", "--", "server"]).says("--header is for a server over HTTP");
+    run(&["--url", "http://127.0.0.1:9/mcp", "--", "server"]).says("cannot be used with");
+    keel.write(
+        "mcp-keel.toml",
+        "[server.a]\nurl = \"http://127.0.0.1:9/a\"\n[server.b]\nurl = \"http://127.0.0.1:9/b\"\n",
+    );
+    keel.run(&["check", "--header", "X: y"])
+        .exits(2)
+        .says("--header is for one server, and there are 2: a, b");
+}
+
+#[test]
+fn a_configured_server_has_its_headers_and_a_typed_address_has_none_of_them() {
+    let configured = ordinary(Way::Json, ONE);
+    let typed = ordinary(Way::Json, ONE);
+    let config = format!(
+        "[server.a]\nurl = \"{}?v=${{V}}\"\nheaders = {{ X-Key = \"${{KEY}}\" }}\n",
+        configured.url()
+    );
+    let keel = Keel::new().file("mcp-keel.toml", &config);
+    let env = [("KEY", "k-1"), ("V", "v-2")];
+    keel.run_with_env(&["pin"], &env).exits(0);
+    assert!(
+        configured
+            .seen()
+            .iter()
+            .all(|it| it.header("x-key") == "k-1" && it.target == "/mcp?v=v-2")
+    );
+    assert!(!keel.read("mcp-baseline.json").contains("v-2"));
+    keel.run_with_env(&["check", "a", "--url", &typed.url()], &env)
+        .exits(0);
+    assert!(typed.seen().iter().all(|it| it.header("x-key").is_empty()));
+}
+
+#[test]
+fn a_redirect_within_the_origin_is_followed_and_remembered() {
+    let double = special(|request, connection| {
+        (request.target == "/mcp").then(|| {
+            write(
+                connection,
+                whole("307 Temporary Redirect", "Location: /mcp/\r\n", ""),
+            )
+        })
+    });
+    Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0)
+        .says("greet");
+    let posted = double
+        .seen()
+        .into_iter()
+        .filter(|it| it.method == "POST" && it.target == "/mcp");
+    assert_eq!(posted.count(), 1);
+}
+
+#[test]
+fn a_connection_that_the_server_closed_while_it_waited_is_replaced() {
+    let double = special(|request, connection| {
+        let answer = Mcp::new(Way::Json, ONE).answer(request)?;
+        // Promises to stay, and leaves.
+        Some(write(connection, json_answer(&answer)) && false)
+    });
+    Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0)
+        .says("greet");
+}
+
+#[test]
+fn an_old_server_is_found_by_itself_and_its_query_is_kept() {
+    let double = ordinary(Way::Sse, ONE);
+    Keel::new()
+        .run(&["capture", "--url", &double.url()])
+        .exits(0)
+        .says("greet");
+    assert!(
+        double
+            .seen()
+            .iter()
+            .any(|it| it.target == "/messages?session=1")
+    );
+    let asked = ordinary(Way::Sse, ONE);
+    Keel::new()
+        .run(&["capture", "--url", &asked.url(), "--transport", "sse"])
+        .exits(0);
+    assert_eq!(
+        asked.calls(),
+        [
+            "GET",
+            "POST initialize",
+            "POST notifications/initialized",
+            "POST tools/list"
+        ]
+    );
+    let refused = ordinary(Way::Sse, ONE);
+    Keel::new()
+        .run(&[
+            "capture",
+            "--url",
+            &refused.url(),
+            "--transport",
+            "streamable",
+        ])
+        .exits(3)
+        .says("405");
+}
+
+/// A program that serves over HTTP, at a port that nobody uses.
+fn program(way: &str) -> (String, String) {
+    let port = std::net::TcpListener::bind(("127.0.0.1", 0))
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let scripted = std::path::PathBuf::from(&scripted("{}")[0]);
+    let program = scripted.with_file_name(format!("http-double{}", std::env::consts::EXE_SUFFIX));
+    let words = [
+        program.to_string_lossy().into_owned(),
+        port.to_string(),
+        way.to_owned(),
+        ONE.to_owned(),
+    ];
+    let command = shlex::try_join(words.iter().map(String::as_str)).unwrap();
+    (command, format!("http://127.0.0.1:{port}/mcp"))
+}
+
+#[test]
+fn a_server_that_is_started_is_waited_for_and_ended() {
+    for way in ["json", "sse"] {
+        let (command, url) = program(way);
+        let late = format!("sh -c 'sleep 0.3; exec \"$0\" \"$@\"' {command}");
+        let keel = Keel::new();
+        keel.run(&["pin", "--url", &url, "--start", &late]).exits(0);
+        assert!(
+            std::net::TcpStream::connect(url[7..].trim_end_matches("/mcp")).is_err(),
+            "it is gone"
+        );
+        // What is launched is what counts; at which port is an accident.
+        let baseline = keel.read("mcp-baseline.json");
+        assert!(
+            baseline.contains("subprocess") && !baseline.contains("127.0.0.1"),
+            "{baseline}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_with_what_it_said() {
+    let keel = Keel::new();
+    let (_, url) = program("json");
+    let start = |command: &str| {
+        keel.run(&[
+            "capture",
+            "--url",
+            &url,
+            "--timeout",
+            "1",
+            "--start",
+            command,
+        ])
+        .exits(3)
+    };
+    start("sh -c 'echo listening soon; echo no database >&2; exit 3'")
+        .says("the server ended (exit code 3) before it answered `initialize`")
+        .says("no database")
+        .says("listening soon");
+    start("sleep 60")
+        .says("does not listen at 127.0.0.1")
+        .says("name the same port");
+    start("no-such-program-here").says("no-such-program-here");
+    keel.run(&["capture", "--url", &url])
+        .exits(3)
+        .says("connection refused")
+        .says("--start");
+}
+
+#[test]
+fn a_server_is_not_started_where_another_one_listens() {
+    let other = ordinary(Way::Json, ONE);
+    let (command, _) = program("json");
+    Keel::new()
+        .run(&["capture", "--url", &other.url(), "--start", &command])
+        .exits(3)
+        .says("before the server is started");
+    assert!(other.seen().is_empty());
+}
+
+#[test]
+fn a_proxy_is_used_when_it_is_asked_for_and_never_by_itself() {
+    let proxy = ordinary(Way::Json, ONE);
+    let server = ordinary(Way::Json, ONE);
+    let at = format!("http://me:pass@{}", proxy.address);
+    let env = [
+        ("HTTP_PROXY", at.as_str()),
+        ("http_proxy", at.as_str()),
+        ("ALL_PROXY", at.as_str()),
+    ];
+    let keel = Keel::new();
+    let url = server.url();
+    keel.run_with_env(&["capture", "--url", &url], &env)
+        .exits(0);
+    assert!(proxy.seen().is_empty());
+    keel.run_with_env(&["capture", "--url", &url, "--proxy", "env"], &env)
+        .exits(0);
+    let seen = proxy.seen();
+    assert_eq!(seen[0].target, url);
+    assert_eq!(seen[0].header("proxy-authorization"), "Basic bWU6cGFzcw==");
+    let unproxied = [&env[..], &[("NO_PROXY", "127.0.0.1")]].concat();
+    keel.run_with_env(&["capture", "--url", &url, "--proxy", "env"], &unproxied)
+        .exits(0);
+    assert_eq!(proxy.seen().len(), seen.len());
+}
+
+/// Certificates of an authority of our own: its own, and one for 127.0.0.1 with its key.
+struct Authority {
+    ca: String,
+    server: Arc<rustls::ServerConfig>,
+}
+
+fn authority() -> Authority {
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let ca = params.self_signed(&key).unwrap().pem();
+    let issuer = Issuer::new(params, key);
+    let key = KeyPair::generate().unwrap();
+    let leaf = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+    let leaf = leaf.signed_by(&key, &issuer).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![leaf.der().clone()], key)
+        .unwrap();
+    Authority {
+        ca,
+        server: Arc::new(config),
+    }
+}
+
+fn encrypted(config: Arc<rustls::ServerConfig>) -> Double {
+    let mcp = Mcp::new(Way::Events, ONE);
+    let wrap = move |socket| {
+        let connection = rustls::ServerConnection::new(Arc::clone(&config)).ok()?;
+        Some(Box::new(rustls::StreamOwned::new(connection, socket)) as Box<dyn Connection>)
+    };
+    Double::start_with(wrap, move |request, connection| {
+        mcp.respond(request, connection)
+    })
+}
+
+#[test]
+fn a_certificate_counts_if_somebody_trusted_has_signed_it() {
+    let Authority { ca, server } = authority();
+    let double = encrypted(server);
+    let url = double.url().replace("http:", "https:");
+    let keel = Keel::new()
+        .file("ca.pem", &ca)
+        .file("other.pem", &authority().ca)
+        .file("empty.pem", "");
+    keel.run(&["capture", "--url", &url, "--ca", "ca.pem"])
+        .exits(0)
+        .says("greet");
+    keel.run(&["capture", "--url", &url, "--ca", "other.pem"])
+        .exits(3)
+        .says("nobody trusted has signed")
+        .says("--ca FILE");
+    keel.run(&["capture", "--url", &url, "--ca", "empty.pem"])
+        .exits(2)
+        .says("there is none in it");
+    let elsewhere = url.replace("127.0.0.1", "localhost");
+    keel.run(&["capture", "--url", &elsewhere, "--ca", "ca.pem"])
+        .exits(3)
+        .says("no encrypted connection to localhost");
+    let plain = ordinary(Way::Json, ONE).url().replace("http:", "https:");
+    keel.run(&["capture", "--url", &plain, "--ca", "ca.pem"])
+        .exits(3)
+        .says("no encrypted connection");
+}
+
+#[test]
+fn what_is_encrypted_goes_through_a_tunnel_and_the_proxy_sees_no_header() {
+    let Authority { ca, server } = authority();
+    let double = encrypted(server);
+    let target = double.address;
+    let tunnels = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&tunnels);
+    let proxy = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let at = proxy.local_addr().unwrap();
+    std::thread::spawn(move || {
+        use std::io::{BufRead as _, Write as _};
+        for near in proxy.incoming().flatten() {
+            let mut near_lines = std::io::BufReader::new(near.try_clone().unwrap());
+            let mut head = String::new();
+            while near_lines.read_line(&mut head).unwrap() > 2 {}
+            assert!(
+                head.starts_with(&format!("CONNECT {target} HTTP/1.1\r\n")),
+                "{head}"
+            );
+            assert!(!head.contains("hunter2"), "{head}");
+            counted.fetch_add(1, Ordering::SeqCst);
+            let (mut near, mut far) = (near, std::net::TcpStream::connect(target).unwrap());
+            near.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            let (mut near_too, mut far_too) = (near.try_clone().unwrap(), far.try_clone().unwrap());
+            std::thread::spawn(move || std::io::copy(&mut near_too, &mut far_too));
+            std::thread::spawn(move || std::io::copy(&mut far, &mut near));
+        }
+    });
+    let keel = Keel::new().file("ca.pem", &ca);
+    let url = double.url().replace("http:", "https:");
+    let proxy = format!("http://{at}");
+    let args = [
+        "capture",
+        "--url",
+        &url,
+        "--ca",
+        "ca.pem",
+        "--proxy",
+        &proxy,
+        "--header",
+        "X: ${SECRET}",
+    ];
+    keel.run_with_env(&args, &[("SECRET", "hunter2")])
+        .exits(0)
+        .says("greet");
+    assert!(tunnels.load(Ordering::SeqCst) > 0);
+    let refusing = special(|request, connection| {
+        (request.method == "CONNECT").then(|| write(connection, whole("403 Forbidden", "", "")))
+    });
+    let proxy = format!("http://{}", refusing.address);
+    keel.run(&[
+        "capture", "--url", &url, "--ca", "ca.pem", "--proxy", &proxy,
+    ])
+    .exits(3)
+    .says("the proxy")
+    .says("403");
+}

@@ -1,0 +1,364 @@
+//! What servers over HTTP do wrong, and what is said of it: exit 3, a reason and a help; never a hang, never a guess.
+
+use std::time::Duration;
+
+use mcp_keel::capture::http::{Endpoint, HttpSpec, HttpTransport, Template, capture_http};
+use mcp_keel::capture::{CaptureFailure, Captured, Limits};
+use mcp_keel::surface::ClientProfile;
+use serde_json::json;
+
+use crate::http::special;
+use crate::http_double::{
+    Connection, Double, EVENTS, Mcp, Request, Way, event, json_answer, whole, write,
+};
+use crate::keel::{Keel, Run};
+use crate::scripted::runtime;
+
+/// A server that answers one method of JSON-RPC with these bytes, and then closes the connection.
+fn answering(rpc: &'static str, bytes: impl Into<Vec<u8>>) -> Double {
+    let bytes = bytes.into();
+    special(move |request, connection| {
+        (request.rpc() == rpc).then(|| write(connection, &bytes) && false)
+    })
+}
+
+fn fails(double: &Double) -> Run {
+    Keel::new()
+        .run(&["capture", "--timeout", "5", "--url", &double.url()])
+        .exits(3)
+}
+
+/// A capture through the library, with limits of the test's own.
+fn capture(double: &Double, change: impl FnOnce(&mut Limits)) -> Result<Captured, CaptureFailure> {
+    let url = Endpoint::new(&Template::new(double.url()), &|_| None).unwrap();
+    let mut limits = Limits::default();
+    change(&mut limits);
+    let spec = HttpSpec::of(url);
+    runtime().block_on(capture_http(
+        &spec,
+        &ClientProfile::default(),
+        &limits,
+        &|_| {},
+    ))
+}
+
+fn refused(double: &Double, change: impl FnOnce(&mut Limits)) -> String {
+    capture(double, change)
+        .expect_err("the capture fails")
+        .to_string()
+}
+
+#[test]
+fn a_status_says_what_to_do() {
+    let status = |status: &str, headers: &str, body: &str| {
+        fails(&answering("initialize", whole(status, headers, body)))
+    };
+    let challenge = "WWW-Authenticate: Bearer realm=\"x\u{1b}\", resource_metadata=\"https://a.example/meta\"\r\n".replace('\u{1b}', "\t");
+    status("401 Unauthorized", &challenge, "")
+        .says("with 401 Unauthorized; it asks for: Bearer realm=")
+        .says("resource_metadata=")
+        .says("--header \"Authorization: Bearer ${TOKEN}\"")
+        .says("no OAuth login");
+    status("403 Forbidden", "", "go away")
+        .says("with 403 Forbidden")
+        .says("--header");
+    status("404 Not Found", "", "<h1>nothing here</h1>")
+        .says("404 Not Found")
+        .says("/mcp")
+        .says("a GET was answered with 405");
+    status("429 Too Many Requests", "", "")
+        .says("429")
+        .says("try again later");
+    status("500 Internal Server Error", "", "\u{1b}[31moops")
+        .says("oops")
+        .says("fault of the server")
+        .says_nothing_of("\u{1b}");
+    status("503 Service Unavailable", "", "").says("503 Service Unavailable");
+}
+
+#[test]
+fn an_authorization_that_is_not_accepted_is_told_from_one_that_is_missing() {
+    let double = answering("initialize", whole("401 Unauthorized", "", ""));
+    Keel::new()
+        .run_with_env(
+            &[
+                "capture",
+                "--url",
+                &double.url(),
+                "--header",
+                "Authorization: Bearer ${T}",
+            ],
+            &[("T", "hunter2")],
+        )
+        .exits(3)
+        .says("is not accepted")
+        .says_nothing_of("hunter2");
+}
+
+#[test]
+fn an_error_of_json_rpc_is_told_whatever_its_status() {
+    let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no database"}}"#;
+    for status in ["200 OK", "400 Bad Request", "500 Internal Server Error"] {
+        let bytes = whole(status, "Content-Type: application/json\r\n", error);
+        fails(&answering("tools/list", bytes))
+            .says("answered `tools/list` with an error: -32000: no database");
+    }
+}
+
+#[test]
+fn a_body_that_is_no_answer_is_told_with_its_beginning() {
+    let html = "<!doctype html><title>Welcome</title>";
+    fails(&answering(
+        "initialize",
+        whole("200 OK", "Content-Type: text/html\r\n", html),
+    ))
+    .says("is `text/html`, neither JSON nor an event stream")
+    .says("Welcome");
+    fails(&answering("initialize", whole("202 Accepted", "", "")))
+        .says("status 202, and nothing more");
+    fails(&answering("initialize", json_answer(html)))
+        .says("no answer to it")
+        .says("Welcome");
+    fails(&answering("initialize", json_answer(r#"{"ok": true}"#)))
+        .says("no answer to it")
+        .says("ok");
+    fails(&answering(
+        "tools/list",
+        json_answer(r#"{"jsonrpc":"2.0","id":99,"result":{"tools":[]}}"#),
+    ))
+    .says("no answer to it");
+    fails(&answering(
+        "tools/list",
+        whole(
+            "200 OK",
+            "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
+            "x",
+        ),
+    ))
+    .says("is compressed (gzip)");
+}
+
+#[test]
+fn an_answer_that_no_client_could_read_is_not_repaired() {
+    // A line break in a string is no JSON. Read over stdio it would end the message; here it must not become a space.
+    let broken = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"a\nb\"}]}}";
+    fails(&answering("tools/list", json_answer(broken)))
+        .says("answer to `tools/list` cannot be read as JSON: line 1");
+    let events = format!("{EVENTS}{}", event(broken));
+    fails(&answering("tools/list", events)).says("cannot be read as JSON");
+}
+
+#[test]
+fn a_stream_that_ends_or_breaks_without_the_answer_is_no_empty_list() {
+    fails(&answering("tools/list", format!("{EVENTS}: hello\n\n")))
+        .says("ended before the server answered `tools/list`");
+    let half = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\"";
+    fails(&answering("tools/list", half))
+        .says("the connection broke while the server was asked `tools/list`");
+    fails(&answering("tools/list", "")).says("the connection broke");
+    let chunked = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    fails(&answering("tools/list", chunked)).says("ended before the server answered");
+    // An event that is not complete when the stream ends was never sent.
+    let cut =
+        format!("{EVENTS}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[]}}}}\n");
+    fails(&answering("tools/list", cut)).says("ended before the server answered");
+}
+
+#[test]
+fn a_session_that_the_server_forgets_is_told() {
+    let mcp = Mcp::new(Way::Json, "[]").with_session("s");
+    let double = Double::start(move |request: &Request, connection: &mut dyn Connection| {
+        match request.rpc().as_str() {
+            "tools/list" => {
+                let error = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "Session not found"}});
+                write(
+                    connection,
+                    whole(
+                        "404 Not Found",
+                        "Content-Type: application/json\r\n",
+                        &error.to_string(),
+                    ),
+                )
+            }
+            _ => mcp.respond(request, connection),
+        }
+    });
+    fails(&double).says("does not know the session any more");
+}
+
+#[test]
+fn a_redirect_elsewhere_is_refused_and_nobody_there_is_asked() {
+    let elsewhere = special(|_, _| None);
+    let redirect = |status: &str, to: &str| {
+        fails(&answering(
+            "initialize",
+            whole(status, &format!("Location: {to}\r\n"), ""),
+        ))
+    };
+    redirect(
+        "307 Temporary Redirect",
+        &format!("{}?secret=1", elsewhere.url()),
+    )
+    .says("that is another host")
+    .says_nothing_of("secret=1");
+    redirect("308 Permanent Redirect", "https://127.0.0.1/mcp").says("that one has");
+    redirect("302 Found", "/login").says("a POST would have to become a GET");
+    redirect("307 Temporary Redirect", "/mcp").says("no end of redirects");
+    assert!(elsewhere.seen().is_empty());
+}
+
+#[test]
+fn an_old_server_may_not_send_us_elsewhere_nor_leave_us_without_an_address() {
+    let stream =
+        |events: &'static str| {
+            let double =
+                Double::start(move |request: &Request, connection: &mut dyn Connection| {
+                    match request.method.as_str() {
+                        "GET" => write(connection, format!("{EVENTS}{events}")) && false,
+                        _ => write(connection, whole("405 Method Not Allowed", "", "")),
+                    }
+                });
+            Keel::new()
+                .run(&[
+                    "capture",
+                    "--transport",
+                    "sse",
+                    "--timeout",
+                    "2",
+                    "--url",
+                    &double.url(),
+                ])
+                .exits(3)
+        };
+    stream("event: endpoint\ndata: http://127.0.0.2:1/messages?key=hunter2\n\n")
+        .says("to another host: http://127.0.0.2:1/messages")
+        .says_nothing_of("hunter2");
+    stream("event: endpoint\ndata: http://\n\n").says("is no address");
+    stream("data: {}\n\n").says("it ended before an `endpoint` event came");
+    stream("event: endpoint\ndata: /messages\n\n")
+        .says("ended before the server answered `initialize`");
+}
+
+#[test]
+fn whatever_has_no_end_is_cut_off() {
+    let endless = |head: &'static str, piece: &'static str| {
+        special(move |request, connection| {
+            (request.rpc() == "tools/list").then(|| {
+                let mut going_on = write(connection, head);
+                while going_on {
+                    going_on = write(connection, piece.repeat(1000));
+                }
+                false
+            })
+        })
+    };
+    let small = |limits: &mut Limits| limits.bytes = 1_000_000;
+    assert_eq!(
+        refused(&endless(EVENTS, ": still here\n\n"), small),
+        "the server sent more than 1000000 bytes"
+    );
+    assert_eq!(
+        refused(&endless(EVENTS, "data: more\n"), small),
+        "the server sent more than 1000000 bytes"
+    );
+    assert_eq!(
+        refused(&endless(EVENTS, "data:\n\n"), |_| {}),
+        "the server sent more than 100000 events"
+    );
+    let json = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n[";
+    assert_eq!(
+        refused(&endless(json, "   "), small),
+        "the server sent more than 1000000 bytes"
+    );
+    assert!(
+        refused(
+            &endless("HTTP/1.1 200 OK\r\n", "X-More: header\r\n"),
+            |_| {}
+        )
+        .contains("the connection broke")
+    );
+}
+
+#[test]
+fn whoever_drips_or_stays_silent_is_not_waited_for() {
+    let dripping = special(|request, connection| {
+        (request.rpc() == "tools/list").then(|| {
+            let mut going_on = write(connection, EVENTS);
+            while going_on {
+                std::thread::sleep(Duration::from_millis(20));
+                going_on = write(connection, ":\n");
+            }
+            false
+        })
+    });
+    let short = |limits: &mut Limits| limits.request = Duration::from_millis(400);
+    assert_eq!(
+        refused(&dripping, short),
+        "the server did not answer `tools/list` in 0.4 s"
+    );
+    let silent = |rpc: &'static str| {
+        special(move |request, _| {
+            (request.rpc() == rpc).then(|| {
+                loop {
+                    std::thread::park()
+                }
+            })
+        })
+    };
+    assert_eq!(
+        refused(&silent("tools/list"), short),
+        "the server did not answer `tools/list` in 0.4 s"
+    );
+    assert_eq!(
+        refused(&silent("notifications/initialized"), short),
+        "the server did not answer `notifications/initialized` in 0.4 s"
+    );
+    let start = |limits: &mut Limits| limits.start = Duration::from_millis(400);
+    assert_eq!(
+        refused(&silent("initialize"), start),
+        "the server did not answer `initialize` in 0.4 s"
+    );
+    let total = |limits: &mut Limits| limits.total = Duration::from_millis(400);
+    assert!(
+        refused(&silent("tools/list"), total)
+            .starts_with("the capture was not complete after 0.4 s")
+    );
+}
+
+#[test]
+fn a_server_without_a_stream_of_its_own_or_with_a_silent_one_is_captured_all_the_same() {
+    for answer in [
+        "405 Method Not Allowed",
+        "400 Bad Request",
+        "500 Internal Server Error",
+    ] {
+        let double = special(move |request, connection| {
+            (request.method == "GET").then(|| write(connection, whole(answer, "", "")))
+        });
+        assert_eq!(
+            capture(&double, |_| {})
+                .expect("a capture")
+                .lists
+                .tools
+                .len(),
+            1,
+            "{answer}"
+        );
+    }
+    let silent = special(|request, _| {
+        (request.method == "GET").then(|| {
+            loop {
+                std::thread::park()
+            }
+        })
+    });
+    assert_eq!(
+        capture(&silent, |_| {})
+            .expect("a capture")
+            .lists
+            .tools
+            .len(),
+        1
+    );
+    assert_eq!(HttpTransport::default().word(), "auto");
+}
