@@ -23,7 +23,7 @@ pub use launching::{github, launcher, policy};
 pub use rendered::{escape, report};
 pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
 pub use sources::locate;
-pub use wire::stdio;
+pub use wire::{sse, stdio};
 
 /// A fuzz target.
 pub type Target = fn(&[u8]);
@@ -42,6 +42,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("report", report),
     ("schema_json", schema_json),
     ("schema_pairs", schema_pairs),
+    ("sse", sse),
     ("stdio", stdio),
 ];
 
