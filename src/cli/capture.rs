@@ -3,7 +3,6 @@
 use super::plan::plan;
 use super::progress::Progress;
 use super::{CaptureArgs, Error, Exit, live, output};
-use crate::canonical::to_pretty;
 use crate::source::capture_document;
 
 pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
@@ -23,7 +22,7 @@ pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
     let captured = live::require(target, None, &progress).await;
     drop(progress);
     let captured = captured?;
-    let text = to_pretty(&capture_document(&target.name, &captured)) + "\n";
+    let text = output::json(&capture_document(&target.name, &captured));
     match &args.output {
         Some(path) => output::write_file(path, &text)?,
         None => output::print(&text)?,
