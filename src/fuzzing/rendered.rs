@@ -58,6 +58,10 @@ pub(super) fn apart(one: &str, other: &str) {
     }
     let fit = |text: &str| escape::line(text).cut_to_fit(70);
     assert_ne!(fit(one), fit(other));
+    let forged = fit(one).to_string();
+    if forged != one {
+        assert_ne!(fit(&forged), fit(one));
+    }
     if escape::look_alike(one, other) {
         assert_ne!(escape::code_points(one), escape::code_points(other));
     }

@@ -44,7 +44,7 @@ impl Visible {
 
     /// At most `most` characters, the mark included.
     pub fn cut_to_fit(self, most: usize) -> Self {
-        match self.0.chars().count() <= most {
+        match self.0.chars().count() <= most && !self.looks_cut() {
             true => self,
             false => self.cut(most.saturating_sub(MARK_CHARACTERS)),
         }
@@ -52,14 +52,21 @@ impl Visible {
 
     /// At most `most` bytes, the mark included.
     pub fn cut_to_bytes(self, most: usize) -> Self {
-        if self.0.len() <= most {
+        let kept = most.saturating_sub(MARK_CHARACTERS + 2);
+        if self.0.len() <= kept || (self.0.len() <= most && !self.looks_cut()) {
             return self;
         }
-        let end = self
-            .0
-            .floor_char_boundary(most.saturating_sub(MARK_CHARACTERS + 2));
+        let end = (0..=kept)
+            .rev()
+            .find(|at| self.0.is_char_boundary(*at))
+            .unwrap_or(0);
         let more = self.0.len() - end;
         Self(self.0[..end].to_owned() + &rest_of(&self.0, more, "bytes"))
+    }
+
+    /// Whether it ends like a text that was cut: somebody may have typed the mark.
+    fn looks_cut(&self) -> bool {
+        self.0.ends_with(')') && self.0.contains("… (")
     }
 }
 
