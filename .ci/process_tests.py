@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -319,13 +320,40 @@ def pipes(work):
     tally.check(re.sub(rb"\x1b\[[0-9;]*m", b"", result.stdout) == plain, "colours change nothing but colours")
 
 
+# --- the sandbox ----------------------------------------------------------------------------------------------------
+
+
+def sandbox(work):
+    """A published server in every sandbox: the same contract, and nothing of it left."""
+    home = Path(tempfile.mkdtemp(prefix="mcp-keel-home-", dir=ROOT / "target"))
+    (home / ".ssh").mkdir()
+    (home / ".ssh" / "id").write_text("a private key")
+    env = {"HOME": str(home), "GITHUB_TOKEN": "a-token-of-the-run"}
+    server = command("everything", "new", work)
+    pinned = keel("pin", "x", "--baseline", "sandbox.json", "--", *server, cwd=work, env=env)
+    tally.check(pinned.returncode == 0, "the server is pinned without a sandbox", said(pinned))
+    for level in ("fs", "strict"):
+        result = keel("check", "x", "--baseline", "sandbox.json", "--sandbox", level, "--sandbox-required", "--",
+                      *server, cwd=work, env=env)
+        tally.check(result.returncode == 0 and b"clean" in result.stdout, f"--sandbox {level}: the same contract",
+                    said(result))
+        word = f"sandbox-{uuid.uuid4()}"
+        spy = ["sh", "-c", f"cat ~/.ssh/id /proc/$PPID/environ >&2; : {word}; sleep 100 & setsid sleep 100 & exit 1"]
+        result = keel("capture", "--sandbox", level, "--", *spy, cwd=work, env=env)
+        told = result.stdout + result.stderr
+        tally.check(result.returncode == 3 and b"a private key" not in told and b"a-token-of-the-run" not in told,
+                    f"--sandbox {level}: neither a key of the home nor a token of ours is read", said(result))
+        tally.check(not left(word), f"--sandbox {level}: nothing is left")
+    shutil.rmtree(home)
+
+
 def main():
     if not sys.platform.startswith("linux"):
         sys.exit("FAIL  these tests look into /proc: run them on Linux")
     install_all(["everything"])
     with tempfile.TemporaryDirectory(prefix="mcp-keel-ci-") as work:
         work = Path(work).resolve()
-        for test in (failures, pipes, environment, children_are_ended, failures_leave_nothing, signals,
+        for test in (failures, pipes, environment, children_are_ended, failures_leave_nothing, signals, sandbox,
                      ctrl_c_on_a_terminal):
             print(f"-- {test.__name__.replace('_', ' ')}", flush=True)
             try:

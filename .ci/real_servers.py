@@ -244,6 +244,8 @@ def try_server(server, tally):
 
         if server == "everything":
             everything_members(new, after, work, tally)
+        if server == "time":
+            time_zone(new, work, tally)
         if server == "fastmcp":
             for age in ("old", "new"):
                 fastmcp_recipe(age, work, tally)
@@ -321,6 +323,37 @@ def everything_members(new, capture, work, tally):
     components = json.loads((work / "newer.json").read_text())["servers"]["newer"]["components"]
     pinned = [it["definition"].get("name") for it in components.values() if "execution" in it["definition"]]
     tally.check(sorted(pinned) == sorted(sent), "everything: `execution` is in the baseline")
+
+
+def time_zone(start, work, tally):
+    """The time zone of the machine stands in the descriptions: drift without a mask, none with one, on any machine."""
+    scratch = work / "zones"
+    scratch.mkdir()
+    table = f"[server.time]\ncommand = {json.dumps(start)}\n"
+    (scratch / "mcp-keel.toml").write_text(table)
+    result = keel("pin", cwd=scratch)
+    if not tally.check(result.returncode == 0, "time: pin with TZ=UTC exits 0", said(result)):
+        return
+    oslo = ("check", "--env", "TZ=Europe/Oslo")
+    result = keel(*oslo, cwd=scratch)
+    named = b"text-depends-on-environment" in result.stdout and b"Europe/Oslo" in result.stdout
+    tally.check(result.returncode == 1 and named, "time: another time zone is drift, and named", said(result))
+    mask = {
+        "component": "tool:*",
+        "pointer": "/inputSchema/properties/*/description",
+        "pattern": "'([A-Za-z_/]+)' as local timezone",
+        "reason": "the time zone of the machine",
+    }
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in mask.items())
+    (scratch / "mcp-keel.toml").write_text(f"{table}[[server.time.mask]]\n{lines}")
+    result = keel(*oslo, cwd=scratch)
+    tally.check(result.returncode == 0, "time: with a mask it is none, without pinning again", said(result))
+    baseline = scratch / "mcp-baseline.json"
+    pins = []
+    for zone in ("UTC", "Europe/Oslo", "Asia/Tokyo"):
+        result = keel("pin", "--env", f"TZ={zone}", cwd=scratch)
+        pins.append(baseline.read_bytes() if result.returncode == 0 else said(result))
+    tally.check(len(set(pins)) == 1 and b"[masked]" in pins[0], "time: pinned in three zones, the same bytes")
 
 
 def fastmcp_recipe(age, work, tally):

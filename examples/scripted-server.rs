@@ -11,6 +11,9 @@
 //! | `start` | actions before anything is read |
 //! | `on` | `{"METHOD": actions}`: instead of the usual reaction to a request or notification; `"*"` stands for all others, `"response"` for answers to our requests. A list of lists gives the actions for the first time, the second, ...; the last one stays |
 //! | `eof` | actions when stdin ends; without it the server exits with 0 |
+//! | `boots` | a file that counts how often the server was started |
+//! | `boot` | `[{...}, {...}]`: members of the scenario for the first boot, the second, ... as `boots` counts them; the last one stays |
+//! | `client` | `{"NAME": {...}}`: members of the scenario for the client that introduces itself by this name |
 //! | `log` | a file that gets every line received, and `<eof>` |
 //!
 //! Actions are run one after another:
@@ -24,25 +27,30 @@
 //! | `{"raw": TEXT}`, `{"text": TEXT}` | writes TEXT, with or without a newline |
 //! | `{"hex": "ff0a"}` | writes bytes |
 //! | `{"stderr": TEXT}` | writes a line to stderr |
+//! | `{"stream": PARTS, "to": PLACE}` | writes without holding it in memory: a part is a TEXT or `{"times": N, "of": PARTS, "between": TEXT}`, where 0 is for ever and `$n` counts from 0. PLACE is `stdout` (the default), `stderr` or the path of a file |
+//! | `{"write": PATH, "content": TEXT}` | replaces a file, and says on stderr whether it could |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
+//! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
 //! | `{"background": ACTIONS}` | runs ACTIONS on the side |
-//! | `"close-stdout"`, `"close-stdin"` | closes one |
+//! | `"close-stdout"`, `"close-stdin"`, `"close-stderr"` | closes one |
 //! | `{"exit": CODE}`, `"abort"` | ends the server; by a signal |
 //!
 //! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
-//! `$pid` the server's process id, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of
-//! them, sorted; values are escaped for a JSON string.
+//! `$boot` the number of the boot, `$client` the name of the client, `$pid` the server's process id, `$ppid` its parent's,
+//! `$now` the nanoseconds since 1970, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all
+//! of them, sorted, `$file{PATH}` what stands in a file and `$list{PATH}` what a folder holds and where its links lead (`-`
+//! if it cannot be read); values are escaped for a JSON string.
 
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, BufWriter, Write};
 use std::process::{Command, ExitCode, Stdio, exit};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -64,6 +72,8 @@ struct Message {
     /// As received.
     id: Option<String>,
     cursor: Option<String>,
+    /// Who introduces itself.
+    client: Option<String>,
     count: usize,
 }
 
@@ -71,6 +81,12 @@ struct Message {
 struct Server {
     scenario: Arc<Mutex<Members>>,
 }
+
+/// Which boot this is, from 1.
+static BOOT: OnceLock<usize> = OnceLock::new();
+
+/// The name of the client.
+static CLIENT: OnceLock<String> = OnceLock::new();
 
 fn main() -> ExitCode {
     let Some(argument) = std::env::args().nth(1) else {
@@ -90,7 +106,43 @@ fn main() -> ExitCode {
 }
 
 impl Server {
+    /// Counts the boot, and takes over what the scenario says of it.
+    fn boot(&self) {
+        let Some(path) = self.member("boots") else {
+            return;
+        };
+        let path: String = serde_json::from_str(path.get()).expect("`boots` is a path");
+        let before = std::fs::read_to_string(&path).unwrap_or_default();
+        let boot = before.trim().parse().unwrap_or(0) + 1;
+        std::fs::write(&path, boot.to_string()).expect("the boots can be counted");
+        BOOT.get_or_init(|| boot);
+        let Some(turns) = self.member("boot") else {
+            return;
+        };
+        let mut turns: Vec<Members> = serde_json::from_str(turns.get()).expect("`boot` is a list");
+        turns.truncate(boot);
+        self.scenario
+            .lock()
+            .expect("no panic")
+            .extend(turns.pop().unwrap_or_default());
+    }
+
+    /// Takes over what the scenario says of the client.
+    fn greeted(&self, name: &str) {
+        CLIENT.get_or_init(|| name.to_owned());
+        let Some(clients) = self.member("client") else {
+            return;
+        };
+        let mut clients: BTreeMap<String, Members> =
+            serde_json::from_str(clients.get()).expect("`client` is an object");
+        self.scenario
+            .lock()
+            .expect("no panic")
+            .extend(clients.remove(name).unwrap_or_default());
+    }
+
     fn run(&self) {
+        self.boot();
         if let Some(actions) = self.member("start") {
             self.act(&actions, &Message::default());
         }
@@ -103,6 +155,9 @@ impl Server {
                 continue;
             };
             let mut message = read(&message);
+            if let Some(name) = &message.client {
+                self.greeted(name);
+            }
             let count = counts.entry(message.method.clone()).or_default();
             *count += 1;
             message.count = *count;
@@ -233,6 +288,8 @@ impl Server {
             #[cfg(unix)]
             "close-stdout" => nix::unistd::close(1).expect("stdout is open"),
             #[cfg(unix)]
+            "close-stderr" => nix::unistd::close(2).expect("stderr is open"),
+            #[cfg(unix)]
             "close-stdin" => nix::unistd::close(0).expect("stdin is open"),
             other => panic!("unknown action: {other}"),
         }
@@ -282,6 +339,24 @@ impl Server {
             write(&bytes);
         } else if let Some(line) = text("stderr") {
             eprintln!("{}", filled(&line, message));
+        } else if let Some(parts) = action.get("stream") {
+            let parts = filled(parts.get(), message);
+            let parts: Value = serde_json::from_str(&parts).expect("`stream` is JSON");
+            let to = text("to").unwrap_or_else(|| "stdout".into());
+            // Whoever stops reading, or has no space left, ends the stream.
+            let _ = match to.as_str() {
+                "stdout" => stream(&parts, 0, &mut BufWriter::new(std::io::stdout().lock())),
+                "stderr" => stream(&parts, 0, &mut BufWriter::new(std::io::stderr().lock())),
+                path => {
+                    let file = std::fs::File::create(path).expect("the file can be written");
+                    stream(&parts, 0, &mut BufWriter::new(file))
+                }
+            };
+        } else if let Some(path) = text("write") {
+            let content = filled(&text("content").unwrap_or_default(), message);
+            // What was filled in is escaped for a JSON string.
+            let content = serde_json::from_str(&format!("\"{content}\"")).unwrap_or(content);
+            tried(&path, std::fs::write(&path, content));
         } else if let Some(times) = number("repeat") {
             let actions = action.get("do").expect("`repeat` has a `do`");
             let mut left = times;
@@ -300,6 +375,8 @@ impl Server {
                 .spawn()
                 .expect("the command can be started");
             std::thread::spawn(move || child.wait());
+        } else if let Some(address) = text("connect") {
+            tried(&address, std::net::TcpStream::connect(&address));
         } else if let Some(members) = action.get("set") {
             let members: Members = serde_json::from_str(members.get()).expect("`set` is an object");
             self.scenario.lock().expect("no panic").extend(members);
@@ -352,9 +429,14 @@ fn read(message: &Members) -> Message {
             .and_then(|method| text(method))
             .unwrap_or_else(|| "response".into()),
         id: message.get("id").map(|id| id.get().to_owned()),
-        cursor: params.and_then(|params| Some(params.get("cursor")?.as_str()?.to_owned())),
+        client: text_at(&params, "/clientInfo/name"),
+        cursor: text_at(&params, "/cursor"),
         count: 0,
     }
+}
+
+fn text_at(params: &Option<Value>, pointer: &str) -> Option<String> {
+    Some(params.as_ref()?.pointer(pointer)?.as_str()?.to_owned())
 }
 
 /// The text of a value without line breaks, which can only stand between its parts.
@@ -369,6 +451,52 @@ fn write(bytes: &[u8]) {
     let _ = stdout.flush();
 }
 
+/// Writes the parts of a `stream`, and what is left of them when the last is written.
+fn stream(parts: &Value, count: u64, to: &mut BufWriter<impl Write>) -> std::io::Result<()> {
+    stream_part(parts, count, to)?;
+    to.flush()
+}
+
+fn stream_part(part: &Value, count: u64, to: &mut impl Write) -> std::io::Result<()> {
+    match part {
+        Value::String(text) if text.contains("$n") => {
+            to.write_all(text.replace("$n", &count.to_string()).as_bytes())
+        }
+        Value::String(text) => to.write_all(text.as_bytes()),
+        Value::Array(parts) => parts
+            .iter()
+            .try_for_each(|part| stream_part(part, count, to)),
+        part => {
+            let times = part["times"].as_u64().expect("`times` is a number");
+            let between = part["between"].as_str().unwrap_or_default();
+            // The same short text many times goes out in large pieces.
+            if let Some(text) = part["of"].as_str()
+                && between.is_empty()
+                && !text.contains("$n")
+            {
+                let fits = (64 * 1024 / text.len().max(1)).max(1) as u64;
+                let block = text.repeat(usize::try_from(fits).expect("64 KiB"));
+                let mut left = times;
+                while times == 0 || left >= fits {
+                    to.write_all(block.as_bytes())?;
+                    left = left.saturating_sub(fits);
+                }
+                return (0..left).try_for_each(|_| to.write_all(text.as_bytes()));
+            }
+            for count in 0.. {
+                if times > 0 && count == times {
+                    break;
+                }
+                if count > 0 {
+                    to.write_all(between.as_bytes())?;
+                }
+                stream_part(&part["of"], count, to)?;
+            }
+            Ok(())
+        }
+    }
+}
+
 fn filled(text: &str, message: &Message) -> String {
     if !text.contains('$') {
         return text.to_owned();
@@ -376,29 +504,72 @@ fn filled(text: &str, message: &Message) -> String {
     let mut text = text
         .replace("$id", message.id.as_deref().unwrap_or("null"))
         .replace("$count", &message.count.to_string())
+        .replace("$boot", &BOOT.get().copied().unwrap_or(1).to_string())
+        .replace(
+            "$client",
+            &escaped(CLIENT.get().map_or("-", String::as_str)),
+        )
         .replace("$pid", &std::process::id().to_string());
+    #[cfg(unix)]
+    if text.contains("$ppid") {
+        text = text.replace("$ppid", &nix::unistd::getppid().to_string());
+    }
+    if text.contains("$now") {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let now = now.expect("a clock after 1970").as_nanos();
+        text = text.replace("$now", &now.to_string());
+    }
     if text.contains("$cwd") {
         let cwd = std::env::current_dir().expect("there is a working folder");
         text = text.replace("$cwd", &escaped(&cwd.to_string_lossy()));
     }
-    while let Some(start) = text.find("$env{") {
-        let end = start + text[start..].find('}').expect("`$env{` is closed");
-        let value = match &text[start + 5..end] {
-            "*" => {
-                let mut all: Vec<String> = std::env::vars_os()
-                    .map(|(name, value)| {
-                        format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
-                    })
-                    .collect();
-                all.sort();
-                all.join("\n")
-            }
-            name => std::env::var_os(name)
-                .map_or_else(|| "-".into(), |value| value.to_string_lossy().into_owned()),
-        };
-        text.replace_range(start..=end, &escaped(&value).replace("$env{", "env{"));
+    text = replaced(text, "$file{", |path| match std::fs::read(path) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Err(_) => "-".into(),
+    });
+    text = replaced(text, "$list{", |path| match std::fs::read_dir(path) {
+        Ok(entries) => entries
+            .filter_map(|entry| {
+                let path = entry.ok()?.path();
+                let leads = std::fs::read_link(&path).unwrap_or_default();
+                Some(format!("{} {}\n", path.display(), leads.display()))
+            })
+            .collect(),
+        Err(_) => "-".into(),
+    });
+    replaced(text, "$env{", |name| match name {
+        "*" => {
+            let mut all: Vec<String> = std::env::vars_os()
+                .map(|(name, value)| {
+                    format!("{}={}", name.to_string_lossy(), value.to_string_lossy())
+                })
+                .collect();
+            all.sort();
+            all.join("\n")
+        }
+        name => std::env::var_os(name)
+            .map_or_else(|| "-".into(), |value| value.to_string_lossy().into_owned()),
+    })
+}
+
+/// `text` with each `open...}` replaced by what `value` says of the name in it, escaped.
+fn replaced(mut text: String, open: &str, value: impl Fn(&str) -> String) -> String {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(open) {
+        let start = from + at;
+        let end = start + text[start..].find('}').expect("it is closed");
+        let value = escaped(&value(&text[start + open.len()..end]));
+        text.replace_range(start..=end, &value);
+        from = start + value.len();
     }
     text
+}
+
+fn tried<T>(what: &str, outcome: std::io::Result<T>) {
+    match outcome {
+        Ok(_) => eprintln!("{what}: done"),
+        Err(error) => eprintln!("{what}: {error}"),
+    }
 }
 
 fn escaped(text: &str) -> String {

@@ -9,14 +9,18 @@
 //!
 //! ```text
 //! launch -> capture -> surface -> canonical -> fingerprint
-//!                         |                        |
-//!                    baseline (committed) ---------+--> drift -> (schema) -> policy -> report
+//!              |          |                        |
+//!          (redact)  baseline (committed) ---------+--> drift -> (schema) -> policy -> report
 //! ```
 
 pub mod canonical;
 pub mod judgement;
 
 pub mod surface;
+
+pub mod redact;
+
+pub mod ours;
 
 pub mod launch;
 
@@ -39,6 +43,8 @@ pub mod provider;
 pub mod schema;
 
 pub mod drift;
+
+pub mod stability;
 
 pub mod policy;
 

@@ -207,12 +207,14 @@ impl Reader<'_> {
             client: ClientProfile::from_json(&Json::Object(
                 self.object(document, &below("client"), "`client`")?.clone(),
             )),
+            over_http: false,
             notes: Vec::new(),
             scope: Scope::FULL,
         };
         let components = below("components");
-        for (key, _) in self.object(document, &components, "`components`")?.iter() {
-            let component = self.component(document, name, &components, key.to_string_lossy())?;
+        for (key, entry) in self.object(document, &components, "`components`")?.iter() {
+            let at = pointer::join(&components, key.to_string_lossy());
+            let component = self.component(document, name, &at, key.to_string_lossy(), entry)?;
             surface.components.push(component);
         }
         self.order(document, &below("toolOrder"), &mut surface)?;
@@ -266,24 +268,21 @@ impl Reader<'_> {
         &self,
         document: &Document,
         server: &str,
-        components: &str,
+        at: &str,
         key: &str,
+        entry: &Json,
     ) -> Result<Component, BaselineError> {
-        let at = pointer::join(components, key);
-        let entry = self.object(document, &at, "a component's entry")?;
-        self.only(
-            document,
-            &at,
-            entry,
-            &["fingerprint", "digests", "definition"],
-        )?;
+        let entry = self.as_object(document, at, Some(entry), "a component's entry")?;
+        let known = ["fingerprint", "digests", "definition"];
+        self.only(document, at, entry, &known)?;
         let kind = Kind::of_key(key).ok_or_else(|| {
             let problem = format!("`{key}` is not a component's key, such as `tool:name@`");
-            self.shape(document, &at, problem)
+            self.shape(document, at, problem)
         })?;
         let definition_at = format!("{at}/definition");
-        let definition = pointer::resolve(&document.value, &definition_at)
-            .ok_or_else(|| self.shape(document, &at, format!("`{key}` has no `definition`")))?;
+        let definition = entry
+            .get("definition")
+            .ok_or_else(|| self.shape(document, at, format!("`{key}` has no `definition`")))?;
         let component = Component {
             kind,
             key: key.to_owned(),
@@ -299,13 +298,16 @@ impl Reader<'_> {
             return Err(self.edited(document, &definition_at, &named, &what));
         }
         let fingerprint_at = format!("{at}/fingerprint");
-        if self.string(document, &fingerprint_at)? != keel::fingerprint(&component).tagged() {
+        let found = self.as_string(document, &fingerprint_at, entry.get("fingerprint"))?;
+        if found != keel::fingerprint(&component).tagged() {
             let what = "its `fingerprint` does not match its definition";
             return Err(self.edited(document, &fingerprint_at, &named, what));
         }
         let digests_at = format!("{at}/digests");
         let facets = keel::facets(&component);
-        for (facet, found) in self.object(document, &digests_at, "`digests`")?.iter() {
+        let digests = entry.get("digests");
+        let digests = self.as_object(document, &digests_at, digests, "`digests`")?;
+        for (facet, found) in digests.iter() {
             let facet = facet.to_string_lossy();
             let expected = match facet {
                 "fastmcp" => fastmcp::digest(&component, &[])
@@ -343,6 +345,7 @@ impl Reader<'_> {
                 "`toolOrder` must be an array of keys".to_owned(),
             )
         })?;
+        surface.scope.order = !order.is_empty();
         let place: BTreeMap<&str, usize> = order
             .iter()
             .enumerate()
@@ -366,7 +369,19 @@ impl Reader<'_> {
         at: &str,
         what: &str,
     ) -> Result<&'d Object, BaselineError> {
-        match pointer::resolve(&document.value, at) {
+        self.as_object(document, at, pointer::resolve(&document.value, at), what)
+    }
+
+    /// `found`, which stands at `at`, as an object. Whoever has the value at hand takes this: looking it up from the
+    /// root is linear in the members on the way, and there may be thousands.
+    fn as_object<'d>(
+        &self,
+        document: &Document,
+        at: &str,
+        found: Option<&'d Json>,
+        what: &str,
+    ) -> Result<&'d Object, BaselineError> {
+        match found {
             Some(Json::Object(object)) => {
                 self.distinct(document, at, object)?;
                 Ok(object)
@@ -413,12 +428,19 @@ impl Reader<'_> {
     }
 
     fn string<'d>(&self, document: &'d Document, at: &str) -> Result<&'d str, BaselineError> {
-        pointer::resolve(&document.value, at)
-            .and_then(Json::as_str)
-            .ok_or_else(|| {
-                let member = at.rsplit('/').next().unwrap_or_default();
-                self.shape(document, at, format!("`{member}` must be a string"))
-            })
+        self.as_string(document, at, pointer::resolve(&document.value, at))
+    }
+
+    fn as_string<'d>(
+        &self,
+        document: &Document,
+        at: &str,
+        found: Option<&'d Json>,
+    ) -> Result<&'d str, BaselineError> {
+        found.and_then(Json::as_str).ok_or_else(|| {
+            let member = at.rsplit('/').next().unwrap_or_default();
+            self.shape(document, at, format!("`{member}` must be a string"))
+        })
     }
 
     fn only(

@@ -44,8 +44,11 @@ pub fn server_entry(surface: &Surface, release: &Release) -> Json {
         .of_kind(Kind::Tool)
         .map(|tool| tool.key.as_str())
         .collect();
-    // Components are sorted by key, so an order of the server's own has to be said; the usual one need not.
-    if !listed.is_sorted() {
+    // Components are sorted by key, so an order of the server's own has to be said; the usual one need not. A server
+    // whose order varies has none, and no order is what is said.
+    if !surface.scope.order {
+        entry.push("toolOrder", Json::Array(Vec::new()));
+    } else if !listed.is_sorted() {
         let order = listed.into_iter().map(Json::string).collect();
         entry.push("toolOrder", Json::Array(order));
     }

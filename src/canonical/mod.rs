@@ -5,7 +5,8 @@
 //! - **Nothing is lost on reading**: number literals, member order, repeated members and lone
 //!   surrogates survive ([`Json`], [`parse`]). `serde_json` keeps none of the four, which is why it is
 //!   not used for anything that a digest covers.
-//! - **Reading is bounded**: depth is limited ([`reader::MAX_DEPTH`]), and an error names line and column.
+//! - **Reading is bounded**: depth and number of values are limited ([`reader::MAX_DEPTH`], [`reader::MAX_VALUES`]), and
+//!   an error names line and column.
 //! - **Each canonical form is one function**: [`to_canonical`] (ours), [`jcs::to_string`] (RFC 8785 to the
 //!   letter), [`python::dumps`] (CPython's `json.dumps`), [`toolpin::to_string`] (ToolPin's), [`to_pretty`] and [`to_compact`] (as sent).
 
@@ -82,6 +83,11 @@ impl Object {
         self.members.iter().map(|(name, value)| (name, value))
     }
 
+    /// Members in the order sent, for changing.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Text, &mut Json)> {
+        self.members.iter_mut().map(|(name, value)| (name, value))
+    }
+
     /// How many members were sent, repeated ones counted.
     pub fn len(&self) -> usize {
         self.members.len()
@@ -104,6 +110,12 @@ impl Object {
             .rev()
             .find(|(member, _)| member == name)
             .map(|(_, value)| value)
+    }
+
+    /// Takes the value of `name` (the last of repeated ones) out, leaving `null` in its place.
+    pub fn take(&mut self, name: &str) -> Option<Json> {
+        let value = self.get_mut(name)?;
+        Some(std::mem::replace(value, Json::Null))
     }
 
     /// One value a name, the last of repeated ones, sorted by name.

@@ -1,4 +1,7 @@
-//! The JSON reader: strict RFC 8259, nothing lost, depth bounded, errors with line and column.
+//! The JSON reader: strict RFC 8259, nothing lost, depth and size bounded, errors with line and column.
+//!
+//! A value of two bytes (`0,`) takes a hundred in memory, so the size of a text is no bound by itself: the number of
+//! values has a limit of its own.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,6 +10,10 @@ use super::{Json, Number, Object, Text, pointer};
 
 /// How deep arrays and objects may nest. Real contracts stay below 30.
 pub const MAX_DEPTH: usize = 200;
+
+/// How many values (arrays, objects, strings, numbers, words) one text may hold. The largest contract that was met in
+/// the field has some 10,000; a committed file may hold many of them.
+pub const MAX_VALUES: usize = 2_000_000;
 
 /// Where and why a text is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +45,12 @@ pub enum Problem {
     /// Nested deeper than [`MAX_DEPTH`].
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
+    /// More values than allowed.
+    #[error("more than {limit} values")]
+    TooMany {
+        /// How many are allowed.
+        limit: usize,
+    },
     /// A control character that JSON wants escaped.
     #[error("a control character inside a string must be escaped")]
     Control,
@@ -60,29 +73,45 @@ pub enum Problem {
 pub struct Document {
     /// The value.
     pub value: Json,
-    spans: BTreeMap<String, Range<usize>>,
+    spans: Spans,
     line_starts: Vec<usize>,
+}
+
+/// Where each value stands: by the value around it (its number) and the token that leads on from there. Not by whole
+/// pointers, which would repeat a long name for everything below it.
+type Spans = BTreeMap<(usize, Box<str>), Span>;
+
+#[derive(Debug, Clone)]
+struct Span {
+    number: usize,
+    bytes: Range<usize>,
 }
 
 impl Document {
     /// The bytes of the value that `pointer` names (of repeated members the last).
     pub fn span(&self, pointer: &str) -> Option<Range<usize>> {
-        self.spans.get(pointer).cloned()
+        self.nearest(pointer).ok().map(|span| span.bytes.clone())
     }
 
     /// The line, from 1, on which the value that `pointer` names begins; where it is not there, the line of the
     /// nearest value around it.
     pub fn line(&self, pointer: &str) -> usize {
-        let mut at = pointer;
-        loop {
-            if let Some(span) = self.spans.get(at) {
-                return self.line_of_offset(span.start);
-            }
-            match at.rfind('/') {
-                Some(end) => at = &at[..end],
-                None => return 1,
+        match self.nearest(pointer) {
+            Ok(span) | Err(Some(span)) => self.line_of_offset(span.bytes.start),
+            Err(None) => 1,
+        }
+    }
+
+    /// The place of the value that `pointer` names, or else of the last value on the way to it.
+    fn nearest(&self, pointer: &str) -> Result<&Span, Option<&Span>> {
+        let mut at = self.spans.get(&(NOWHERE, Box::default())).ok_or(None)?;
+        for token in pointer::tokens(pointer) {
+            match self.spans.get(&(at.number, token.into())) {
+                Some(below) => at = below,
+                None => return Err(Some(at)),
             }
         }
+        Ok(at)
     }
 
     /// The line, from 1, in which a byte stands.
@@ -91,9 +120,20 @@ impl Document {
     }
 }
 
+/// What the whole value stands in.
+const NOWHERE: usize = usize::MAX;
+
 /// Reads one JSON value that fills `bytes`.
 pub fn parse(bytes: &[u8]) -> Result<Json, ReadError> {
     Reader::new(bytes, false).document()
+}
+
+/// [`parse`] with a limit of the caller's own. Also says how many values were read.
+pub fn parse_within(bytes: &[u8], limit: usize) -> Result<(Json, usize), ReadError> {
+    let mut reader = Reader::new(bytes, false);
+    reader.limit = limit;
+    let value = reader.document()?;
+    Ok((value, reader.values))
 }
 
 /// [`parse`] for text.
@@ -133,10 +173,13 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: usize,
+    values: usize,
+    limit: usize,
     locate: bool,
     python: bool,
-    path: String,
-    spans: BTreeMap<String, Range<usize>>,
+    /// The number of the value around, and the token that led here.
+    around: (usize, Box<str>),
+    spans: Spans,
 }
 
 impl<'a> Reader<'a> {
@@ -145,9 +188,11 @@ impl<'a> Reader<'a> {
             bytes,
             at: 0,
             depth: 0,
+            values: 0,
+            limit: MAX_VALUES,
             locate,
             python: false,
-            path: String::new(),
+            around: (NOWHERE, Box::default()),
             spans: BTreeMap::new(),
         }
     }
@@ -192,6 +237,12 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self) -> Result<Json, ReadError> {
         let start = self.at;
+        if self.values == self.limit {
+            return Err(self.error(Problem::TooMany { limit: self.limit }));
+        }
+        let number = self.values;
+        self.values += 1;
+        let place = std::mem::replace(&mut self.around, (number, Box::default()));
         let value = match self.peek() {
             None => Err(self.error(Problem::Ended("a value"))),
             Some(b'N' | b'I' | b'-') if self.python && self.constant().is_some() => {
@@ -208,7 +259,8 @@ impl<'a> Reader<'a> {
             Some(_) => Err(self.error(Problem::Expected("a JSON value"))),
         }?;
         if self.locate {
-            self.spans.insert(self.path.clone(), start..self.at);
+            let bytes = start..self.at;
+            self.spans.insert(place, Span { number, bytes });
         }
         Ok(value)
     }
@@ -232,10 +284,10 @@ impl<'a> Reader<'a> {
         if !self.locate {
             return self.value();
         }
-        let length = self.path.len();
-        pointer::push(&mut self.path, token);
+        let around = self.around.0;
+        self.around.1 = token.into();
         let value = self.value();
-        self.path.truncate(length);
+        self.around = (around, Box::default());
         value
     }
 

@@ -7,7 +7,10 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::http::HttpError;
+use super::opening::{DISCOVER, INITIALIZE};
 use crate::launch::LaunchError;
+use crate::launch::sandbox::Observed;
+use crate::surface::{Era, Note};
 
 /// What stood on stdout and was not JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -47,8 +50,10 @@ pub enum CaptureError {
     #[error("the command echoes what it is sent: it is not an MCP server")]
     Echo,
     /// It prints, but never a JSON-RPC message.
-    #[error("the server speaks, but no JSON-RPC: no answer to `initialize` in {}, and on stdout {noise}", seconds(*.after))]
+    #[error("the server speaks, but no JSON-RPC: no answer to `{method}` in {}, and on stdout {noise}", seconds(*.after))]
     NotJsonRpc {
+        /// The request that was open.
+        method: &'static str,
         /// How long was waited.
         after: Duration,
         /// What it printed.
@@ -77,6 +82,32 @@ pub enum CaptureError {
         method: &'static str,
         /// `code: message`, or the error as sent where it has neither.
         error: String,
+    },
+    /// It speaks the other era only.
+    #[error("the server does not speak {} of the protocol: `{}` was answered with {said}", .era.revision(), DISCOVER)]
+    NotSpoken {
+        /// The era that was asked for.
+        era: Era,
+        /// What it answered.
+        said: String,
+    },
+    /// It speaks revisions that nobody here knows.
+    #[error("the server speaks other revisions of the protocol than mcp-keel does: {offered}")]
+    NoCommonRevision {
+        /// Its revisions.
+        offered: String,
+    },
+    /// It answered `server/discover` late and took `initialize` too: what it is in now, nobody knows. It is started
+    /// again, so this is never told.
+    #[error("the server was opened in both eras of the protocol")]
+    BothEras,
+    /// A result that is only the beginning of an answer.
+    #[error("the server's answer to `{method}` is not complete: its `resultType` is {kind}")]
+    Incomplete {
+        /// The request.
+        method: &'static str,
+        /// The result's type, as sent.
+        kind: String,
     },
     /// It answered with something else than the protocol says.
     #[error("the server's answer to `{method}` is malformed: {problem}")]
@@ -116,6 +147,36 @@ pub enum CaptureError {
         /// The limit.
         limit: usize,
     },
+    /// A line without an end.
+    #[error("the server wrote a line of more than {limit} bytes to stdout")]
+    LongLine {
+        /// The limit.
+        limit: usize,
+    },
+    /// Answers that are too large, all together.
+    #[error("the server's answers hold more than {limit} {unit}")]
+    TooMuch {
+        /// The limit.
+        limit: usize,
+        /// Of what.
+        unit: &'static str,
+    },
+    /// A list that is too long.
+    #[error("`{method}` lists more than {limit} items")]
+    TooManyItems {
+        /// The request.
+        method: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// It asks and asks, and does not read what it is answered.
+    #[error(
+        "the server asks without reading the answers: more than {limit} bytes of them wait for it"
+    )]
+    Unread {
+        /// The limit.
+        limit: usize,
+    },
     /// The list changed again each time it was listed.
     #[error(
         "the answer to `{method}` does not settle: the server announced a change each of the {limit} times it was listed again"
@@ -138,6 +199,39 @@ pub enum CaptureError {
 pub(super) const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
 
 impl CaptureError {
+    /// Whether the server refused `initialize`, as one does that has no handshake.
+    pub(super) fn refuses_initialize(&self) -> bool {
+        match self {
+            Self::Refused { method, .. } => *method == INITIALIZE,
+            Self::Http(error) => error.refuses(INITIALIZE),
+            _ => false,
+        }
+    }
+
+    /// Whether a server that only knows the other opening could have failed like this. One that is modern says so.
+    pub(super) fn may_be_the_opening(&self) -> bool {
+        match self {
+            Self::Http(error) => matches!(error.method(), Some(INITIALIZE | DISCOVER)),
+            Self::Exited { method, .. }
+            | Self::ClosedStdout { method, .. }
+            | Self::Timeout { method, .. }
+            | Self::NotJsonRpc { method, .. } => matches!(*method, INITIALIZE | DISCOVER),
+            Self::Refused { method, .. } | Self::Malformed { method, .. } => *method == INITIALIZE,
+            _ => false,
+        }
+    }
+
+    /// Whether the conversation was never open: the server may not speak the era that was asked for.
+    pub fn is_of_the_opening(&self) -> bool {
+        match self {
+            Self::NotSpoken { .. } | Self::NoCommonRevision { .. } => true,
+            Self::Refused { method, .. } | Self::Malformed { method, .. } => {
+                matches!(*method, INITIALIZE | DISCOVER)
+            }
+            other => other.may_be_the_opening(),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         const STDOUT: &str =
@@ -145,7 +239,7 @@ impl CaptureError {
         match self {
             Self::Launch(error) => error.help(),
             Self::Http(error) => error.help(),
-            Self::Exited { method: "initialize", status, .. } if status.success() => format!(
+            Self::Exited { method: INITIALIZE | DISCOVER, status, .. } if status.success() => format!(
                 "it ended as if its work were done: check that the command starts the server in its stdio mode; {ISOLATED}"
             ),
             Self::Exited { .. } => format!("missing credentials are the usual cause; {ISOLATED}"),
@@ -153,24 +247,88 @@ impl CaptureError {
             Self::Echo => "check that the command starts the server itself".into(),
             Self::NotJsonRpc { .. } => format!("check that the command starts the server in its stdio mode; {STDOUT}"),
             Self::Timeout { noise, .. } if noise.lines > 0 => STDOUT.into(),
-            Self::Timeout { method: "initialize", .. } => format!(
-                "check that the command starts the server in its stdio mode (it may wait for a network address, or for credentials: {ISOLATED}); a slow start needs a longer `--timeout`"
-            ),
+            Self::Timeout { method: method @ (INITIALIZE | DISCOVER), .. } => {
+                let other = match *method {
+                    INITIALIZE => "modern",
+                    _ => "legacy",
+                };
+                format!(
+                    "check that the command starts the server in its stdio mode (it may wait for a network address, or for credentials: {ISOLATED}); a slow start needs a longer `--timeout`; a server that knows only the other era of the protocol needs `--era {other}`"
+                )
+            }
             Self::Timeout { .. } | Self::TooSlow { .. } => {
                 format!("it may wait for a network address or for credentials ({ISOLATED}); or set a longer `--timeout`")
             }
+            Self::Refused { method: INITIALIZE, error } if error.starts_with("-32022") => {
+                "it speaks other revisions of the protocol only: capture it with `--era modern`, or with `--era auto`".into()
+            }
+            Self::Refused { error, .. } if error.starts_with("-32021") => {
+                "the server demands a capability of its client: name it with `--capabilities`".into()
+            }
             Self::Refused { .. } => format!("nothing is claimed about a list that failed; {ISOLATED}"),
+            Self::NotSpoken { era, .. } => {
+                format!("capture it with `--era {}`, or with `--era auto`", era.other().word())
+            }
+            Self::NoCommonRevision { .. } => format!(
+                "mcp-keel speaks {}, and 2024-11-05 to {}; a newer mcp-keel may speak more",
+                Era::Modern.revision(),
+                Era::Legacy.revision()
+            ),
+            Self::BothEras => "say which of them is meant with `--era modern` or `--era legacy`".into(),
+            Self::Incomplete { .. } => {
+                "a list that wants input from its client is not known: nothing is claimed about it".into()
+            }
             Self::Malformed { .. } | Self::Unreadable { .. } => {
                 "no client can read this answer: it is a fault of the server".into()
             }
             Self::RepeatedCursor { .. } | Self::TooManyPages { .. } => {
                 "a list ends with a page without `nextCursor`: it is a fault of the server".into()
             }
-            Self::TooManyBytes { .. } => STDOUT.into(),
+            Self::TooManyBytes { .. } | Self::LongLine { .. } => STDOUT.into(),
+            Self::TooMuch { .. } | Self::TooManyItems { .. } => {
+                "no model can read a contract of this size: it is a fault of the server".into()
+            }
+            Self::Unread { .. } => "a server reads its stdin while it asks: it is a fault of the server".into(),
             Self::Unsettled { .. } => {
                 "a contract has to stand still to be compared: let the server register everything before it answers".into()
             }
             Self::Read(_) => "run the command again; if it persists, start the server by hand to see more".into(),
+        }
+    }
+}
+
+impl CaptureError {
+    /// The texts of the server that are quoted in it. Every variant is named, so that none is forgotten.
+    pub(super) fn quoted_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Exited { noise, .. }
+            | Self::ClosedStdout { noise, .. }
+            | Self::NotJsonRpc { noise, .. }
+            | Self::Timeout { noise, .. } => vec![&mut noise.first],
+            Self::Refused { error: quoted, .. }
+            | Self::Malformed {
+                problem: quoted, ..
+            }
+            | Self::Unreadable {
+                problem: quoted, ..
+            }
+            | Self::RepeatedCursor { cursor: quoted, .. }
+            | Self::NotSpoken { said: quoted, .. }
+            | Self::NoCommonRevision { offered: quoted }
+            | Self::Incomplete { kind: quoted, .. } => vec![quoted],
+            Self::Launch(_)
+            | Self::Echo
+            | Self::BothEras
+            | Self::TooSlow { .. }
+            | Self::TooManyPages { .. }
+            | Self::TooManyBytes { .. }
+            | Self::LongLine { .. }
+            | Self::TooMuch { .. }
+            | Self::TooManyItems { .. }
+            | Self::Unread { .. }
+            | Self::Unsettled { .. }
+            | Self::Read(_) => Vec::new(),
+            Self::Http(error) => error.quoted_mut(),
         }
     }
 }
@@ -186,6 +344,8 @@ pub struct CaptureFailure {
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
     pub missing_variables: Vec<String>,
+    /// What its sandbox said, if it was in one.
+    pub sandbox: Option<Observed>,
 }
 
 impl CaptureFailure {
@@ -195,7 +355,18 @@ impl CaptureFailure {
             error,
             stderr: Vec::new(),
             missing_variables: Vec::new(),
+            sandbox: None,
         }
+    }
+
+    /// What was noticed all the same: findings, as those of a capture.
+    pub fn notes(&self) -> Vec<Note> {
+        self.sandbox.iter().flat_map(Observed::notes).collect()
+    }
+
+    /// Whether it may have failed because it was watched.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(Observed::is_disturbed)
     }
 
     /// What to do about it.
@@ -204,6 +375,13 @@ impl CaptureFailure {
         if !self.missing_variables.is_empty() {
             help.push_str("; not set here: ");
             help.push_str(&self.missing_variables.join(", "));
+        }
+        if self.sandbox.is_some() && !matches!(self.error, CaptureError::Launch(_)) {
+            help.push_str("; it ran in a sandbox, and `--sandbox off` shows whether that is why");
+            for note in self.notes().iter().take(4) {
+                help.push_str("; ");
+                help.push_str(&note.message);
+            }
         }
         help
     }

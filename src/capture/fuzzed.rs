@@ -7,7 +7,9 @@ use std::task::{Context, Poll};
 use rmcp::transport::Transport as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::Limits;
 use super::inbox::Inbox;
+use super::opening::Opening;
 use super::wire::Wire;
 use crate::surface::{ClientProfile, Kind};
 
@@ -54,13 +56,18 @@ async fn seen(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
         cuts: cuts.to_vec(),
         next: 0,
     };
+    let limits = Limits {
+        bytes: limit,
+        ..Limits::default()
+    };
     let written = Written::default();
     let (mut wire, sender) = Wire::new(
         reader,
         written.clone(),
         &ClientProfile::default(),
+        Opening::Initialize,
         inbox.clone(),
-        limit,
+        &limits,
     );
     let mut messages = Vec::new();
     while let Some(message) = wire.receive().await {
@@ -83,7 +90,7 @@ async fn seen(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
         .iter()
         .map(|(id, _)| format!("{id}: {:?}", inbox.take(*id)))
         .collect();
-    answers.push(format!("{:?}", inbox.take_initialize()));
+    answers.push(format!("{:?}", inbox.take_greeting()));
     let replies = written.0.lock().unwrap_or_else(PoisonError::into_inner);
     Seen {
         messages,

@@ -7,7 +7,9 @@
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
 //! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again.
+//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
+//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
+//! - **One conversation has one era** of the protocol ([`Order`]). Another one is a new start of the server.
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
@@ -16,21 +18,26 @@ pub(crate) mod fuzzed;
 pub mod http;
 mod inbox;
 mod lists;
+mod opening;
+mod redacted;
 mod wire;
 
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ServiceExt;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
+use crate::judgement::words;
+use crate::launch::sandbox::{Level, Observed};
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
-use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
+use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
 use lists::Lister;
+use opening::{Opening, UNTIL_INITIALIZE};
 use wire::Wire;
 
 pub use error::{CaptureError, CaptureFailure, Noise};
@@ -39,7 +46,7 @@ pub use http::HttpSpec;
 /// What a server may take. Every bound has an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// From the start of the process to the answer to `initialize`.
+    /// From the start of the process to the answer to `initialize` or `server/discover`.
     pub start: Duration,
     /// Each other request.
     pub request: Duration,
@@ -47,13 +54,28 @@ pub struct Limits {
     pub total: Duration,
     /// Everything on stdout.
     pub bytes: usize,
+    /// All answers together, and any one line. The largest contract that was met in the field has 260 kB.
+    pub answer_bytes: usize,
+    /// The JSON values of all answers together: the tiniest take far more memory than their text. The largest
+    /// contract that was met has some 10,000.
+    pub values: usize,
     /// The pages of one list.
     pub pages: usize,
+    /// The items of one list, on all pages. The longest that was met has 138.
+    pub items: usize,
+    /// The bytes of a cursor, which is sent back.
+    pub cursor: usize,
+    /// What we answered and the server has not read.
+    pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// List everything once more on the same connection, after this long.
+    pub again: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
+
+const MIB: usize = 1024 * 1024;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -61,9 +83,15 @@ impl Default for Limits {
             start: Duration::from_secs(30),
             request: Duration::from_secs(30),
             total: Duration::from_secs(300),
-            bytes: 64 * 1024 * 1024,
+            bytes: 64 * MIB,
+            answer_bytes: 16 * MIB,
+            values: 250_000,
             pages: 1000,
+            items: 10_000,
+            cursor: 64 * 1024,
+            unread: MIB,
             relists: 8,
+            again: None,
             patience: Patience::default(),
         }
     }
@@ -75,7 +103,7 @@ impl Default for Limits {
 pub enum Stage {
     /// The process is being started.
     Starting,
-    /// Waiting for the answer to `initialize`.
+    /// Waiting for the answer to `initialize` or `server/discover`.
     Handshake,
     /// A page of a list has come.
     Listing {
@@ -86,6 +114,8 @@ pub enum Stage {
     },
     /// The server announced a change; listing again.
     Settling,
+    /// Everything is listed; waiting before it is listed once more.
+    Waiting,
     /// Everything is known; the server is being ended.
     Stopping,
 }
@@ -93,12 +123,16 @@ pub enum Stage {
 /// What a server told us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// The result of `initialize`, as sent.
-    pub initialize: Json,
+    /// The result of `initialize`, or in the modern era of `server/discover`, as sent.
+    pub greeting: Json,
+    /// The era of the conversation.
+    pub era: Era,
     /// The lists, as sent.
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
+    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
 }
@@ -131,23 +165,109 @@ impl Reach {
     }
 }
 
+/// Which eras of the protocol somebody asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Eras {
+    /// The one that the baseline records, else the old one; the other if the server does not speak it.
+    #[default]
+    Auto,
+    /// The new one.
+    Modern,
+    /// The old one.
+    Legacy,
+    /// Each of them, to see how they differ.
+    Both,
+}
+
+words!(Eras { Auto = "auto", Modern = "modern", Legacy = "legacy", Both = "both" });
+
+/// Which eras of the protocol are tried in one capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// This one; a server that does not speak it cannot be captured.
+    Only(Era),
+    /// This one first, then the other.
+    First(Era),
+}
+
 /// Captures the contract of a server, however it is reached.
 pub async fn capture(
     reach: &Reach,
     client: &ClientProfile,
+    order: Order,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
-    match reach {
-        Reach::Stdio(launch) => capture_stdio(launch, client, limits, progress).await,
-        Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
+    let attempt = async |opening, limits: &Limits| match reach {
+        Reach::Stdio(launch) => {
+            capture_undisturbed(launch, client, opening, limits, progress).await
+        }
+        Reach::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
+    };
+    let begun = tokio::time::Instant::now();
+    match order {
+        Order::Only(Era::Legacy) => attempt(Opening::Initialize, limits).await,
+        Order::Only(Era::Modern) => attempt(Opening::Discover, limits).await,
+        Order::First(Era::Legacy) => match attempt(Opening::Initialize, limits).await {
+            // A modern server refuses `initialize` with whatever error it likes. Started again, it has seen nothing
+            // but what its era has. Whoever could refuse in this time can answer in twice as much.
+            Err(refused) if refused.error.refuses_initialize() => {
+                let limits = Limits {
+                    start: limits
+                        .start
+                        .min(2 * begun.elapsed() + Duration::from_secs(1)),
+                    ..limits.clone()
+                };
+                attempt(Opening::Discover, &limits)
+                    .await
+                    .map_err(|_| refused)
+            }
+            outcome => outcome,
+        },
+        Order::First(Era::Modern) => {
+            let patience = match reach {
+                Reach::Stdio(_) => Some(UNTIL_INITIALIZE),
+                Reach::Http(_) => None,
+            };
+            match attempt(Opening::Probe { patience }, limits).await {
+                Err(failure) if matches!(failure.error, CaptureError::BothEras) => {
+                    attempt(Opening::Discover, limits).await
+                }
+                // A server that cannot bear an unknown request, or is confused by it, never heard a proper greeting.
+                Err(failure) if failure.error.may_be_the_opening() => {
+                    attempt(Opening::Initialize, limits)
+                        .await
+                        .map_err(|_| failure)
+                }
+                outcome => outcome,
+            }
+        }
+    }
+}
+
+/// [`capture_stdio`], and once more without watching the sandbox where that may be why it failed.
+async fn capture_undisturbed(
+    spec: &LaunchSpec,
+    client: &ClientProfile,
+    opening: Opening,
+    limits: &Limits,
+    progress: &(dyn Fn(Stage) + Send + Sync),
+) -> Result<Captured, CaptureFailure> {
+    match capture_stdio(spec, client, opening, limits, progress).await {
+        Err(failure) if failure.is_disturbed() => {
+            let mut spec = spec.clone();
+            spec.sandbox.unwatched = true;
+            capture_stdio(&spec, client, opening, limits, progress).await
+        }
+        outcome => outcome,
     }
 }
 
 /// Starts a server, captures its contract over stdio and ends it.
-pub async fn capture_stdio(
+async fn capture_stdio(
     spec: &LaunchSpec,
     client: &ClientProfile,
+    opening: Opening,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
@@ -159,8 +279,8 @@ pub async fn capture_stdio(
     };
 
     let inbox = Arc::new(Inbox::default());
-    let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits.bytes);
-    let conversation = converse(wire, &inbox, client, limits, progress);
+    let (wire, sender) = Wire::new(stdout, stdin, client, opening, Arc::clone(&inbox), limits);
+    let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {
         // What the server said before it ended counts.
@@ -168,7 +288,7 @@ pub async fn capture_stdio(
         outcome = tokio::time::timeout(limits.total, conversation) => {
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
         }
-        status = ended(&mut server, &mut left) => Err(exited(&inbox, status)),
+        status = ended(&mut server, &mut left) => Err(exited(&inbox, opening, status)),
     };
     let outcome = match outcome {
         // stdout closes an instant before the process can be waited for.
@@ -184,64 +304,89 @@ pub async fn capture_stdio(
         }
         // Silence has a better explanation when nobody is there to speak.
         Err(error @ (CaptureError::Timeout { .. } | CaptureError::NotJsonRpc { .. })) => {
-            Err(left.map_or(error, |status| exited(&inbox, status)))
+            Err(left.map_or(error, |status| exited(&inbox, opening, status)))
         }
         outcome => outcome,
     };
 
     progress(Stage::Stopping);
     sender.close().await;
-    finished(outcome, &inbox, client, Some(server), limits, "on stdout").await
+    finished(
+        outcome,
+        &inbox,
+        client,
+        Some((server, spec)),
+        limits,
+        "on stdout",
+    )
+    .await
 }
 
 /// Ends the server, if it is a process of ours, and says what came of it.
 async fn finished(
-    outcome: Result<(Json, Lists), CaptureError>,
+    outcome: Result<Heard, CaptureError>,
     inbox: &Inbox,
     client: &ClientProfile,
-    server: Option<Launched>,
+    server: Option<(Launched, &LaunchSpec)>,
     limits: &Limits,
     place: &str,
 ) -> Result<Captured, CaptureFailure> {
-    let (missing_variables, stderr) = match server {
-        Some(server) => {
-            let missing = server.missing_variables().to_vec();
-            (missing, server.shutdown(limits.patience).await.stderr)
-        }
-        None => Default::default(),
-    };
+    let mut missing_variables = Vec::new();
+    let mut stderr = Vec::new();
+    let mut sandbox = None;
+    let mut not_started = None;
+    if let Some((server, spec)) = server {
+        missing_variables = server.missing_variables().to_vec();
+        let ending = server.shutdown(limits.patience).await;
+        stderr = ending.stderr;
+        not_started = spec.not_started(&ending.sandbox);
+        sandbox = (spec.sandbox.level != Level::Off).then_some(ending.sandbox);
+    }
     match outcome {
-        Ok((initialize, lists)) => {
-            let mut surface = Surface::new(&initialize, lists.clone(), client.clone(), Scope::FULL);
+        Ok((era, greeting, lists, again)) => {
+            let surface =
+                |lists: Lists| Surface::new(&greeting, lists, client.clone(), Scope::FULL);
+            let again = again.map(surface);
+            let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.all_noise(), place);
+            surface
+                .notes
+                .extend(sandbox.iter().flat_map(Observed::notes));
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
                 surface.note("variable-missing", None, message);
             }
             Ok(Captured {
-                initialize,
+                greeting,
+                era,
                 lists,
                 surface,
+                again,
                 stderr,
             })
         }
         Err(error) => Err(CaptureFailure {
-            error,
+            error: not_started.map_or(error, CaptureError::Launch),
             stderr,
             missing_variables,
+            sandbox,
         }),
     }
 }
+
+/// The era, the answer that opened the conversation, the lists, and the lists once more if they were asked for again.
+type Heard = (Era, Json, Lists, Option<Lists>);
 
 /// The whole conversation over one wire.
 async fn converse<R>(
     wire: Wire<R>,
     inbox: &Arc<Inbox>,
     client: &ClientProfile,
+    opening: Opening,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<(Json, Lists), CaptureError>
+) -> Result<Heard, CaptureError>
 where
     R: AsyncRead + Unpin + Send + 'static,
 {
@@ -250,30 +395,57 @@ where
     let identity = Implementation::new(client.name.clone(), client.version.clone());
     let config = ClientConfig::new(ClientCapabilities::default(), identity)
         .with_protocol_version(ProtocolVersion::V_2025_11_25);
-    let Ok(greeted) = tokio::time::timeout(limits.start, config.serve(wire)).await else {
+    let greeted = config.serve_with_lifecycle(wire, lifecycle(opening));
+    let Ok(greeted) = tokio::time::timeout(limits.start, greeted).await else {
         let noise = inbox.all_noise();
+        let method = inbox.first_open().unwrap_or(opening.method());
         let after = limits.start;
         return Err(if noise.lines > 0 && !inbox.has_spoken() {
-            CaptureError::NotJsonRpc { after, noise }
+            CaptureError::NotJsonRpc {
+                method,
+                after,
+                noise,
+            }
         } else {
             CaptureError::Timeout {
-                method: "initialize",
+                method,
                 after,
                 noise,
             }
         });
     };
-    let (Ok(service), Some(initialize)) = (greeted, inbox.take_initialize()) else {
-        return Err(lost(inbox, "initialize"));
+    let (Ok(service), Some((era, greeting))) = (greeted, inbox.take_greeting()) else {
+        let method = inbox.first_open().unwrap_or(opening.method());
+        return Err(lost(inbox, method));
     };
     let lister = Lister {
         peer: service.peer(),
         inbox,
+        era,
         limits,
         progress,
     };
-    let lists = lister.all(initialize.get("capabilities")).await?;
-    Ok((initialize, lists))
+    let capabilities = greeting.get("capabilities");
+    let lists = lister.all(capabilities).await?;
+    let again = match limits.again {
+        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        None => None,
+    };
+    Ok((era, greeting, lists, again))
+}
+
+/// The same opening in rmcp's words.
+fn lifecycle(opening: Opening) -> ClientLifecycleMode {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    match opening {
+        Opening::Initialize => ClientLifecycleMode::Initialize,
+        Opening::Discover => ClientLifecycleMode::Discover { preferred_versions },
+        // The wire answers in its place long before its ten seconds are over.
+        Opening::Probe { .. } => ClientLifecycleMode::Auto {
+            preferred_versions,
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        },
+    }
 }
 
 /// Why there will be no answer to `method`.
@@ -302,9 +474,9 @@ async fn ended(server: &mut Launched, left: &mut Option<ExitStatus>) -> ExitStat
     }
 }
 
-fn exited(inbox: &Inbox, status: ExitStatus) -> CaptureError {
+fn exited(inbox: &Inbox, opening: Opening, status: ExitStatus) -> CaptureError {
     CaptureError::Exited {
-        method: inbox.first_open().unwrap_or("initialize"),
+        method: inbox.first_open().unwrap_or(opening.method()),
         status,
         noise: inbox.all_noise(),
     }

@@ -12,13 +12,16 @@ use clap::Parser as _;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
 use super::check::{Manifests, examine, exit, manifests};
+use super::interrupt;
 use super::plan::{self, Plan};
-use super::{CheckArgs, Cli, Command, Error, Exit, Format, output};
+use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
 use crate::judgement::Level;
+use crate::launch::sandbox;
 use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
+use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
 
 /// The check run's name when nobody gives it another.
@@ -34,6 +37,8 @@ const REPORT: &str = "mcp-keel-report.json";
 const FLAGS: &[&str] = &[
     "config",
     "baseline",
+    "url",
+    "start",
     "timeout",
     "client",
     "capabilities",
@@ -42,18 +47,20 @@ const FLAGS: &[&str] = &[
     "enforcement",
     "unknown",
     "format",
+    "sandbox",
     "jobs",
 ];
 
 type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
-    let env: Environment = std::env::vars_os()
+    let env: Environment = crate::ours::vars()
+        .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
     let context = context(&env)?;
     if let Some(token) = context.token.as_ref().filter(|_| context.on_runner) {
-        output::print(&token.mask_command())?;
+        output::print_as_it_is(&token.mask_command())?;
     }
     let inputs = Inputs::read(&env)?;
     if let Some(folder) = &inputs.folder {
@@ -77,7 +84,13 @@ pub(super) async fn run() -> Result<Exit, Error> {
             return Err(error);
         }
     };
-    let json = deliver(&result, &inputs)?;
+    let json = match deliver(&result, &inputs) {
+        Ok(json) => json,
+        Err(error) => {
+            post.failed(&error).await;
+            return Err(error);
+        }
+    };
     post.finish(&result, &json).await?;
     Ok(exit(result.verdict))
 }
@@ -137,6 +150,7 @@ impl Inputs {
         ];
         let mut identity = vec![check_name.clone()];
         identity.extend(named.map(|name| input(name).unwrap_or_default().to_owned()));
+        identity.extend(input("url").map(str::to_owned));
         Ok(Self {
             check: check_args(env)?,
             folder: input("working-directory").map(PathBuf::from),
@@ -178,7 +192,16 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             words.push(format!("--{name}={value}"));
         }
     }
-    for (name, flag) in [("env", "--env"), ("report", "--report")] {
+    match input(env, "sandbox-required") {
+        Some("true") => words.push("--sandbox-required".to_owned()),
+        None | Some("false") => {}
+        Some(other) => return Err(wrong("sandbox-required", other, "true or false")),
+    }
+    for (name, flag) in [
+        ("env", "--env"),
+        ("header", "--header"),
+        ("report", "--report"),
+    ] {
         let lines = input(env, name).unwrap_or_default().lines();
         for line in lines.map(str::trim).filter(|it| !it.is_empty()) {
             words.push(format!("{flag}={line}"));
@@ -210,8 +233,12 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
     }
     match Cli::try_parse_from(words) {
         Ok(Cli {
-            command: Command::Check(args),
-        }) => Ok(args),
+            command: Command::Check(mut args),
+        }) => {
+            let asked = args.server.sandbox.sandbox.take();
+            args.server.sandbox.at_least = asked.unwrap_or(sandbox::Level::Fs);
+            Ok(args)
+        }
         Ok(_) => Err(Error::usage("the inputs are no check", "")),
         Err(usage) => {
             let said = usage.to_string();
@@ -415,7 +442,12 @@ impl<'a> Post<'a> {
             return;
         };
         match CheckRun::start(api, &self.identity).await {
-            Ok(run) => self.run = Some(run),
+            Ok(run) => {
+                self.run = Some(run.clone());
+                // A cancelled job must not leave it in progress for ever.
+                let (context, identity) = (self.context.clone(), self.identity.clone());
+                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+            }
             Err(error) => refused(self.context, "create the check run", &error),
         }
     }
@@ -425,7 +457,7 @@ impl<'a> Post<'a> {
         let outcome = Outcome {
             verdict: Verdict::Undetermined,
             title: "Could not be checked".to_owned(),
-            summary: escape::fenced("text", &error.to_string()),
+            summary: secrets::clean(&escape::fenced("text", &error.to_string())),
             annotations: Vec::new(),
         };
         self.complete(&outcome).await;
@@ -436,7 +468,10 @@ impl<'a> Post<'a> {
             return false;
         };
         match run.complete(api, &self.identity, outcome).await {
-            Ok(()) => true,
+            Ok(()) => {
+                interrupt::nothing_left_to_say();
+                true
+            }
             Err(error) => {
                 refused(self.context, "complete the check run", &error);
                 false
@@ -518,6 +553,16 @@ impl<'a> Post<'a> {
     }
 }
 
+/// Completes the run of a check that a signal ended. With a connection of its own: the runtime of the other may be busy.
+async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRun) {
+    let Some(Ok(api)) = context.token.as_ref().map(|token| Api::new(context, token)) else {
+        return;
+    };
+    if let Err(error) = run.cancel(&api, identity).await {
+        refused(context, "cancel the check run", &error);
+    }
+}
+
 /// One line for each thing that could not be posted. Exit codes do not know of it.
 fn warn(what: &str, problem: &dyn std::fmt::Display) {
     let problem = escape::line(&problem.to_string());
@@ -571,8 +616,12 @@ impl Page<'_> {
         }
     }
 
-    /// Both sections, within `limit` bytes.
+    /// Both sections, within `limit` bytes and without secrets.
     fn markdown(&self, limit: usize) -> String {
+        secrets::clean(&self.sections(limit))
+    }
+
+    fn sections(&self, limit: usize) -> String {
         let Some(approval) = &self.result.approval else {
             return report::markdown(&self.result.live, limit);
         };
@@ -633,7 +682,14 @@ impl Page<'_> {
     }
 
     fn annotations(&self) -> Vec<Annotation> {
-        report::annotations(&self.combined())
+        let mut annotations = report::annotations(&self.combined());
+        for annotation in &mut annotations {
+            let clean = |text: &str| Visible::of_parts(secrets::clean(text));
+            annotation.title = clean(&annotation.title);
+            annotation.message = clean(&annotation.message);
+            annotation.raw_details = annotation.raw_details.as_deref().map(clean);
+        }
+        annotations
     }
 
     fn has_something_to_say(&self) -> bool {
@@ -748,6 +804,25 @@ mod tests {
             [variable("A", "1"), variable("B", "two words")]
         );
         assert_eq!(args.policy.fail_on, Some(FailOn::Breaking));
+    }
+
+    #[test]
+    fn a_server_over_http_is_reached_with_headers_a_line_each() {
+        let args = check_args(&env(&[
+            ("INPUT_URL", "https://x.example/mcp"),
+            (
+                "INPUT_HEADER",
+                "Authorization: Bearer ${TOKEN}\nX-Key: ${KEY}\n",
+            ),
+            ("INPUT_START", "node http.js"),
+        ]))
+        .expect("arguments");
+        assert_eq!(args.server.url.as_deref(), Some("https://x.example/mcp"));
+        assert_eq!(
+            args.server.headers,
+            ["Authorization: Bearer ${TOKEN}", "X-Key: ${KEY}"]
+        );
+        assert_eq!(args.server.start.as_deref(), Some("node http.js"));
     }
 
     #[test]

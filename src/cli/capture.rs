@@ -2,7 +2,8 @@
 
 use super::plan::plan;
 use super::progress::Progress;
-use super::{CaptureArgs, Error, Exit, live, output};
+use super::repeat::{self, Purpose};
+use super::{CaptureArgs, Error, Exit, output};
 use crate::source::capture_document;
 
 pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
@@ -19,9 +20,9 @@ pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
         ));
     };
     let progress = Progress::start(args.quiet);
-    let captured = live::require(target, None, &progress).await;
+    let observed = repeat::require(target, None, &plan.policy, Purpose::Print, &progress).await;
     drop(progress);
-    let captured = captured?;
+    let captured = observed?.captured;
     let text = output::json(&capture_document(&target.name, &captured));
     match &args.output {
         Some(path) => output::write_file(path, &text)?,

@@ -1,18 +1,19 @@
 //! `mcp-keel check`: boot, capture, compare, report, exit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::compared::{self, Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, fleet, live, output};
+use super::repeat::{self, Observed};
+use super::{CheckArgs, Error, Exit, fleet, output};
 use crate::baseline::{BaselineError, Manifest, Pinned, store};
-use crate::capture::CaptureFailure;
-use crate::policy::{Policy, Verdict, check_version};
+use crate::policy::{Policy, Verdict};
 use crate::release::Release;
-use crate::report::{Comparison, Cost, Failure, Finding, Report, ServerReport, Status};
+use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::surface::Note;
 
 /// The baselines of a plan, by file.
@@ -104,48 +105,24 @@ async fn check(
     progress: &Progress,
 ) -> ServerReport {
     let pinned = manifest.servers().get(&target.name);
-    match live::observe(target, pinned.map(|pinned| &pinned.surface), progress).await {
-        Ok(captured) => {
-            let surface = &captured.surface;
-            let release = release.unwrap_or_else(|| Release::of_server(surface));
-            let notes = target.notes(pinned);
-            let compared = Compared {
-                name: &target.name,
-                old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-                new: Some((surface, &release)),
-                manifest: Some(manifest),
-                accept_with: &target.pin_command,
-                notes: &notes,
-            };
-            compared.report(policy, today())
-        }
-        Err(failure) => undetermined(target, pinned, &failure),
-    }
-}
-
-pub(super) fn undetermined(
-    target: &Target,
-    pinned: Option<&Pinned>,
-    failure: &CaptureFailure,
-) -> ServerReport {
-    let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
-    ServerReport {
-        name: target.name.clone(),
-        status: Status::Undetermined(Failure {
-            message: failure.to_string(),
-            help: failure.help(),
-            stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
-        }),
-        changes: Vec::new(),
-        findings: Vec::new(),
-        version: check_version(version, None, None),
-        cost: Cost {
-            baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
-            current: 0,
-        },
-        components: 0,
-        accept_with: target.pin_command.clone(),
-    }
+    let surface = pinned.map(|pinned| &pinned.surface);
+    let notes = target.notes(pinned);
+    let compare = |observed: &Observed| {
+        let new = &observed.captured.surface;
+        let old = surface.map(|surface| observed.reference(target, surface));
+        let release = release.clone().unwrap_or_else(|| Release::of_server(new));
+        let compared = Compared {
+            name: &target.name,
+            old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
+            new: Some((new, &release)),
+            manifest: Some(manifest),
+            accept_with: &target.pin_command,
+            notes: &notes,
+        };
+        Ok::<_, Infallible>(compared.report(policy, today()))
+    };
+    let Ok(report) = repeat::compared(target, pinned, policy, progress, compare).await;
+    report
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.
@@ -158,6 +135,7 @@ fn findings(plan: &Plan, manifests: &Manifests, servers: &[ServerReport]) -> Vec
     let mut notes = plan
         .policy
         .stale_acceptances(&ids, plan.complete && captured, today());
+    notes.extend(plan.differing_profiles());
     if plan.complete {
         let checked: BTreeSet<&str> = plan
             .targets

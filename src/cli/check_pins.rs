@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::check::{exit, undetermined};
+use super::check::exit;
 use super::compared::finding;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{CheckArgs, Error, Exit, fleet, live, output};
+use super::repeat::{self, Observed};
+use super::{CheckArgs, Error, Exit, fleet, output};
 use crate::baseline::foreign::targets::{Probe, Subject, verify};
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockError, hangar, lock_v1};
@@ -35,6 +36,7 @@ pub(super) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, E
         }
         match read(&path)? {
             Some(file) => {
+                whole_definitions(target, &path)?;
                 files.insert(path, file);
             }
             None if files.is_empty() => return Ok(None),
@@ -50,6 +52,21 @@ pub(super) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, E
         }
     }
     Ok((!files.is_empty()).then_some(files))
+}
+
+/// The digests of other tools cover whole definitions.
+pub(super) fn whole_definitions(target: &Target, path: &Path) -> Result<(), Error> {
+    match target.masks.first() {
+        None => Ok(()),
+        Some(mask) => Err(Error::usage(
+            format!(
+                "{}: the digests of this file cover whole definitions, and the mask in line {} leaves a text out",
+                path.display(),
+                mask.line
+            ),
+            "remove the mask, or pin into a baseline of our own with --baseline FILE",
+        )),
+    }
 }
 
 pub(super) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
@@ -208,11 +225,20 @@ async fn check(
     policy: &Policy,
     progress: &Progress,
 ) -> Result<ServerReport, Error> {
-    let captured = match live::observe(target, None, progress).await {
-        Ok(captured) => captured,
-        Err(failure) => return Ok(undetermined(target, None, &failure)),
-    };
-    let surface = &captured.surface;
+    // A digest speaks of a whole definition: there is no comparing what stands still of it.
+    let whole = Policy::default();
+    let compare =
+        |observed: &Observed| judged(target, path, file, policy, &observed.captured.surface);
+    repeat::compared(target, None, &whole, progress, compare).await
+}
+
+fn judged(
+    target: &Target,
+    path: &Path,
+    file: &PinFile,
+    policy: &Policy,
+    surface: &Surface,
+) -> Result<ServerReport, Error> {
     let keys = entries(path, &file.pins, target)?;
     let mut placed = Vec::new();
     let mut notes: Vec<Note> = surface.notes.clone();

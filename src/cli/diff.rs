@@ -20,12 +20,12 @@ pub(super) async fn run(args: DiffArgs) -> Result<Exit, Error> {
         ));
     }
     let old = sources::only(
-        sources::read(&args.old, Dialect::Json).await?,
+        sources::read(&args.old, Dialect::Json, &args.sandbox).await?,
         args.server.as_deref(),
         &args.old,
     )?;
     let new = sources::only(
-        sources::read(&args.new, Dialect::Json).await?,
+        sources::read(&args.new, Dialect::Json, &args.sandbox).await?,
         args.server.as_deref(),
         &args.new,
     )?;

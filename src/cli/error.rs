@@ -61,6 +61,14 @@ impl Error {
         }
     }
 
+    /// A server about which nothing can be claimed.
+    pub(super) fn undetermined(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Undetermined,
+            ..Self::usage(message, help)
+        }
+    }
+
     /// How the command ends.
     pub fn exit(&self) -> Exit {
         self.exit

@@ -17,7 +17,7 @@ pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
         true => Dialect::Python,
         false => Dialect::Json,
     };
-    let surfaces = sources::read(&args.source, dialect).await?;
+    let surfaces = sources::read(&args.source, dialect, &args.sandbox).await?;
     let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;
     let digests = manifest(&surface, args.profile, &args.fields).map_err(|refusal| {
         Error::usage(

@@ -266,7 +266,7 @@ async fn held(args: &ImportArgs, pins: &Foreign) -> Result<Imported, Error> {
             ),
         ));
     };
-    let found = sources::read(source, Dialect::Json).await?;
+    let found = sources::read(source, Dialect::Json, &args.sandbox).await?;
     let surface = sources::one(found, None, source)?;
     let compared = match pins {
         Foreign::FastMcp(manifest) => pinned::fastmcp(manifest, &surface),

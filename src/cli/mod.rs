@@ -12,10 +12,12 @@ mod check_pins;
 mod compared;
 mod demo;
 mod diff;
+mod eras;
 mod error;
 mod fingerprint;
 mod fleet;
 mod import;
+mod interrupt;
 mod live;
 mod output;
 mod paste;
@@ -25,7 +27,9 @@ mod plan;
 mod progress;
 mod reach;
 mod reference;
+mod repeat;
 mod scan;
+mod secrets;
 mod sources;
 mod verify;
 mod verify_lock;
@@ -178,12 +182,59 @@ struct ServerArgs {
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
-    /// The client name that the server sees
+    /// Which era of the protocol: modern (2026-07-28), legacy (2025-11-25 and before), both to compare them
+    /// [default: auto: the one that is pinned, else legacy, else modern]
+    #[arg(long, value_name = "ERA", value_parser = words::words::<crate::capture::Eras>(crate::capture::Eras::ALL, crate::capture::Eras::word))]
+    era: Option<crate::capture::Eras>,
+    /// How often a server is booted to see whether it says the same each time [default: 2 for pin; once for check, and
+    /// once more before it claims drift]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
+    repeat: Option<u8>,
+    /// Wait this long on each connection and list once more, for lists that change after a while
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=600))]
+    settle: Option<u64>,
+    /// The client that the server sees: claude-code, claude-desktop, codex, cursor, gemini-cli, mcp-inspector, vscode,
+    /// windsurf or zed with what it announces, or any other name
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
     /// The client capabilities that the server sees, such as roots,sampling (`none` for none)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     capabilities: Option<Vec<String>>,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
+}
+
+/// What a server may touch.
+#[derive(Debug, Args)]
+struct SandboxArgs {
+    /// Limit the files that the server may touch (fs), and take the network away too (strict); Linux
+    #[arg(long, value_name = "LEVEL", value_parser = words::words::<crate::launch::sandbox::Level>(crate::launch::sandbox::Level::ALL, crate::launch::sandbox::Level::word))]
+    sandbox: Option<crate::launch::sandbox::Level>,
+    /// Do not start a server that cannot be limited so on this machine
+    #[arg(long)]
+    sandbox_required: bool,
+    /// What the workflow asks for, which a configuration in a pull request can raise and not lower
+    #[arg(skip)]
+    at_least: crate::launch::sandbox::Level,
+}
+
+impl SandboxArgs {
+    /// With what the configuration says.
+    fn with(
+        &self,
+        configured: Option<crate::launch::sandbox::Level>,
+        required: bool,
+    ) -> crate::launch::sandbox::Sandbox {
+        crate::launch::sandbox::Sandbox {
+            level: self
+                .sandbox
+                .or(configured)
+                .unwrap_or_default()
+                .max(self.at_least),
+            required: self.sandbox_required || required,
+            unwatched: false,
+        }
+    }
 }
 
 /// What fails.
@@ -233,6 +284,8 @@ struct DiffArgs {
     policy: PolicyArgs,
     #[command(flatten)]
     report: ReportArgs,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -251,6 +304,8 @@ struct FingerprintArgs {
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = JsonOnly::Json)]
     format: JsonOnly,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -266,6 +321,8 @@ struct ScanArgs {
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = Answer::Terminal)]
     format: Answer,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -284,6 +341,8 @@ struct ImportArgs {
     /// Replace a baseline that is there
     #[arg(long)]
     force: bool,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 #[derive(Debug, Args)]
@@ -474,9 +533,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return Exit::Undetermined.code();
         }
     };
+    interrupt::watch();
     let code = runtime.block_on(async {
+        // Outside of `select!`, which would drop it, and with it kill the servers, before they are asked to end.
+        let mut running = std::pin::pin!(run(cli.command));
         tokio::select! {
-            outcome = run(cli.command) => match outcome {
+            outcome = &mut running => match outcome {
                 Ok(exit) => exit.code(),
                 Err(error) => {
                     output::complain(&error.to_string());
@@ -484,7 +546,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 }
             },
             code = crate::launch::interrupted() => {
-                crate::launch::end_all();
+                interrupt::end().await;
                 u8::try_from(code).unwrap_or(130)
             }
         }

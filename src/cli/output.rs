@@ -3,12 +3,17 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-use super::{Color, Error, Format, ReportArgs};
+use super::{Color, Error, Format, ReportArgs, secrets};
 use crate::canonical::{Json, to_pretty};
 use crate::report::{self, Report, Style, escape};
 
-/// Writes to stdout. A reader that went away (`| head`) has seen enough: that is success.
+/// Writes to stdout, without secrets. A reader that went away (`| head`) has seen enough: that is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
+    print_as_it_is(&secrets::clean(text))
+}
+
+/// [`print`] for the one line that has to name a secret, so that the runner keeps it out of its log.
+pub(super) fn print_as_it_is(text: &str) -> Result<(), Error> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout
         .write_all(text.as_bytes())
@@ -27,14 +32,14 @@ pub(super) fn json(document: &Json) -> String {
     escape::json(to_pretty(document)) + "\n"
 }
 
-/// Writes a line to stderr.
+/// Writes a line to stderr, without secrets.
 pub(super) fn complain(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", secrets::clean(text));
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, without secrets.
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    crate::baseline::store::replace(path, text.as_bytes()).map_err(|error| {
+    crate::baseline::store::replace(path, secrets::clean(text).as_bytes()).map_err(|error| {
         Error::usage(
             format!("{}: cannot write it: {error}", path.display()),
             "check the path and its permissions",
@@ -80,7 +85,7 @@ pub(super) fn render(report: &Report, format: Format, style: Style) -> String {
 /// How stdout wants to be written to.
 pub(super) fn style(color: Color) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set = |name: &str| crate::ours::var(name).is_some_and(|value| !value.is_empty());
     Style {
         color: match color {
             Color::Always => true,
@@ -88,7 +93,7 @@ pub(super) fn style(color: Color) -> Style {
             Color::Auto if set("NO_COLOR") => false,
             Color::Auto if set("CLICOLOR_FORCE") => true,
             Color::Auto => {
-                is_terminal && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+                is_terminal && crate::ours::var("TERM").is_none_or(|term| term != "dumb")
             }
         },
         width: if is_terminal {

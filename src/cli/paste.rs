@@ -2,6 +2,7 @@
 
 use super::ServerArgs;
 use crate::capture::http::Template;
+use crate::redact::is_secret;
 
 /// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
 pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
@@ -40,16 +41,28 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(eras) = args.era {
+        option("--era", eras.word());
+    }
+    if let Some(boots) = args.repeat {
+        option("--repeat", &boots.to_string());
+    }
+    if let Some(seconds) = args.settle {
+        option("--settle", &seconds.to_string());
+    }
     if let Some(client) = &args.client {
         option("--client", client);
     }
     if let Some(capabilities) = &args.capabilities {
         option("--capabilities", &capabilities.join(","));
     }
+    if let Some(level) = args.sandbox.sandbox {
+        option("--sandbox", level.word());
+    }
     for (key, value) in &args.env {
         words.push("--env".to_owned());
         // The value may be a secret, and this line may end up in a public log.
-        words.push(match looks_secret(key) {
+        words.push(match is_secret(key, value) {
             true => format!("{key}=\"${key}\""),
             false => quote(&format!("{key}={value}")),
         });
@@ -111,24 +124,32 @@ fn variable_for(name: &str) -> String {
     name.trim().chars().map(letter).collect()
 }
 
-fn looks_secret(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    [
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "key",
-        "credential",
-        "auth",
-    ]
-    .iter()
-    .any(|it| name.contains(it))
-}
-
 fn quote(word: &str) -> String {
     match shlex::try_quote(word) {
         Ok(quoted) => quoted.into_owned(),
         Err(_) => format!("{word:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_be_secret_in_an_address_is_named_and_not_shown() {
+        assert_eq!(
+            shown_url("https://x.example/mcp?key=hunter2&v=${V}&flag"),
+            "https://x.example/mcp?key=${KEY}&v=${V}&flag"
+        );
+        assert_eq!(
+            shown_header("X-Api-Key: hunter2"),
+            "X-Api-Key: ${X_API_KEY}"
+        );
+        assert_eq!(
+            shown_header("Authorization: Bearer ${TOKEN}"),
+            "Authorization: Bearer ${TOKEN}"
+        );
+        assert_eq!(shown_proxy("http://me:pw@proxy:1"), "http://proxy:1");
+        assert_eq!(shown_proxy("env"), "env");
     }
 }

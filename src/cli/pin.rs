@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::compared::Compared;
+use super::compared::{Compared, finding};
 use super::plan::{Plan, Target, plan, today};
 use super::progress::Progress;
-use super::{Error, Exit, Format, PinArgs, fleet, live, output, pin_pins};
+use super::repeat::{self, Purpose};
+use super::{Error, Exit, Format, PinArgs, fleet, output, pin_pins};
 use crate::baseline::{Manifest, Pinned, render, server_entry, store, with_launch};
 use crate::canonical::Json;
 use crate::policy::{Enforcement, Policy};
@@ -32,14 +34,18 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
         .map(|target| plan.baseline_of(target))
         .collect();
     let progress = Progress::start(args.report.quiet).of(plan.targets.len());
-    let observed = fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
-        let target = &plan.targets[index];
-        let manifest = manifests[&plan.baseline_of(target)].as_ref();
-        let observed = job.run(observe(target, manifest, &progress));
-        progress.finished();
-        observed
-    })
-    .await?;
+    let plan = Arc::new(plan);
+    let observed = {
+        let plan = Arc::clone(&plan);
+        fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+            let target = &plan.targets[index];
+            let manifest = manifests[&plan.baseline_of(target)].as_ref();
+            let observed = job.run(observe(target, manifest, &plan.policy, &progress));
+            progress.finished();
+            observed
+        })
+        .await?
+    };
 
     let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
     let mut servers = Vec::new();
@@ -67,7 +73,9 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     // In the order of the plan, not of the names of the files.
     written.sort_by_key(|path| paths.iter().position(|it| it == path));
     let servers = servers.into_iter().map(|(_, report)| report).collect();
-    let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
+    let findings = plan.differing_profiles().into_iter();
+    let findings = findings.map(|note| finding(&accepting(), note)).collect();
+    let report = Report::new(Comparison::Pin { written }, servers, findings);
     if !report.servers.is_empty() {
         output::deliver(&report, &args.report)?;
     }
@@ -116,16 +124,18 @@ fn readable(plan: &mut Plan, failed: &mut Vec<Error>) -> BTreeMap<PathBuf, Optio
 async fn observe(
     target: &Target,
     manifest: Option<&Manifest>,
+    policy: &Policy,
     progress: &Progress,
 ) -> Result<(ServerReport, Json), Error> {
     let pinned = manifest.and_then(|manifest| manifest.servers().get(&target.name));
     // The version may come from another source now; pinning is when that is recorded.
     let release = target.release(None)?;
-    let captured = live::require(target, pinned.map(|pinned| &pinned.surface), progress).await?;
-    let surface = captured.surface;
-    let release = release.unwrap_or_else(|| Release::of_server(&surface));
-    let entry = with_launch(server_entry(&surface, &release), &target.launched);
-    Ok((report(target, pinned, &surface, &release), entry))
+    let before = pinned.map(|pinned| &pinned.surface);
+    let observed = repeat::require(target, before, policy, Purpose::Pin, progress).await?;
+    let surface = &observed.captured.surface;
+    let release = release.unwrap_or_else(|| Release::of_server(surface));
+    let entry = with_launch(server_entry(surface, &release), &target.launched);
+    Ok((report(target, pinned, surface, &release), entry))
 }
 
 /// Writes all entries of one file at once. An entry that cannot be read is only ever replaced, never dropped.
@@ -144,11 +154,6 @@ fn report(
     surface: &Surface,
     release: &Release,
 ) -> ServerReport {
-    // What is pinned is accepted: it is told, and nothing fails.
-    let policy = Policy {
-        enforcement: Enforcement::Audit,
-        ..Policy::default()
-    };
     let notes = target.notes(pinned);
     let compared = Compared {
         name: &target.name,
@@ -158,5 +163,13 @@ fn report(
         accept_with: &target.pin_command,
         notes: &notes,
     };
-    compared.report(&policy, today())
+    compared.report(&accepting(), today())
+}
+
+/// What is pinned is accepted: it is told, and nothing fails.
+fn accepting() -> Policy {
+    Policy {
+        enforcement: Enforcement::Audit,
+        ..Policy::default()
+    }
 }

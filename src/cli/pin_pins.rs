@@ -8,7 +8,8 @@ use super::compared::finding;
 use super::pin::outcome;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
-use super::{Error, Exit, PinArgs, fleet, live, output};
+use super::repeat::{self, Purpose};
+use super::{Error, Exit, PinArgs, fleet, output};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
@@ -46,12 +47,17 @@ pub(super) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
 pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
     let plan = Arc::new(plan);
     let progress = Progress::start(args.report.quiet).of(plan.targets.len());
-    let captured = {
+    for target in &plan.targets {
+        check_pins::whole_definitions(target, &plan.baseline_of(target))?;
+    }
+    let observed = {
         let plan = Arc::clone(&plan);
         fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
-            let captured = job.run(live::require(&plan.targets[index], None, &progress));
+            let (target, whole) = (&plan.targets[index], Policy::default());
+            let observed = repeat::require(target, None, &whole, Purpose::Pin, &progress);
+            let observed = job.run(observed);
             progress.finished();
-            captured
+            observed
         })
         .await?
     };
@@ -59,9 +65,9 @@ pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
     let mut written: Vec<PathBuf> = Vec::new();
     let mut failed = Vec::new();
     // One after another: each reads what the one before has written.
-    for (target, captured) in plan.targets.iter().zip(captured) {
+    for (target, observed) in plan.targets.iter().zip(observed) {
         let path = plan.baseline_of(target);
-        match captured.and_then(|captured| pin(target, &path, &captured.surface)) {
+        match observed.and_then(|observed| pin(target, &path, &observed.captured.surface)) {
             Ok((report, changed)) => {
                 servers.push(report);
                 if changed && !written.contains(&path) {

@@ -1,15 +1,20 @@
 //! From what was typed to what it means: which servers, started how, compared with which file, under which policy.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::paste::pin_command;
-use super::{Error, PolicyArgs, ServerArgs, reach};
+use super::{Error, PolicyArgs, ServerArgs, reach, secrets};
 use crate::baseline::{self, Pinned, store};
-use crate::capture::{Limits, Reach};
-use crate::config::{ClientChoice, Config, ServerConfig, suggestion};
+use crate::capture::{Eras, Limits, Reach};
+use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
+use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::stability::mask::{self, Mask};
+use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, Note, Surface};
 use crate::verify::checksum::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
@@ -30,10 +35,22 @@ pub(super) struct Plan {
 /// One server under test.
 pub(super) struct Target {
     pub(super) name: String,
+    /// The name of its table in the configuration.
+    pub(super) configured_as: String,
     pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub(super) eras: Eras,
     pub(super) limits: Limits,
+    /// Which profile of which server it is.
+    pub(super) profile: Option<ProfileName>,
+    /// What was seen of a profile in this run, for comparing it with the others.
+    pub(super) seen: OnceLock<Surface>,
+    /// How often it is booted; none means that nobody said.
+    pub(super) repeat: Option<usize>,
+    /// Which texts are left out of what it says.
+    pub(super) masks: Vec<Mask>,
     /// The command that accepts what it says now.
     pub(super) pin_command: String,
     /// Where its version is read.
@@ -50,6 +67,13 @@ impl Target {
     /// Whether nobody gave it a name.
     pub(super) fn is_unnamed(&self) -> bool {
         self.name == UNNAMED
+    }
+
+    /// A surface without what the masks leave out.
+    pub(super) fn masked(&self, surface: &Surface) -> Surface {
+        let mut masked = surface.clone();
+        mask::apply(&self.masks, &mut masked);
+        masked
     }
 
     /// Compares bytes on disk with what was approved.
@@ -107,6 +131,21 @@ impl Target {
 }
 
 impl Plan {
+    /// Tools that are not the same for every profile of a server.
+    pub(super) fn differing_profiles(&self) -> Vec<Note> {
+        let mut servers: BTreeMap<&str, Vec<(&str, &Surface)>> = BTreeMap::new();
+        for target in &self.targets {
+            if let (Some(name), Some(seen)) = (&target.profile, target.seen.get()) {
+                let profiles = servers.entry(&name.server).or_default();
+                profiles.push((&name.profile, seen));
+            }
+        }
+        servers
+            .iter()
+            .flat_map(|(server, profiles)| differing(server, profiles))
+            .collect()
+    }
+
     /// The file of a target's baseline.
     pub(super) fn baseline_of(&self, target: &Target) -> PathBuf {
         store::path_for(&self.pattern, &target.name)
@@ -144,7 +183,7 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
     let named = if args.command.is_empty() && args.url.is_none() {
         configured(args, config.as_ref())?
     } else {
-        vec![typed(args, config.as_ref(), &pattern)?]
+        typed(args, config.as_ref(), &pattern)?
     };
     reach::check_flags(args, &named)?;
     let complete = match &config {
@@ -189,7 +228,7 @@ fn typed(
     args: &ServerArgs,
     config: Option<&Config>,
     pattern: &Path,
-) -> Result<(String, ServerConfig), Error> {
+) -> Result<Vec<(String, ServerConfig)>, Error> {
     let name = match &args.servers[..] {
         [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
         [name] => name.clone(),
@@ -212,20 +251,22 @@ fn typed(
             ));
         }
     };
-    let mut server = config
-        .and_then(|config| config.servers.get(&name))
-        .cloned()
-        .unwrap_or_default();
-    server.command.clone_from(&args.command);
-    server.http = args.url.as_deref().map(reach::typed);
-    if server.http.is_some() && args.start.is_none() {
-        // What the configuration says of a process has nothing to hold on to.
-        server.verify = None;
-        server.checksum_line = None;
+    let mut found = config.map_or_else(Vec::new, |config| config.named(&name));
+    if found.is_empty() {
+        found.push((name, ServerConfig::default()));
     }
-    // A command that is typed is meant from where it is typed.
-    server.cwd = None;
-    Ok((name, server))
+    for (_, server) in &mut found {
+        server.command.clone_from(&args.command);
+        server.http = args.url.as_deref().map(reach::typed);
+        if server.http.is_some() && args.start.is_none() {
+            // What the configuration says of a process has nothing to hold on to.
+            server.verify = None;
+            server.checksum_line = None;
+        }
+        // A command that is typed is meant from where it is typed.
+        server.cwd = None;
+    }
+    Ok(found)
 }
 
 /// The one server of a baseline that has only one.
@@ -260,7 +301,8 @@ fn configured(
     }
     let mut named = Vec::new();
     for name in &args.servers {
-        let Some(server) = config.servers.get(name) else {
+        let found = config.named(name);
+        if found.is_empty() {
             let known = config.servers.keys().map(String::as_str);
             let help = match suggestion(name, known.clone()) {
                 Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
@@ -273,9 +315,11 @@ fn configured(
                 format!("the configuration has no server `{name}`"),
                 help,
             ));
-        };
-        if !named.iter().any(|(it, _)| it == name) {
-            named.push((name.clone(), server.clone()));
+        }
+        for server in found {
+            if !named.iter().any(|(it, _)| *it == server.0) {
+                named.push(server);
+            }
         }
     }
     Ok(named)
@@ -289,9 +333,13 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         limits.request = timeout;
         limits.total = limits.total.max(10 * timeout);
     }
+    if let Some(pause) = args.settle.map(Duration::from_secs).or(server.settle) {
+        limits.again = Some(pause);
+        limits.total += pause;
+    }
     let mut client = server.client;
-    if args.client.is_some() {
-        client.name.clone_from(&args.client);
+    if let Some(name) = &args.client {
+        client = ClientChoice::named(name).over(client);
     }
     if let Some(capabilities) = &args.capabilities {
         let announced = capabilities
@@ -300,21 +348,39 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&reach, reach.launch()) {
-        (_, Some(launch)) => launched::chain(launch, server.launch_digests),
+        (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Reach::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
     };
     Ok(Target {
         pin_command: pin_command(args, &name),
         launched,
+        configured_as: server
+            .profile
+            .as_ref()
+            .map_or_else(|| name.clone(), |profile| profile.server.clone()),
+        profile: server.profile,
+        seen: OnceLock::new(),
         name,
         reach,
         client,
+        eras: args.era.unwrap_or(server.era),
         limits,
+        repeat: args.repeat.map(usize::from).or(server.repeat),
+        masks: server.masks,
         version: server.version,
         verify: server.verify,
         checksum_line: server.checksum_line,
     })
+}
+
+/// What is launched, as a baseline may keep it: an argument can hold a secret.
+fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
+    let mut links = launched::chain(launch, digests);
+    for link in &mut links {
+        link.name = secrets::clean(&link.name);
+    }
+    links
 }
 
 /// The policy of the file, with what the command line says.

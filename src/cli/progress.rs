@@ -61,6 +61,7 @@ impl Progress {
             Stage::Handshake => "waiting for its first answer".to_owned(),
             Stage::Listing { kind, items } => format!("listing: {items} {kind}s"),
             Stage::Settling => "its list changed, listing again".to_owned(),
+            Stage::Waiting => "waiting before it is listed once more".to_owned(),
             Stage::Stopping => "stopping".to_owned(),
         };
         let mut text = format!("{}: {what}", escape::short(server, 40));

@@ -1,7 +1,7 @@
 //! How a server is reached, from what was typed and what the configuration says. The one place that reads the
 //! environment for `${NAME}` and for `--proxy env`.
 
-use super::{Error, ServerArgs};
+use super::{Error, ServerArgs, secrets};
 use crate::capture::Reach;
 use crate::capture::http::{
     Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
@@ -52,9 +52,14 @@ pub(super) fn check_flags(
 /// failing server.
 pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
-    let launch = |command: Vec<String>| -> Result<LaunchSpec, Error> {
+    let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
+        command.extend(server.args.iter().cloned());
         let mut env = server.env.clone();
         env.extend(args.env.iter().cloned());
+        secrets::learn(
+            env.iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
         let mut pass_env = server.pass_env.clone();
         pass_env.extend(args.pass_env.iter().cloned());
         let launch = LaunchSpec {
@@ -62,9 +67,10 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             cwd: server.cwd.clone(),
             env,
             pass_env,
+            sandbox: args.sandbox.with(server.sandbox, server.sandbox_required),
         };
         launch
-            .verify(std::env::vars_os())
+            .verify(crate::ours::vars())
             .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
         Ok(launch)
     };
@@ -110,14 +116,17 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
     if let Some(ca) = &ca {
         certificates(ca).map_err(wrong)?;
     }
-    Ok(Reach::Http(Box::new(HttpSpec {
+    let spec = HttpSpec {
         url,
         headers,
         start,
         ca,
         proxy,
         transport: args.transport.unwrap_or(http.transport),
-    })))
+    };
+    let filled = spec.secrets();
+    secrets::learn(filled.iter().map(|value| ("HEADER_SECRET", value.as_str())));
+    Ok(Reach::Http(Box::new(spec)))
 }
 
 /// The server at an address that was typed. Headers and the like of the configuration belong to the address that stands
@@ -137,5 +146,5 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
 }
 
 fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+    crate::ours::var(name)?.into_string().ok()
 }

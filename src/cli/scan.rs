@@ -15,7 +15,7 @@ struct Line {
 }
 
 pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
-    let surfaces = sources::read(&args.source, Dialect::Json).await?;
+    let surfaces = sources::read(&args.source, Dialect::Json, &args.sandbox).await?;
     let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;
     let lines: Vec<Line> = match args.profile {
         ScanProfile::Keel => keel::scan(&surface)

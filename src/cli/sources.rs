@@ -1,20 +1,25 @@
 //! Sources on the command line, live ones included.
 
 use super::progress::Progress;
-use super::{Error, live};
-use crate::capture::{HttpSpec, Limits, Reach};
+use super::{Error, SandboxArgs, live};
+use crate::capture::{Eras, HttpSpec, Limits, Reach};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
 
 /// The surfaces of a source as it was typed.
-pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error> {
+pub(super) async fn read(
+    name: &str,
+    dialect: Dialect,
+    sandbox: &SandboxArgs,
+) -> Result<Surfaces, Error> {
     let source = Source::parse(name).map_err(|problem| {
         Error::usage(problem, "`mcp-keel diff --help` says what a source can be")
     })?;
     let reach = match &source {
         Source::Stdio(command) => Reach::Stdio(LaunchSpec {
             command: command.clone(),
+            sandbox: sandbox.with(None, false),
             ..LaunchSpec::default()
         }),
         Source::Http(endpoint) => Reach::Http(Box::new(HttpSpec::of(endpoint.clone()))),
@@ -22,9 +27,10 @@ pub(super) async fn read(name: &str, dialect: Dialect) -> Result<Surfaces, Error
     };
     let name = source.name();
     let captured = live::observe_as(
-        &name,
+        (&name, &[]),
         &reach,
         &ClientProfile::default(),
+        (Eras::Auto, None),
         &Limits::default(),
         &Progress::start(false),
     )

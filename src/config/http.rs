@@ -52,28 +52,19 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
             headers.insert(name, Template::new(value.string()?));
         }
     }
-    // What the variables hold is not known here; everything around them is.
-    let any = |_: &str| Some("x".to_owned());
-    let checked = |node: &Node<'_>, error: SpecError| {
-        let mut wrong = node.error(&error.to_string());
-        if let ConfigError::At { help, .. } = &mut wrong {
-            *help = error.help().to_owned();
-        }
-        wrong
-    };
     let address = Template::new(url.string()?);
-    let endpoint = Endpoint::new(&address, &any).map_err(|error| checked(&url, error))?;
+    let endpoint = Endpoint::new(&address, &any).map_err(|error| checked(&url, &error))?;
     for (name, value) in &headers {
         let node = node
             .get("headers")
             .and_then(|it| it.get(name))
             .unwrap_or(node.clone());
-        Headers::new([(name.as_str(), value)], &any).map_err(|error| checked(&node, error))?;
+        Headers::new([(name.as_str(), value)], &any).map_err(|error| checked(&node, &error))?;
     }
     let proxy = node.get("proxy");
     if let Some(proxy) = &proxy {
         Proxy::new(&Template::new(proxy.string()?), &endpoint, &any)
-            .map_err(|error| checked(proxy, error))?;
+            .map_err(|error| checked(proxy, &error))?;
     }
     Ok(Some(HttpConfig {
         url: address,
@@ -92,4 +83,24 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
             None => HttpTransport::default(),
         },
     }))
+}
+
+/// A header that stands elsewhere.
+pub(super) fn check_header(value: &Node<'_>, name: &str) -> Result<(), ConfigError> {
+    let template = Template::new(value.string()?);
+    Headers::new([(name, &template)], &any).map_err(|error| checked(value, &error))?;
+    Ok(())
+}
+
+/// What the variables hold is not known here; everything around them is.
+fn any(_: &str) -> Option<String> {
+    Some("x".to_owned())
+}
+
+fn checked(node: &Node<'_>, error: &SpecError) -> ConfigError {
+    let mut wrong = node.error(&error.to_string());
+    if let ConfigError::At { help, .. } = &mut wrong {
+        *help = error.help().to_owned();
+    }
+    wrong
 }

@@ -3,8 +3,11 @@
 //! The promise: nothing in the file is ever ignored. A key, rule or word that is not known is an error that names
 //! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
 
+mod client;
 mod http;
+mod mask;
 mod node;
+mod profile;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,15 +15,19 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
+use crate::launch::sandbox::Level;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
-use crate::surface::ClientProfile;
+use crate::stability::mask::Mask;
 use crate::verify::checksum::{Algorithm, Expected, Kind, Verify};
 use crate::verify::launched::Digests;
 
+pub use client::ClientChoice;
 pub use node::{ConfigError, suggestion};
+pub use profile::{ProfileName, SEPARATOR};
 
 /// The file's name when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "mcp-keel.toml";
@@ -43,6 +50,10 @@ pub struct Config {
 pub struct ServerConfig {
     /// Program and arguments; empty for a server that is reached over HTTP.
     pub command: Vec<String>,
+    /// Arguments of a profile, behind those of the command.
+    pub args: Vec<String>,
+    /// Which profile of which server it is.
+    pub profile: Option<ProfileName>,
     /// How it is reached over HTTP.
     pub http: Option<HttpConfig>,
     /// Where it starts.
@@ -53,8 +64,16 @@ pub struct ServerConfig {
     pub pass_env: BTreeSet<String>,
     /// What is said of the client that it sees.
     pub client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub era: Eras,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
+    /// How often it is booted.
+    pub repeat: Option<usize>,
+    /// How long to wait before it is asked for its lists once more.
+    pub settle: Option<Duration>,
+    /// Which texts are left out of what it says.
+    pub masks: Vec<Mask>,
     /// Where its version is read.
     pub version: VersionSource,
     /// Which bytes are verified before it is started; none means that nobody said.
@@ -63,6 +82,10 @@ pub struct ServerConfig {
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
+    /// What it may touch; none means that nobody said.
+    pub sandbox: Option<Level>,
+    /// Whether it is not started where it cannot be limited so.
+    pub sandbox_required: bool,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -96,28 +119,6 @@ impl HttpConfig {
     }
 }
 
-/// What is said of the client that a server gets to see. What is not said stays as it was pinned.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ClientChoice {
-    /// `clientInfo.name`
-    pub name: Option<String>,
-    /// `clientInfo.version`
-    pub version: Option<String>,
-    /// The capabilities announced.
-    pub capabilities: Option<BTreeSet<String>>,
-}
-
-impl ClientChoice {
-    /// A profile with what was said instead of what it had.
-    pub fn applied_to(&self, profile: ClientProfile) -> ClientProfile {
-        ClientProfile {
-            name: self.name.clone().unwrap_or(profile.name),
-            version: self.version.clone().unwrap_or(profile.version),
-            capabilities: self.capabilities.clone().unwrap_or(profile.capabilities),
-        }
-    }
-}
-
 impl Config {
     /// Reads a configuration file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
@@ -126,6 +127,18 @@ impl Config {
             source,
         })?;
         Self::parse(path, &text)
+    }
+
+    /// The server of this name, or all of its profiles.
+    pub fn named(&self, name: &str) -> Vec<(String, ServerConfig)> {
+        let is_meant = |(full, server): &(&String, &ServerConfig)| {
+            let profile = server.profile.as_ref();
+            *full == name || profile.is_some_and(|profile| profile.server == name)
+        };
+        let found = self.servers.iter().filter(is_meant);
+        found
+            .map(|(name, server)| (name.clone(), server.clone()))
+            .collect()
     }
 
     /// From the text of a configuration file.
@@ -146,7 +159,18 @@ impl Config {
         let mut servers = BTreeMap::new();
         if let Some(node) = root.get("server") {
             for (name, node) in node.members()? {
-                servers.insert(name, server(&node, &folder)?);
+                let server = server(&node, &folder)?;
+                let found = match node.get("profile") {
+                    Some(profiles) => profile::read(&profiles, &name, &server)?,
+                    None => [(name, server)].into(),
+                };
+                for (name, server) in found {
+                    if servers.insert(name.clone(), server).is_some() {
+                        return Err(node
+                            .error(&format!("there are two servers `{name}`"))
+                            .expecting("another name for the server or for the profile"));
+                    }
+                }
             }
         }
         let mut policy = match root.get("policy") {
@@ -182,11 +206,18 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "env",
         "pass-env",
         "client",
+        "era",
         "timeout",
+        "repeat",
+        "settle",
+        "mask",
+        "profile",
         "version",
         "verify",
         "checksum",
         "launch-digests",
+        "sandbox",
+        "sandbox-required",
     ])?;
     let http = http::read(node, folder)?;
     let command = match http {
@@ -196,17 +227,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"], or a `url`",
         )?)?,
     };
-    let mut env = BTreeMap::new();
-    if let Some(node) = node.get("env") {
-        for (name, value) in node.members()? {
-            env.insert(name, value.string()?.to_owned());
-        }
-    }
-    let pass_env = node
-        .get("pass-env")
-        .map(|it| it.strings())
-        .transpose()?
-        .unwrap_or_default();
+    let (env, pass_env) = environment(node)?;
     let cwd = match node.get("cwd") {
         Some(cwd) => folder.join(cwd.string()?),
         None => folder.to_owned(),
@@ -216,13 +237,32 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         http,
         cwd: Some(cwd),
         env,
-        pass_env: pass_env.into_iter().collect(),
+        pass_env,
+        args: Vec::new(),
+        profile: None,
         client: node
             .get("client")
-            .map(|it| client(&it))
+            .map(|it| client::read(&it))
             .transpose()?
             .unwrap_or_default(),
-        timeout: node.get("timeout").map(|it| seconds(&it)).transpose()?,
+        era: match node.get("era") {
+            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
+            None => Eras::default(),
+        },
+        timeout: node
+            .get("timeout")
+            .map(|it| seconds(&it, 3600))
+            .transpose()?,
+        repeat: node.get("repeat").map(|it| boots(&it)).transpose()?,
+        settle: node.get("settle").map(|it| seconds(&it, 600)).transpose()?,
+        masks: match node.get("mask") {
+            Some(masks) => masks
+                .items()?
+                .iter()
+                .map(mask::read)
+                .collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        },
         version: match node.get("version") {
             Some(version) if version.is_array() => VersionSource::Command(version.strings()?),
             Some(version) => VersionSource::parse(version.string()?),
@@ -247,6 +287,15 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(false) => Digests::None,
             None => Digests::WorkingCopy,
         },
+        sandbox: node
+            .get("sandbox")
+            .map(|it| it.word(Level::ALL.iter().map(|it| it.word())))
+            .transpose()?,
+        sandbox_required: node
+            .get("sandbox-required")
+            .map(|it| it.boolean())
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 
@@ -327,38 +376,35 @@ fn expected(node: &Node<'_>) -> Result<Expected, ConfigError> {
     })
 }
 
-fn client(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
-    node.only(&["name", "version", "capabilities"])?;
-    let text = |member: &str| {
-        node.get(member)
-            .map(|it| it.string().map(str::to_owned))
-            .transpose()
-    };
-    let capabilities = match node.get("capabilities") {
-        Some(list) => {
-            let names: BTreeSet<String> = list.strings()?.into_iter().collect();
-            if names.contains("none") {
-                return Err(list
-                    .error("there is no capability `none`")
-                    .expecting("[] for no capability"));
-            }
-            Some(names)
+/// Variables that are set for the server, and variables of ours that it may see.
+fn environment(
+    node: &Node<'_>,
+) -> Result<(BTreeMap<String, String>, BTreeSet<String>), ConfigError> {
+    let mut env = BTreeMap::new();
+    if let Some(node) = node.get("env") {
+        for (name, value) in node.members()? {
+            env.insert(name, value.string()?.to_owned());
         }
-        None => None,
-    };
-    Ok(ClientChoice {
-        name: text("name")?,
-        version: text("version")?,
-        capabilities,
-    })
+    }
+    let pass_env = node.get("pass-env").map(|it| it.strings()).transpose()?;
+    Ok((env, pass_env.unwrap_or_default().into_iter().collect()))
 }
 
-fn seconds(node: &Node<'_>) -> Result<Duration, ConfigError> {
+fn seconds(node: &Node<'_>, most: i64) -> Result<Duration, ConfigError> {
     match node.integer()? {
-        seconds @ 1..=3600 => Ok(Duration::from_secs(seconds.unsigned_abs())),
+        seconds if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds.unsigned_abs())),
         _ => Err(node
             .error("out of range")
-            .expecting("a number of seconds from 1 to 3600")),
+            .expecting(&format!("a number of seconds from 1 to {most}"))),
+    }
+}
+
+fn boots(node: &Node<'_>) -> Result<usize, ConfigError> {
+    match usize::try_from(node.integer()?) {
+        Ok(boots @ 1..=10) => Ok(boots),
+        _ => Err(node
+            .error("out of range")
+            .expecting("a number of boots from 1 to 10")),
     }
 }
 

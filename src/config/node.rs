@@ -246,6 +246,10 @@ impl<'a> Node<'a> {
         }
     }
 
+    pub(super) fn is_string(&self) -> bool {
+        matches!(self.value, Value::Other(DeValue::String(_)))
+    }
+
     pub(super) fn is_array(&self) -> bool {
         matches!(self.value, Value::Other(DeValue::Array(_)))
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::policy::Action;
+use crate::surface::ClientProfile;
 
 fn parse(text: &str) -> Result<Config, ConfigError> {
     Config::parse(Path::new("mcp-keel.toml"), text)

@@ -6,18 +6,18 @@ use crate::canonical::{Json, pointer};
 
 /// One place at which two values differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     /// Where, from the root of what was compared.
-    pub(super) pointer: String,
+    pub(crate) pointer: String,
     /// What stood there.
-    pub(super) old: Option<Json>,
+    pub(crate) old: Option<Json>,
     /// What stands there.
-    pub(super) new: Option<Json>,
+    pub(crate) new: Option<Json>,
 }
 
 /// The places at which `old` and `new` differ in meaning. Objects are descended into, member by member; arrays of
 /// the same length item by item; anything else is one difference.
-pub(super) fn differences(old: &Json, new: &Json) -> Vec<Difference> {
+pub(crate) fn differences(old: &Json, new: &Json) -> Vec<Difference> {
     let mut found = Vec::new();
     walk(Some(old), Some(new), &mut String::new(), &mut found);
     found

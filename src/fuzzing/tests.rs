@@ -294,6 +294,7 @@ proptest! {
                 error,
                 stderr: said.into_bytes(),
                 missing_variables: Vec::new(),
+                sandbox: None,
             }),
         };
         let told = crate::cli::Error::from(error).to_string();

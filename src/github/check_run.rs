@@ -213,6 +213,25 @@ impl CheckRun {
     }
 }
 
+impl CheckRun {
+    /// Completes the run as cancelled: a signal ended the check. One request, no annotations: there is little time.
+    pub async fn cancel(&self, api: &Api, identity: &Identity) -> Result<(), ApiError> {
+        let body = Update {
+            status: Some("completed"),
+            conclusion: Some("cancelled"),
+            details_url: identity.details_url.as_deref(),
+            output: Output {
+                title: "Cancelled",
+                summary: "The check was ended before it was complete. Nothing is claimed.",
+                annotations: Vec::new(),
+            },
+        };
+        let path = format!("/check-runs/{}", self.id);
+        api.append::<serde_json::Value>(&path, &body).await?;
+        Ok(())
+    }
+}
+
 /// The oldest run with this identity, over all pages. `filter=all`: the latest ones only would hide ours behind
 /// another of the same name.
 async fn find(api: &Api, identity: &Identity) -> Result<Option<u64>, ApiError> {

@@ -123,6 +123,7 @@ mod tests {
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
             pass_env: pass_env.iter().map(|name| (*name).into()).collect(),
+            sandbox: Default::default(),
         }
     }
 

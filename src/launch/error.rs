@@ -60,6 +60,20 @@ pub enum LaunchError {
         /// As given.
         name: String,
     },
+    /// A sandbox is required, and there is none to be had.
+    #[error(
+        "the server was not started, because its sandbox is required and is not whole here: {why}"
+    )]
+    NoSandbox {
+        /// What is missing.
+        why: String,
+    },
+    /// A program in a place that the sandbox hides.
+    #[error("`{command}` is in a place that the sandbox does not show to the server")]
+    Hidden {
+        /// As given.
+        command: String,
+    },
     /// What the operating system says.
     #[error("`{command}` could not be started: {source}")]
     Other {
@@ -92,6 +106,12 @@ impl LaunchError {
             Self::BadVariable { .. } => "a name is not empty and holds no `=`; write `--env NAME=VALUE` and `--pass-env NAME`".into(),
             Self::RunnersVariable { .. } => {
                 "it carries the rights of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()
+            }
+            Self::NoSandbox { .. } => {
+                "run it on a newer kernel, or without `--sandbox-required` (`sandbox-required` in mcp-keel.toml)".into()
+            }
+            Self::Hidden { .. } => {
+                "of a home folder the sandbox shows tools, caches and the working copy: move the program there, or use `--sandbox off`".into()
             }
             Self::Other { .. } => "start the command by hand in the same directory to see more".into(),
         }

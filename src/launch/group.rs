@@ -76,22 +76,27 @@ impl Drop for Group {
     }
 }
 
-/// Kills every process of every launch that is still there. Synchronous and callable from anywhere: a panic hook, a
-/// task that waits for signals.
-pub fn kill_all() {
-    // A panic while the lock is held must not wait for itself.
-    let mut tries = 0;
-    let mut live = loop {
-        match LIVE.try_lock() {
-            Ok(live) => break live,
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-            Err(std::sync::TryLockError::WouldBlock) if tries < 500 => {
-                tries += 1;
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            Err(std::sync::TryLockError::WouldBlock) => return,
+/// For when this program is about to end: asks every launch that is still there to end, waits at most `grace` until its group has, and kills what is left. A
+/// server that runs a container removes it when it is asked. Synchronous and callable from any thread.
+pub fn end_all(grace: Duration) {
+    if let Some(live) = live_now() {
+        // Whatever is about to be started, on this thread or another, is not.
+        ENDED.store(true, Ordering::Relaxed);
+        #[cfg(unix)]
+        live.values()
+            .for_each(|leader| signal_group(*leader, nix::sys::signal::Signal::SIGTERM));
+        let until = std::time::Instant::now() + grace;
+        while live.values().any(|leader| group_runs(*leader)) && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
         }
-    };
+    }
+    kill_all();
+}
+
+/// Kills every process of every launch that is still there. Synchronous and callable from anywhere: a panic hook, a
+/// thread that waits for signals.
+pub fn kill_all() {
+    let Some(mut live) = live_now() else { return };
     while let Some((marker, leader)) = live.first_key_value() {
         let (marker, leader) = (marker.clone(), *leader);
         kill(&marker, leader, &live);
@@ -99,12 +104,30 @@ pub fn kill_all() {
     }
 }
 
-/// [`kill_all`] for good, when this program is about to end: a thread that is about to start a server does not.
-pub fn end_all() {
-    let live = live();
-    ENDED.store(true, Ordering::Relaxed);
-    drop(live);
-    kill_all();
+/// [`live`], but a panic while the lock is held must not wait for itself.
+fn live_now() -> Option<MutexGuard<'static, BTreeMap<String, u32>>> {
+    for _ in 0..500 {
+        match LIVE.try_lock() {
+            Ok(live) => return Some(live),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+    None
+}
+
+/// Whether anything of a group still runs. Where it cannot be told from what has ended and is not reaped, it does.
+fn group_runs(leader: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    return strays::group_runs(leader);
+    #[cfg(all(unix, not(target_os = "linux")))]
+    return i32::try_from(leader).is_ok_and(|leader| {
+        nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), None).is_ok()
+    });
+    #[cfg(not(unix))]
+    return leader == 0;
 }
 
 fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
@@ -248,6 +271,12 @@ mod strays {
                 .map(|(pid, _)| *pid)
                 .collect()
         }
+    }
+
+    pub(super) fn group_runs(leader: u32) -> bool {
+        table()
+            .values()
+            .any(|process| process.group == leader && !process.zombie)
     }
 
     fn pid_of(pid: u32) -> Pid {

@@ -13,8 +13,8 @@ pub fn install_guards() {
 
 /// Resolves when the user or the system asks this program to end, with the exit code that shells expect for it.
 ///
-/// `main` selects on it, calls [`end_all`](super::end_all) and exits with the code: servers run in process groups of their own, so
-/// a ctrl-c on the terminal reaches only us.
+/// Whoever waits for it calls [`super::end_all`] and exits with the code: servers run in process groups of their own,
+/// so a ctrl-c on the terminal reaches only us.
 #[cfg(unix)]
 pub async fn interrupted() -> i32 {
     use tokio::signal::unix::{SignalKind, signal};

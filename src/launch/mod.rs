@@ -6,12 +6,14 @@
 //!   ([`environment`]), never the rights of the workflow run.
 //! - **Nothing is left behind** on any way out: a normal end ([`Launched::shutdown`]), an error or a cancelled task
 //!   (the handle is dropped), a panic ([`install_guards`]) and a signal ([`interrupted`], [`end_all`]).
+//! - **Limits**: in a [`sandbox`] the kernel decides which files and whether a network there are.
 //! - **stderr is drained** all the time and its end is kept, raw.
 
 mod environment;
 mod error;
 mod group;
 mod guards;
+pub mod sandbox;
 mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +26,7 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use group::Group;
+use sandbox::{Level, Listener, Observed, Sandbox};
 use tail::Tail;
 
 pub use environment::{Environment, environment};
@@ -43,6 +46,8 @@ pub struct LaunchSpec {
     pub env: BTreeMap<String, String>,
     /// Variables taken over from our environment.
     pub pass_env: BTreeSet<String>,
+    /// What it may touch.
+    pub sandbox: Sandbox,
 }
 
 /// How long to wait for a server to end by itself, step by step.
@@ -73,6 +78,8 @@ pub struct Ending {
     pub forced: bool,
     /// The end of what it wrote to stderr, raw.
     pub stderr: Vec<u8>,
+    /// What its sandbox said.
+    pub sandbox: Observed,
 }
 
 /// A server that runs. Dropping it kills it with everything that it started.
@@ -82,6 +89,7 @@ pub struct Launched {
     stdout: Option<ChildStdout>,
     stderr: Tail,
     missing: Vec<String>,
+    sandbox: Option<Listener>,
     // Before the child: the group is killed while the leader has not been reaped, so its number is still its own.
     group: Group,
     child: Box<dyn ChildWrapper>,
@@ -106,7 +114,7 @@ impl LaunchSpec {
 
 /// Starts the server of `spec`. Needs a tokio runtime.
 pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
-    let Environment { variables, missing } = spec.verify(std::env::vars_os())?;
+    let Environment { variables, missing } = spec.verify(crate::ours::vars())?;
     let Some((program, arguments)) = spec.command.split_first() else {
         return Err(LaunchError::NoCommand);
     };
@@ -119,7 +127,43 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         Some(file) if cfg!(windows) => file.as_os_str(),
         _ => OsStr::new(program),
     };
+    #[cfg(target_os = "linux")]
+    let (start, arguments, inherited, listener) = match spec.sandbox.level {
+        Level::Off => (start, arguments.to_vec(), None, None),
+        _ => {
+            let orders = sandbox::Orders::new(spec, &variables, file.as_deref());
+            let (start, arguments) = sandbox::command(&spec.command);
+            let (reader, inherited) = std::io::pipe()
+                .and_then(|(reader, writer)| Ok((reader, sandbox::inheritance(&orders, writer)?)))
+                .map_err(|source| LaunchError::diagnose(spec, None, source))?;
+            let listener = Listener::of(reader);
+            (
+                OsStr::new(start),
+                arguments,
+                Some(inherited),
+                Some(listener),
+            )
+        }
+    };
+    #[cfg(not(target_os = "linux"))]
+    let listener = match spec.sandbox {
+        Sandbox {
+            level: Level::Off, ..
+        } => None,
+        Sandbox { required: true, .. } => {
+            return Err(LaunchError::NoSandbox {
+                why: sandbox::ELSEWHERE.into(),
+            });
+        }
+        Sandbox { .. } => Some(Listener::elsewhere()),
+    };
     let mut command = CommandWrap::with_new(start, |command| {
+        #[cfg(target_os = "linux")]
+        if let Some(inherited) = inherited {
+            use command_fds::CommandFdExt as _;
+            // Refused only where two descriptors are to have one number.
+            let _ = command.fd_mappings(inherited);
+        }
         command
             .args(arguments)
             .env_clear()
@@ -156,9 +200,49 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stdout,
         stderr,
         missing,
+        sandbox: listener,
         group,
         child,
     })
+}
+
+impl LaunchSpec {
+    /// Why the server never ran, as its sandbox tells it.
+    pub fn not_started(&self, sandbox: &Observed) -> Option<LaunchError> {
+        if let Some(why) = sandbox.refused() {
+            return Some(LaunchError::NoSandbox { why });
+        }
+        let source = std::io::Error::from_raw_os_error(sandbox.not_started()?);
+        let ours = crate::ours::vars();
+        let environment = environment(self, ours).unwrap_or_default();
+        let path = environment.variables.get(OsStr::new("PATH"));
+        let program = self.command.first().map_or("", String::as_str);
+        let file = find_program(program, self.cwd.as_deref(), path.map(AsRef::as_ref));
+        match file {
+            // It may be run, and not from in there.
+            Some(file)
+                if source.kind() == std::io::ErrorKind::PermissionDenied
+                    && is_executable(&file) =>
+            {
+                Some(LaunchError::Hidden {
+                    command: program.to_owned(),
+                })
+            }
+            file => Some(LaunchError::diagnose(self, file.as_deref(), source)),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    file.metadata()
+        .is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_: &Path) -> bool {
+    false
 }
 
 impl Launched {
@@ -211,10 +295,15 @@ impl Launched {
         }
         // All writers are gone, so the rest of stderr is at hand.
         self.stderr.ended(Duration::from_millis(500)).await;
+        let sandbox = match &self.sandbox {
+            Some(listener) => listener.heard(Duration::from_millis(500)).await,
+            None => Observed::default(),
+        };
         Ending {
             status,
             forced,
             stderr: self.stderr.bytes(),
+            sandbox,
         }
     }
 

@@ -283,12 +283,27 @@ impl Policy {
             Some(RuleSetting::Action(action)) => *action,
             Some(RuleSetting::Level(level)) if self.fail_on.reached_by(*level) => Action::Block,
             Some(RuleSetting::Level(_)) => Action::Audit,
-            None if note.rule.starts_with("acceptance-") => Action::Warn,
+            None if note.rule.starts_with("acceptance-")
+                || note.rule.starts_with("sandbox-")
+                || note.rule == "secret-in-surface" =>
+            {
+                Action::Warn
+            }
             None => Action::Audit,
         };
         match (self.enforcement, self.rules.get(note.rule)) {
             (Enforcement::Warn, Some(RuleSetting::Action(_))) => wanted,
             (enforcement, _) => wanted.min(enforcement.action()),
+        }
+    }
+
+    /// Whether a capture that is unreliable for this reason is compared all the same, as far as it stands still. Unless
+    /// the policy says so of the rule, nothing is claimed about such a server, whatever the enforcement.
+    pub fn tolerates(&self, rule: &str) -> bool {
+        match self.rules.get(rule) {
+            Some(RuleSetting::Action(action)) => *action < Action::Block,
+            Some(RuleSetting::Level(level)) => !self.fail_on.reached_by(*level),
+            None => false,
         }
     }
 

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 
-use super::toolpin::{ecmascript, instructs_to_use};
+use super::mentions::Mentions;
+use super::toolpin::ecmascript;
 use super::{Pattern, Severity};
 use crate::canonical::{Json, is_invisible, pointer};
 use crate::surface::{Component, Kind, Note, Surface};
@@ -73,9 +74,11 @@ pub fn scan(surface: &Surface) -> Vec<Finding> {
             });
         }
     }
-    let names = tool_names(surface);
+    let names: Vec<String> = tool_names(surface).into_iter().collect();
+    let units: Vec<Vec<u16>> = names.iter().map(|it| it.encode_utf16().collect()).collect();
+    let mentions = Mentions::of(units.iter().map(Vec::as_slice));
     for component in &surface.components {
-        of_component(component, &names, &mut findings);
+        of_component(component, &names, &mentions, &mut findings);
     }
     lookalikes(surface, &mut findings);
     findings
@@ -112,7 +115,12 @@ fn finding(
     }
 }
 
-fn of_component(component: &Component, names: &BTreeSet<String>, findings: &mut Vec<Finding>) {
+fn of_component(
+    component: &Component,
+    names: &[String],
+    mentions: &Mentions,
+    findings: &mut Vec<Finding>,
+) {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut note = |rule, severity, pointer: &str, message| {
         let count = counts.entry(rule).or_default();
@@ -135,11 +143,10 @@ fn of_component(component: &Component, names: &BTreeSet<String>, findings: &mut 
         if component.kind == Kind::Tool && place.pointer != "/name" {
             let units: Vec<u16> = place.text.encode_utf16().collect();
             let own = component.definition.get("name").and_then(Json::as_str);
-            for name in names.iter().filter(|it| Some(it.as_str()) != own) {
+            let mentioned = mentions.in_text(&units).into_iter();
+            for name in mentioned.map(|place| names[place].as_str()) {
                 // A word such as `search` names a tool and is also just a word: only names that look like names.
-                if instructs_to_use(&units, &name.encode_utf16().collect::<Vec<_>>())
-                    && name.contains(['_', '-', '.', '/'])
-                {
+                if Some(name) != own && name.contains(['_', '-', '.', '/']) {
                     let message = format!("tells the model to use another tool, `{name}`");
                     note("scan-cross-tool", Severity::Info, &place.pointer, message);
                 }

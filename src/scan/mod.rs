@@ -6,6 +6,7 @@
 //! is honest about a tool that is not. That is why no finding fails a check unless the policy names its rule.
 
 pub mod keel;
+mod mentions;
 pub mod toolpin;
 
 use regex::Regex;

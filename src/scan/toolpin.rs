@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use super::mentions::Mentions;
 use super::{Pattern, Severity};
 use crate::canonical::{Json, Text, locale};
 use crate::surface::{Kind, Surface};
@@ -164,9 +165,11 @@ fn of_entries(entries: &[Entry], prefix: &str) -> Vec<Finding> {
             });
         }
     }
+    let mentions = Mentions::of(names.iter().map(|name| name.units.as_slice()));
     for entry in entries {
-        for sibling in names.iter().filter(|it| it.units != entry.units) {
-            if instructs_to_use(&entry.description_units, &sibling.units) {
+        let siblings = mentions.in_text(&entry.description_units).into_iter();
+        for sibling in siblings.map(|index| names[index]) {
+            if sibling.units != entry.units {
                 findings.push(Finding {
                     code: "cross_tool_instruction",
                     severity: Severity::Info,
@@ -211,75 +214,6 @@ impl PartialEq for Collated {
 
 impl Eq for Collated {}
 
-/// Whether `\b(always\s+)?(call|use|invoke|run)\s+NAME\b` matches, with the flag `i`. (The optional word changes
-/// nothing: what it would match is preceded by a word boundary anyway.)
-///
-/// By hand and not as a pattern, because a name may hold anything and folds its case as ECMAScript does, unit by unit.
-pub(super) fn instructs_to_use(description: &[u16], name: &[u16]) -> bool {
-    const VERBS: [&[u8]; 4] = [b"call", b"use", b"invoke", b"run"];
-    let name: Vec<u16> = name.iter().map(|unit| fold(*unit)).collect();
-    let boundary = |at: usize| {
-        let word = |unit: Option<&u16>| {
-            unit.is_some_and(|unit| {
-                u8::try_from(*unit).is_ok_and(|it| it.is_ascii_alphanumeric() || it == b'_')
-            })
-        };
-        let before = at.checked_sub(1).and_then(|it| description.get(it));
-        word(before) != word(description.get(at))
-    };
-    let is_verb = |at: usize, verb: &[u8]| {
-        description.get(at..at + verb.len()).is_some_and(|units| {
-            units.iter().zip(verb).all(|(unit, letter)| {
-                u8::try_from(*unit).is_ok_and(|it| it.eq_ignore_ascii_case(letter))
-            })
-        })
-    };
-    let is_name = |at: usize| {
-        description.get(at..at + name.len()).is_some_and(|units| {
-            units
-                .iter()
-                .zip(&name)
-                .all(|(unit, wanted)| fold(*unit) == *wanted)
-        })
-    };
-    (0..description.len()).filter(|at| boundary(*at)).any(|at| {
-        VERBS.iter().filter(|verb| is_verb(at, verb)).any(|verb| {
-            let mut after = at + verb.len();
-            while description.get(after).is_some_and(|unit| is_space(*unit)) {
-                after += 1;
-                // The name may itself begin with white space, so every length of the gap is tried.
-                if is_name(after) && boundary(after + name.len()) {
-                    return true;
-                }
-            }
-            false
-        })
-    })
-}
-
-/// ECMAScript's `\s`.
-fn is_space(unit: u16) -> bool {
-    matches!(unit,
-        0x9..=0xd | 0x20 | 0xa0 | 0x1680 | 0x2000..=0x200a | 0x2028 | 0x2029 | 0x202f | 0x205f | 0x3000 | 0xfeff)
-}
-
-/// ECMAScript's `Canonicalize` of a unit, with the flag `i` and without `u`: its upper case where that is one unit, but
-/// never one within ASCII for one beyond it.
-fn fold(unit: u16) -> u16 {
-    let Some(character) = char::from_u32(u32::from(unit)) else {
-        return unit;
-    };
-    let mut upper = character.to_uppercase();
-    let (Some(first), None) = (upper.next(), upper.next()) else {
-        return unit;
-    };
-    match u16::try_from(u32::from(first)) {
-        Ok(folded) if unit >= 128 && folded < 128 => unit,
-        Ok(folded) => folded,
-        Err(_) => unit,
-    }
-}
-
 /// A value in an ECMAScript template string.
 fn text_of(value: Option<&Json>, missing: &str) -> Text {
     match value {
@@ -300,23 +234,5 @@ mod tests {
     #[test]
     fn every_pattern_is_one() {
         assert!(DETECTORS.iter().all(|detector| detector.pattern.is_valid()));
-    }
-
-    #[test]
-    fn case_folds_as_in_ecmascript() {
-        let units = |text: &str| text.encode_utf16().collect::<Vec<u16>>();
-        let uses = |text: &str, name: &str| instructs_to_use(&units(text), &units(name));
-        assert!(uses("Always CALL Delete_All.", "delete_all"));
-        assert!(uses("use \u{c9}t\u{e9}n now", "\u{e9}t\u{c9}n"));
-        assert!(
-            !uses("use t\u{e9} now", "t\u{e9}"),
-            "no word ends in an accent"
-        );
-        assert!(!uses("use \u{17f}top", "stop"), "a long s is no s");
-        assert!(
-            !uses("use \u{2126}", "\u{3c9}"),
-            "the sign for ohm is no omega"
-        );
-        assert!(!uses("reuse a", "a") && !uses("use ab", "a") && uses("use\u{feff}a", "a"));
     }
 }

@@ -237,7 +237,7 @@ fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
 
 /// The executable file that the command leads to, on the PATH that the server gets.
 pub fn locate(command: &str, launch: &LaunchSpec) -> Option<PathBuf> {
-    let environment = crate::launch::environment(launch, std::env::vars_os()).ok()?;
+    let environment = crate::launch::environment(launch, crate::ours::vars()).ok()?;
     let path = environment.variables.get(OsStr::new("PATH"));
     candidates(command, launch.cwd.as_deref(), path.map(AsRef::as_ref))
         .into_iter()

@@ -60,7 +60,7 @@ fn the_answer_to_initialize_is_kept_as_sent() {
     ))
     .run()
     .unwrap();
-    assert_eq!(to_compact(&captured.initialize), result);
+    assert_eq!(to_compact(&captured.greeting), result);
     assert_eq!(captured.surface.protocol_version, "2024-10-07");
     assert_eq!(captured.surface.instructions.unwrap().as_str(), Some("do"));
 }
@@ -180,7 +180,7 @@ fn any_capability_can_be_announced() {
     let text = std::fs::read_to_string(path).unwrap();
     let sent: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let expected = serde_json::json!({
-        "elicitation": {"url": {}}, "roots": {}, "unheard-of": {}, "extensions": {"io.modelcontextprotocol/ui": {}},
+        "elicitation": {"url": {}}, "roots": {}, "unheard-of": {}, "extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}},
         "tasks": {"list": {}, "cancel": {}, "requests": {"sampling": {"createMessage": {}}, "elicitation": {"create": {}}}},
     });
     assert_eq!(sent["params"]["capabilities"], expected);
@@ -761,9 +761,11 @@ mod left_behind {
                 let seen = format!("STRAY={stray}");
                 runtime().block_on(async {
                     let silent = |_| {};
-                    let run = mcp_keel::capture::capture_stdio(
-                        &capture.spec,
+                    let reach = mcp_keel::capture::Reach::Stdio(capture.spec.clone());
+                    let run = mcp_keel::capture::capture(
+                        &reach,
                         &capture.client,
+                        capture.order,
                         &capture.limits,
                         &silent,
                     );

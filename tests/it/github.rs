@@ -124,7 +124,18 @@ impl Pull {
         for name in ["runner/output", "runner/summary.md"] {
             let _ = std::fs::remove_file(self.keel.folder().join(name));
         }
-        let output = Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
+        let output = self.program().output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+
+    fn program(&self) -> Command {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_mcp-keel"));
+        program
             .arg("action")
             .current_dir(self.keel.folder())
             .env_clear()
@@ -136,15 +147,8 @@ impl Pull {
                 self.keel.folder().parent().unwrap(),
             )
             .envs(&self.env)
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Run {
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        }
+            .stdin(Stdio::null());
+        program
     }
 
     fn outputs(&self) -> BTreeMap<String, String> {
@@ -658,6 +662,50 @@ fn a_server_that_cannot_be_captured_is_action_required() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn a_job_that_is_cancelled_leaves_no_run_in_progress() {
+    use std::os::unix::process::ExitStatusExt as _;
+    for signal in [
+        nix::sys::signal::Signal::SIGINT,
+        nix::sys::signal::Signal::SIGTERM,
+    ] {
+        let mut pull = Pull::new(&usual());
+        // It writes where the runner's files are.
+        pull.set("INPUT_SANDBOX", "off");
+        let log = pull.keel.folder().join("runner/received");
+        let silent = json!({"log": log, "on": {"initialize": []}});
+        pull.keel.write("scenario.json", &silent.to_string());
+        let mut running = pull.program().spawn().unwrap();
+        // The server has been asked, so the check run is there.
+        while !log.exists() {
+            assert_eq!(running.try_wait().unwrap(), None);
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        assert_eq!(pull.double.state().runs[0]["status"], "in_progress");
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(running.id()).unwrap());
+        nix::sys::signal::kill(pid, signal).unwrap();
+        let status = running.wait().unwrap();
+        assert_eq!(
+            status.code(),
+            Some(128 + signal as i32),
+            "{:?}",
+            status.signal()
+        );
+        pull.one_run("cancelled");
+    }
+}
+
+#[test]
+fn a_report_that_cannot_be_written_leaves_no_run_in_progress() {
+    let pull = Pull::new(&usual());
+    std::fs::create_dir(pull.keel.folder().join("mcp-keel-report.json")).unwrap();
+    pull.run()
+        .exits(2)
+        .says("mcp-keel-report.json: cannot write it");
+    pull.one_run("action_required");
+}
+
 #[test]
 fn pushes_and_wrong_inputs() {
     let mut pull = Pull::new(&usual());
@@ -676,6 +724,37 @@ fn pushes_and_wrong_inputs() {
     pull.one_run("success");
     pull.env.remove("GITHUB_REPOSITORY");
     pull.run().exits(2).says("GITHUB_REPOSITORY");
+}
+
+/// A pull request changes the server and its configuration. Neither may speak to the runner.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_action_has_a_sandbox_that_a_configuration_cannot_take_away() {
+    let mut pull = Pull::new(&usual());
+    let output = pull.keel.folder().join("runner/output");
+    let scenario = json!({"tools": usual(), "start": [{"write": output, "content": "evil=true"}]});
+    pull.keel.write("scenario.json", &scenario.to_string());
+    let command = serde_json::to_string(&pull.command()).unwrap();
+    let config = format!("[server.weather]\ncommand = {command}\nsandbox = \"off\"\n");
+    pull.keel.write("mcp-keel.toml", &config);
+    pull.set("INPUT_COMMAND", "");
+    let wrote = |pull: &Pull| {
+        let _ = std::fs::remove_file(&output);
+        let run = pull.run().exits(0);
+        // Without Landlock there is nothing to see.
+        if run.stdout.contains("sandbox-unavailable") {
+            return None;
+        }
+        Some(std::fs::read_to_string(&output).unwrap().contains("evil"))
+    };
+    assert_ne!(wrote(&pull), Some(true));
+    pull.set("INPUT_SANDBOX", "off");
+    assert_ne!(wrote(&pull), Some(false));
+    pull.set("INPUT_SANDBOX", "loose");
+    pull.run().exits(2).says("in the inputs of the action");
+    pull.set("INPUT_SANDBOX", "");
+    pull.set("INPUT_SANDBOX-REQUIRED", "maybe");
+    pull.run().exits(2).says("true or false");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 
 use crate::http_double::{
-    Connection, Double, EVENTS, Mcp, Request, Way, event, json_answer, whole, write,
+    Connection, Double, EVENTS, Mcp, Request, Way, event, json_answer, whole, write, write_last,
 };
 use crate::keel::Keel;
 use crate::scripted::scripted;
@@ -143,7 +143,7 @@ fn what_a_server_asks_and_announces_before_its_answer_is_heard() {
             event(&ping.to_string()),
             event(&answer)
         );
-        Some(write(connection, events) && false)
+        Some(write_last(connection, events))
     });
     Keel::new()
         .run(&["capture", "--url", &double.url()])
@@ -185,12 +185,15 @@ fn a_stream_that_ends_before_the_answer_is_taken_up_where_it_ended() {
         match (request.method.as_str(), request.rpc().as_str()) {
             ("POST", "tools/list") => {
                 let primed = format!("{EVENTS}id: e-7\nretry: 1\ndata: \n\n");
-                Some(write(connection, primed) && false)
+                Some(write_last(connection, primed))
             }
             ("GET", _) if request.header("last-event-id") == "e-7" => {
                 let answer =
                     json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": [{"name": "resumed"}]}});
-                Some(write(connection, EVENTS.to_owned() + &event(&answer.to_string())) && false)
+                Some(write_last(
+                    connection,
+                    EVENTS.to_owned() + &event(&answer.to_string()),
+                ))
             }
             _ => None,
         }
@@ -328,7 +331,7 @@ fn a_connection_that_the_server_closed_while_it_waited_is_replaced() {
     let double = special(|request, connection| {
         let answer = Mcp::new(Way::Json, ONE).answer(request)?;
         // Promises to stay, and leaves.
-        Some(write(connection, json_answer(&answer)) && false)
+        Some(write_last(connection, json_answer(&answer)))
     });
     Keel::new()
         .run(&["capture", "--url", &double.url()])

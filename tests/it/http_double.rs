@@ -50,6 +50,12 @@ pub(crate) fn write(connection: &mut dyn Connection, bytes: impl AsRef<[u8]>) ->
     connection.write_all(bytes.as_ref()).is_ok() && connection.flush().is_ok()
 }
 
+/// Writes bytes, and then the connection is closed.
+pub(crate) fn write_last(connection: &mut dyn Connection, bytes: impl AsRef<[u8]>) -> bool {
+    write(connection, bytes);
+    false
+}
+
 /// A whole answer.
 pub(crate) fn whole(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();

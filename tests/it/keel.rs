@@ -56,6 +56,12 @@ impl Keel {
         self.run_in(args, "", &path, &[])
     }
 
+    /// Runs it with these variables too.
+    pub(crate) fn run_with_env(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        self.run_in(args, "", &path, env)
+    }
+
     pub(crate) fn run_with_input(&self, args: &[&str], input: &str) -> Run {
         self.run_in(
             args,
@@ -63,11 +69,6 @@ impl Keel {
             &std::env::var_os("PATH").unwrap_or_default(),
             &[],
         )
-    }
-
-    /// Runs it with variables in its own environment.
-    pub(crate) fn run_with_env(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
-        self.run_in(args, "", &std::env::var_os("PATH").unwrap_or_default(), env)
     }
 
     fn run_in(

@@ -52,6 +52,16 @@ fn every_command_that_it_names_runs() {
         if line.contains("git:") {
             continue; // `a_revision_in_git_is_a_source` runs it.
         }
+        if line.contains("--url") {
+            // These want a server at an address; `it::http` runs such. That the flags are known is seen here.
+            let run = keel.run_on_path(&words, &node);
+            assert!(
+                !run.stderr.contains("unexpected argument"),
+                "{}",
+                run.stderr
+            );
+            continue;
+        }
         keel.run_on_path(&words, &node).exits(0);
     }
 }

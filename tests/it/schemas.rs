@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
+use mcp_keel::capture::Eras;
 use mcp_keel::config::Config;
 use mcp_keel::drift;
 use mcp_keel::judgement::{Exposure, Level, Proof};
@@ -321,6 +322,10 @@ fn the_documented_configuration_reads_and_is_valid() {
         ("[policy.rules]", "[policy.rule]"),
         ("baseline =", "basline ="),
         ("owner =", "ownr ="),
+        ("repeat = 3", "repeat = 11"),
+        ("settle = 5", "settle = 0"),
+        ("args =", "arguments ="),
+        ("reason = \"the folder", "why = \"the folder"),
         ("\"block\"", "\"blok\""),
     ] {
         assert!(text.contains(right), "{right}");
@@ -344,6 +349,8 @@ fn every_key_of_the_configuration_is_documented() {
         "/$defs/server/properties",
         "/$defs/server/properties/client/properties",
         "/$defs/acceptance/properties",
+        "/$defs/mask/properties",
+        "/$defs/profile/properties",
     ] {
         for key in schema.pointer(place).unwrap().as_object().unwrap().keys() {
             assert!(document.contains(&format!("`{key}`")), "{place}: {key}");
@@ -384,6 +391,8 @@ fn the_words_of_the_schemas_are_those_of_the_program() {
         .collect();
     same("config", &policy("unknown"), &unknown, |word| word);
     same("config", &policy("fail-on"), FailOn::ALL, FailOn::word);
+    let eras = "/$defs/server/properties/era/enum";
+    same("config", eras, Eras::ALL, Eras::word);
     same(
         "config",
         &policy("fail-on-exposure"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body as _, Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::pem::PemObject as _;
@@ -80,16 +80,28 @@ pub(super) struct Body {
 }
 
 impl Body {
+    /// Lets the rest of the body go. A connection on which nothing more comes is used again.
+    pub(super) fn release(mut self) {
+        if self.incoming.is_end_stream() {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        let mut idle = self
+            .client
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.sender.take());
+    }
+
     /// The next piece; none at the end.
     pub(super) async fn chunk(&mut self) -> Option<Result<Bytes, String>> {
         loop {
             match self.incoming.frame().await {
                 None => {
-                    let idle = &self.client.idle;
-                    let sender = self.sender.take();
-                    idle.lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .extend(sender);
+                    self.give_back();
                     return None;
                 }
                 Some(Err(error)) => return Some(Err(told(&error))),
@@ -459,9 +471,10 @@ fn untrusted(host: String, error: &std::io::Error) -> HttpError {
         .and_then(|it| it.downcast_ref::<rustls::Error>());
     let problem = error.to_string();
     match cause {
-        Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)) => {
-            HttpError::UnknownIssuer { host, problem }
-        }
+        // A bad signature is one of an authority that only has the name of a trusted one.
+        Some(rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        )) => HttpError::UnknownIssuer { host, problem },
         _ => HttpError::Tls { host, problem },
     }
 }

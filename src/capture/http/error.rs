@@ -118,7 +118,7 @@ pub enum HttpError {
         /// The beginning of the body.
         body: String,
         /// What a GET was answered with, where HTTP+SSE was tried too.
-        get: Option<String>,
+        get: Option<Box<str>>,
     },
     /// The session that it gave us is unknown to it.
     #[error(
@@ -143,8 +143,8 @@ pub enum HttpError {
     NotMcp {
         /// The request.
         method: String,
-        /// Its content type.
-        kind: String,
+        /// Its content type, if it looks like one.
+        kind: Box<str>,
         /// The beginning of the body.
         body: String,
     },
@@ -217,6 +217,59 @@ pub enum HttpError {
 }
 
 impl HttpError {
+    /// The request that was not answered, where there was an answer of some kind, or somebody to answer.
+    pub(in crate::capture) fn method(&self) -> Option<&str> {
+        match self {
+            Self::Exited { method, .. }
+            | Self::Denied { method, .. }
+            | Self::Status { method, .. }
+            | Self::NotMcp { method, .. }
+            | Self::NoAnswer { method, .. }
+            | Self::StreamEnded { method, .. }
+            | Self::Timeout { method, .. } => Some(method),
+            _ => None,
+        }
+    }
+
+    /// Whether the server said that it does not want this request.
+    pub(in crate::capture) fn refuses(&self, refused: &str) -> bool {
+        match self {
+            Self::Denied { method, .. } => method == refused,
+            Self::Status { method, status, .. } => method == refused && (400..500).contains(status),
+            _ => false,
+        }
+    }
+
+    /// The texts of the other side that are quoted in it. Every variant is named, so that none is forgotten.
+    pub(in crate::capture) fn quoted_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Dns { problem, .. }
+            | Self::Connect { problem, .. }
+            | Self::Proxy { problem, .. }
+            | Self::UnknownIssuer { problem, .. }
+            | Self::Tls { problem, .. }
+            | Self::NoRoots { problem }
+            | Self::Broken { problem, .. }
+            | Self::NoEndpoint { problem } => vec![problem],
+            Self::Denied { error, .. } => vec![error],
+            Self::Unauthorized { challenge, .. } => challenge.iter_mut().collect(),
+            Self::Redirect { to, .. } | Self::ForeignEndpoint { to } => vec![to],
+            Self::Status { body, .. } | Self::NotMcp { body, .. } | Self::NoAnswer { body, .. } => {
+                vec![body]
+            }
+            Self::Compressed { encoding, .. } => vec![encoding],
+            Self::StreamEnded { problem, .. } => problem.iter_mut().collect(),
+            Self::Refused { .. }
+            | Self::Occupied { .. }
+            | Self::Exited { .. }
+            | Self::NotReady { .. }
+            | Self::SessionLost { .. }
+            | Self::Timeout { .. }
+            | Self::TooManyBytes { .. }
+            | Self::TooManyEvents { .. } => Vec::new(),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         const ADDRESS: &str =

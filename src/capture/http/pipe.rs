@@ -37,6 +37,9 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// The longest pause between two attempts to reach a server that is being started.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// With it the client says that it is ready.
+const READY: &str = "notifications/initialized";
+
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -177,25 +180,37 @@ impl Shared {
                 });
                 continue;
             }
-            let is_ready = message.is("notifications/initialized");
-            let listens = is_ready && self.state().transport != HttpTransport::Sse;
-            let refused = listens && self.listen(true).await;
-            let sent = tokio::time::timeout(self.limits.request, self.post(&message, line)).await;
+            // A little less than what a request that waits behind it has, so that the better reason comes first.
+            let patience = self.limits.request.mul_f64(0.9);
+            let sent = tokio::time::timeout(patience, self.notify(&message, line)).await;
             let sent = sent.unwrap_or_else(|_| {
                 Err(HttpError::Timeout {
                     method: message.what().to_owned(),
-                    after: self.limits.request,
+                    after: patience,
                 }
                 .into())
             });
             match sent {
-                Ok(()) if refused => _ = self.listen(false).await,
-                Ok(()) => {}
+                Err(error) if message.is(READY) => self.fail(error).await,
                 // A server that does not want our answers still answers our questions.
-                Err(_) if !is_ready => {}
-                Err(error) => self.fail(error).await,
+                _ => {}
             }
         }
+    }
+
+    /// A message that wants no answer. Before the server is told that the client is ready, it is listened to.
+    async fn notify(
+        self: &Arc<Self>,
+        message: &Outgoing,
+        line: String,
+    ) -> Result<(), CaptureError> {
+        let listens = message.is(READY) && self.state().transport != HttpTransport::Sse;
+        let refused = listens && self.listen().await;
+        self.post(message, line).await?;
+        if refused {
+            self.spawn(Arc::clone(self).listening(oneshot::channel().0));
+        }
+        Ok(())
     }
 
     /// A request to where messages go.
@@ -286,10 +301,14 @@ impl Shared {
             return self.refused(message, answered, body).await;
         }
         match message.id {
-            // What a server says to a notification is nothing that we asked for.
-            None => Ok(()),
-            Some(_) if self.state().transport == HttpTransport::Sse => Ok(()),
-            Some(id) => self.answer(id, message.what(), answered).await,
+            Some(id) if self.state().transport != HttpTransport::Sse => {
+                self.answer(id, message.what(), answered).await
+            }
+            // What a server says to a notification is nothing that we asked for, and over HTTP+SSE answers come elsewhere.
+            _ => {
+                answered.body.release();
+                Ok(())
+            }
         }
     }
 
@@ -348,9 +367,9 @@ impl Shared {
                     .await;
                 }
                 Err(CaptureError::Http(HttpError::Status { status, .. })) => {
-                    get = Some(status.to_string())
+                    get = Some(status.to_string().into())
                 }
-                Err(error) => get = Some(error.to_string()),
+                Err(_) => get = Some("no event stream".into()),
             }
         }
         let error = said.as_ref().and_then(|it| {
@@ -415,12 +434,64 @@ impl Shared {
 
     /// Opens the stream on which the server speaks by itself, and waits until it is open or refused. Servers need not have
     /// one. Returns whether it may be worth asking again.
-    async fn listen(self: &Arc<Self>, wait: bool) -> bool {
-        let (refused, opened) = oneshot::channel();
+    async fn listen(self: &Arc<Self>) -> bool {
+        let (refused, told) = oneshot::channel();
         self.spawn(Arc::clone(self).listening(refused));
-        match wait {
-            true => matches!(tokio::time::timeout(OPENING, opened).await, Ok(Ok(true))),
-            false => false,
+        let patience = OPENING.min(self.limits.request / 4);
+        matches!(tokio::time::timeout(patience, told).await, Ok(Ok(true)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::super::spec::{Endpoint, Template};
+    use super::*;
+
+    /// What goes out for one line.
+    async fn sent(line: &str) -> String {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("a port");
+        let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
+        let spec = HttpSpec::of(Endpoint::new(&Template::new(url), &|_| None).expect("an address"));
+        let limits = Limits::default();
+        let client = Client::new(&spec, limits.start).expect("a client");
+        let (_pipe, mut near) = Pipe::open(client, &spec, Arc::default(), &limits);
+        near.write_all(format!("{line}\n").as_bytes())
+            .await
+            .expect("written");
+        let (mut socket, _) = listener.accept().await.expect("a connection");
+        let mut request = Vec::new();
+        while !request.ends_with(line.as_bytes()) {
+            assert_ne!(socket.read_buf(&mut request).await.expect("bytes"), 0);
         }
+        String::from_utf8(request).expect("text")
+    }
+
+    #[tokio::test]
+    async fn a_message_that_names_its_revision_says_so_in_the_headers_too() {
+        let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+        let request = sent(line).await;
+        assert!(
+            request.contains("\r\nmcp-protocol-version: 2026-07-28\r\n"),
+            "{request}"
+        );
+        assert!(
+            request.contains("\r\nmcp-method: tools/list\r\n"),
+            "{request}"
+        );
+        assert!(!request.contains("mcp-session-id"), "{request}");
+    }
+
+    #[tokio::test]
+    async fn a_message_that_does_not_says_nothing() {
+        let request = sent(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#).await;
+        assert!(request.starts_with("POST /mcp HTTP/1.1\r\n"), "{request}");
+        assert!(
+            !request.contains("mcp-method") && !request.contains("mcp-protocol"),
+            "{request}"
+        );
     }
 }

@@ -490,3 +490,142 @@ impl Proxy {
         self.authorization.as_ref()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(name: &str) -> Option<String> {
+        let known = [
+            ("TOKEN", "hunter2\n"),
+            ("HOST", "x.example"),
+            ("EMPTY", " "),
+            ("http_proxy", "http://me:pw@proxy:3128"),
+            ("NO_PROXY", "y.example"),
+        ];
+        known
+            .iter()
+            .find(|(it, _)| *it == name)
+            .map(|(_, value)| (*value).to_owned())
+    }
+
+    fn endpoint(typed: &str) -> Endpoint {
+        Endpoint::new(&Template::new(typed), &variable).expect("an address")
+    }
+
+    fn wrong(typed: &str) -> String {
+        Endpoint::new(&Template::new(typed), &variable)
+            .expect_err("no address")
+            .to_string()
+    }
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_secret() {
+        let shown =
+            |typed: &str| format!("{0} {0:?} {1}", endpoint(typed), endpoint(typed).place());
+        let plain = "https://x.example/mcp";
+        assert_eq!(
+            shown("https://x.example/mcp?key=1#f"),
+            format!("{plain} Endpoint({plain}) {plain}")
+        );
+        let filled = "https://${HOST}/s/${TOKEN}/mcp";
+        assert_eq!(
+            shown(&format!("{filled}?k=${{TOKEN}}")),
+            format!("{filled} Endpoint({filled}) {filled}")
+        );
+        assert_eq!(
+            endpoint(filled).url().as_str(),
+            "https://x.example/s/hunter2/mcp"
+        );
+        assert_eq!(
+            endpoint("http://127.0.0.1:3000/mcp").place(),
+            "http://127.0.0.1/mcp"
+        );
+        assert_eq!(
+            endpoint("http://[::1]:3000/mcp").place(),
+            "http://[::1]/mcp"
+        );
+        assert_eq!(
+            endpoint("http://x.example:3000/mcp").place(),
+            "http://x.example:3000/mcp"
+        );
+        assert_eq!(
+            endpoint("https://x.example:443/mcp").origin(),
+            "https://x.example"
+        );
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_without_being_quoted() {
+        assert_eq!(
+            wrong("https://me:hunter2@x.example/"),
+            "the address holds credentials (user:password@)"
+        );
+        assert_eq!(
+            wrong("file:///etc/passwd"),
+            "the address begins with `file:`, not with http:// or https://"
+        );
+        assert_eq!(
+            wrong("https://${NOBODY}/"),
+            "the variable NOBODY is not set here"
+        );
+        assert_eq!(
+            wrong("https://${EMPTY}/"),
+            "the variable EMPTY is not set here"
+        );
+        assert_eq!(wrong("https://${HOST/"), "`${` is not closed");
+        assert!(wrong("https://").starts_with("the address is not a URL"));
+    }
+
+    #[test]
+    fn a_template_is_shown_only_if_it_names_its_secret() {
+        assert_eq!(
+            Template::new("Bearer ${TOKEN}").shown(),
+            Some("Bearer ${TOKEN}")
+        );
+        assert_eq!(Template::new("Bearer hunter2").shown(), None);
+        assert_eq!(Template::new("abc").shown(), None);
+        assert_eq!(Template::new("hunter2 ${TOKEN}").shown(), None);
+        assert_eq!(format!("{:?}", Template::new("hunter2")), "Template(***)");
+    }
+
+    #[test]
+    fn header_values_are_filled_in_and_debug_does_not_show_them() {
+        let (name, value) = header_line("Authorization: Bearer ${TOKEN}").expect("a header");
+        let headers = Headers::new([(name.as_str(), &value)], &variable).expect("headers");
+        assert_eq!(headers.map()["authorization"], "Bearer hunter2");
+        let mut spec = HttpSpec::of(endpoint("https://${HOST}/"));
+        spec.headers = headers;
+        assert!(!format!("{spec:?}").contains("hunter2"), "{spec:?}");
+        assert_eq!(spec.secrets(), ["x.example", "hunter2", "Bearer hunter2"]);
+        let two_lines = Template::new("a\nb");
+        assert!(Headers::new([("X", &two_lines)], &variable).is_err());
+        assert!(Headers::new([("X Y", &value)], &variable).is_err());
+    }
+
+    #[test]
+    fn a_proxy_is_what_was_typed_or_what_the_environment_says_if_asked() {
+        let proxy =
+            |typed: &str, url: &str| Proxy::new(&Template::new(typed), &endpoint(url), &variable);
+        let found = proxy("env", "http://x.example/")
+            .expect("read")
+            .expect("a proxy");
+        assert_eq!(
+            (found.address().host(), found.address().port_u16()),
+            (Some("proxy"), Some(3128))
+        );
+        assert_eq!(
+            found.authorization().expect("credentials"),
+            "Basic bWU6cHc="
+        );
+        assert_eq!(proxy("env", "https://x.example/").expect("read"), None);
+        assert_eq!(proxy("env", "http://y.example/").expect("read"), None);
+        let typed = proxy("http://me:${TOKEN}@p:1", "https://y.example/")
+            .expect("read")
+            .expect("a proxy");
+        assert_eq!(typed.address().host(), Some("p"));
+        assert!(!format!("{typed:?}").contains("hunter2"), "{typed:?}");
+        assert!(proxy("https://p:1", "http://x.example/").is_err());
+        assert!(proxy("p:1", "http://x.example/").is_err());
+    }
+}

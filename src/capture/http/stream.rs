@@ -20,7 +20,8 @@ use super::message;
 use super::pipe::Shared;
 use super::spec::HttpTransport;
 use super::sse::Decoder;
-use crate::canonical::{self, Json};
+use crate::canonical::Json;
+use crate::canonical::reader::parse_within;
 use crate::capture::error::CaptureError;
 use crate::capture::inbox::shortened;
 use crate::capture::wire;
@@ -86,9 +87,13 @@ impl Shared {
                 }
                 let kind = match kind {
                     "" => "of no stated type".to_owned(),
-                    kind => format!("`{}`", shortened(kind)),
+                    kind if kind.len() <= 40 && kind.chars().all(is_of_a_type) => {
+                        format!("`{kind}`")
+                    }
+                    _ => "of a type that is none".to_owned(),
                 };
                 let body = shortened(&String::from_utf8_lossy(&body));
+                let kind = kind.into();
                 Err(HttpError::NotMcp { method, kind, body }.into())
             }
         }
@@ -220,8 +225,7 @@ impl Shared {
         expected: Option<Expected<'_>>,
         mut endpoint: Option<oneshot::Sender<Vec<u8>>>,
     ) -> Result<Ended, CaptureError> {
-        let limit = self.limits.bytes;
-        let mut decoder = Decoder::new(limit);
+        let mut decoder = Decoder::new(self.limits.answer_bytes);
         let mut answered = false;
         let mut problem = None;
         loop {
@@ -241,7 +245,7 @@ impl Shared {
             };
             self.count(bytes.len())?;
             let events = decoder.push(&bytes);
-            for event in events.map_err(|_| HttpError::TooManyBytes { limit })? {
+            for event in events.map_err(|_| self.too_long())? {
                 if self.events.fetch_add(1, Ordering::Relaxed) >= EVENTS {
                     return Err(HttpError::TooManyEvents { limit: EVENTS }.into());
                 }
@@ -278,8 +282,13 @@ impl Shared {
         if text.is_empty() {
             return Ok(false);
         }
-        let message = match canonical::parse(text) {
-            Ok(message) => message,
+        let limit = self.limits.values;
+        let message = match parse_within(text, limit) {
+            Ok((message, _)) => message,
+            Err(error) if wire::is_too_many(&error.problem) => {
+                let unit = "JSON values";
+                return Err(CaptureError::TooMuch { limit, unit });
+            }
             Err(error) if wire::looks_like_an_answer(text) => {
                 return Err(CaptureError::Unreadable {
                     method: expected.and_then(|it| self.inbox.open(it.id)),
@@ -334,6 +343,9 @@ impl Shared {
             })?;
             self.count(chunk.len())?;
             whole.extend_from_slice(&chunk);
+            if whole.len() > self.limits.answer_bytes {
+                return Err(self.too_long());
+            }
         }
         Ok(whole)
     }
@@ -350,6 +362,13 @@ impl Shared {
         };
         let _ = tokio::time::timeout(REST, read).await;
         beginning
+    }
+
+    fn too_long(&self) -> CaptureError {
+        CaptureError::TooMuch {
+            limit: self.limits.answer_bytes,
+            unit: "bytes",
+        }
     }
 
     /// Counts what came, whatever it is.
@@ -388,6 +407,11 @@ fn content_type(headers: &HeaderMap) -> String {
         .next()
         .unwrap_or_default();
     essence.trim().to_ascii_lowercase()
+}
+
+/// Whether a character stands in content types that are worth telling; no secret is made of these alone.
+fn is_of_a_type(character: char) -> bool {
+    character.is_ascii_alphabetic() || "/+-.".contains(character)
 }
 
 fn no_answer(method: String, body: &[u8]) -> HttpError {

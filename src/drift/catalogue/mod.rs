@@ -2,10 +2,12 @@
 //! every report format read this table.
 
 mod component;
+mod containment;
 mod finding;
 mod pin;
 mod scan;
 mod server;
+mod stability;
 mod tool;
 
 use std::sync::LazyLock;
@@ -100,6 +102,8 @@ static ALL: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         tool::RULES,
         component::RULES,
         finding::RULES,
+        stability::RULES,
+        containment::RULES,
         pin::RULES,
         scan::RULES,
     ]

@@ -1,0 +1,80 @@
+//! A signal to us: the servers are ended, what others still believe to be going on is completed, and the program exits
+//! with the code that shells expect, even if it is busy.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// How long a server may take to end after a signal to us. GitHub waits 7.5 s between its two signals.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long the last words may take.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long the program may be busy after a signal before it is ended from beside.
+const BUSY: Duration = Duration::from_millis(250);
+
+type LastWords = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+
+/// What is to be done, on any runtime, if a signal ends the program before [`nothing_left_to_say`].
+pub(super) fn last_words(words: impl Future<Output = ()> + Send + 'static) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::pin(words));
+}
+
+/// What was to be done has been done.
+pub(super) fn nothing_left_to_say() {
+    LAST_WORDS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+}
+
+/// Ends the servers and says the last words. Whoever comes second waits for the first to end the program.
+pub(super) async fn end() {
+    static BEGUN: AtomicBool = AtomicBool::new(false);
+    if BEGUN.swap(true, Ordering::Relaxed) {
+        // Not for ever: a signal ends the program in bounded time, whatever goes wrong on the way.
+        return tokio::time::sleep(GRACE + PATIENCE).await;
+    }
+    crate::launch::end_all(GRACE);
+    let words = LAST_WORDS
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    if let Some(words) = words {
+        let _ = tokio::time::timeout(PATIENCE, words).await;
+    }
+}
+
+/// Watches for signals from a thread of its own. The runtime does, too, and ends more politely; but it sees a signal
+/// only when it is not computing, and what it computes comes from a server.
+pub(super) fn watch() {
+    // Without a second thread the signals still reach the first.
+    let _ = std::thread::Builder::new()
+        .name("signals".into())
+        .spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let Ok(runtime) = runtime else { return };
+            runtime.block_on(async {
+                let code = crate::launch::interrupted().await;
+                // The first thread sees it as well and is gone by then, unless it is busy or waits for a server.
+                tokio::time::sleep(BUSY).await;
+                end().await;
+                leave(code);
+            });
+        });
+}
+
+#[expect(
+    clippy::exit,
+    reason = "the first thread is busy with what a server sent and cannot be asked"
+)]
+fn leave(code: i32) -> ! {
+    std::process::exit(code)
+}

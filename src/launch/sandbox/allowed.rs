@@ -1,0 +1,414 @@
+//! Which folders a sandboxed server may read and write.
+//!
+//! Landlock only allows: what is to be hidden is what is left out. So a folder above something hidden is allowed entry
+//! by entry, without that one, and a file that appears in it later is not allowed.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What is known of a launch.
+pub(super) struct Situation<'a> {
+    /// The home folder that the server is told.
+    pub(super) home: Option<&'a Path>,
+    /// The temporary folder that the server is told.
+    pub(super) temporary: Option<&'a Path>,
+    /// Folders of ours that hold secrets or rights of the workflow run.
+    pub(super) secret: Vec<PathBuf>,
+    /// Where the server starts.
+    pub(super) folder: &'a Path,
+    /// Where this program runs.
+    pub(super) here: &'a Path,
+    /// The folders of the server's PATH.
+    pub(super) path: Vec<PathBuf>,
+    /// The program as found, and the arguments.
+    pub(super) words: Vec<PathBuf>,
+}
+
+/// Folders and files, without what does not exist.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Allowed {
+    pub(super) read: BTreeSet<PathBuf>,
+    pub(super) write: BTreeSet<PathBuf>,
+}
+
+/// Homes and secrets of others, whoever runs this.
+const HIDDEN: [&str; 4] = ["/root", "/home", "/run/user", "/run/secrets"];
+
+/// Devices that programs need. No others: root may read disks.
+const DEVICES: [&str; 8] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+];
+
+/// Toolchains in a home folder. None of them keeps a credential.
+const TOOLS: [&str; 36] = [
+    ".asdf",
+    ".bun",
+    ".cargo/bin",
+    ".conda/envs",
+    ".deno",
+    ".dotnet",
+    ".fnm",
+    ".gem",
+    ".ghcup",
+    ".jenv",
+    ".local/bin",
+    ".local/lib",
+    ".local/pipx",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/nvm",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".local/share/virtualenvs",
+    ".nix-profile",
+    ".npm-global",
+    ".nvm",
+    ".opam",
+    ".proto",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman/candidates",
+    ".volta",
+    ".yarn",
+    "anaconda3",
+    "go",
+    "miniconda3",
+    "miniforge3",
+    "n",
+];
+
+/// What package launchers write in a home folder.
+const CACHES: [&str; 11] = [
+    ".bun/install",
+    ".cache",
+    ".cargo/git",
+    ".cargo/registry",
+    ".gradle/caches",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2/repository",
+    ".npm",
+    ".nuget/packages",
+    "go/pkg",
+];
+
+/// What a launcher creates when it is used for the first time, and cannot create once it is limited.
+const CREATED: [(&[&str], &[&str]); 2] = [
+    (
+        &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"],
+        &[".npm", ".cache"],
+    ),
+    (&["uvx", "uv", "pipx"], &[".cache", ".local/share/uv"]),
+];
+
+/// Folders beside `bin` that keep credentials.
+const KEEPERS: [&str; 3] = [".cargo", ".local", ".config"];
+
+/// Makes the caches that a launcher would make, so that they can be allowed.
+pub(super) fn make_caches(home: Option<&Path>, program: &str) {
+    let name = Path::new(program).file_name().and_then(|it| it.to_str());
+    let folders = CREATED
+        .iter()
+        .find(|(launchers, _)| name.is_some_and(|name| launchers.contains(&name)));
+    for (home, (_, folders)) in home.into_iter().zip(folders) {
+        for folder in folders.iter().filter(|_| home.is_dir()) {
+            // A launcher that cannot make its cache says so better than we could.
+            let _ = std::fs::create_dir_all(home.join(folder));
+        }
+    }
+}
+
+impl Situation<'_> {
+    /// What the server may read and write.
+    pub(super) fn allowed(&self) -> Allowed {
+        let home = self.home.and_then(|home| home.canonicalize().ok());
+        let home = home.filter(|home| home.parent().is_some());
+        let mut hidden: Vec<PathBuf> = HIDDEN.iter().map(PathBuf::from).collect();
+        hidden.extend(home.clone());
+        let others = self.secret.iter().filter_map(|it| it.canonicalize().ok());
+        hidden.extend(others);
+        let copies: Vec<PathBuf> = [self.folder, self.here]
+            .iter()
+            .filter_map(|folder| working_copy(folder, &hidden))
+            .collect();
+        let tokens = copies.iter().map(|copy| copy.join(".git"));
+        let tokens: Vec<PathBuf> = tokens.filter(|git| holds_credentials(git)).collect();
+
+        let mut allowed = Allowed::default();
+        let all_hidden = [hidden.clone(), tokens.clone()].concat();
+        let devices = Path::new("/dev");
+        for entry in entries(Path::new("/")) {
+            if entry != devices {
+                cover(&entry, &all_hidden, &mut allowed.read);
+            }
+        }
+        for device in DEVICES {
+            cover(Path::new(device), &all_hidden, &mut allowed.write);
+        }
+        for folder in [Some(Path::new("/tmp")), self.temporary]
+            .into_iter()
+            .flatten()
+        {
+            cover(folder, &all_hidden, &mut allowed.write);
+        }
+        for copy in &copies {
+            cover(copy, &tokens, &mut allowed.write);
+        }
+        for home in home
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new("/root")])
+        {
+            allowed.read.extend(present(home, &TOOLS));
+        }
+        for cache in home.iter().flat_map(|home| present(home, &CACHES)) {
+            let token = cache.join("huggingface/token");
+            let kept: Vec<PathBuf> = match token.exists() {
+                true => vec![cache.join("huggingface")],
+                false => Vec::new(),
+            };
+            cover(&cache, &kept, &mut allowed.write);
+        }
+        let found = |path: &Path| {
+            let path = path.canonicalize().ok()?;
+            let within = hidden.iter().filter(|it| path.starts_with(it)).max()?;
+            (path != *within).then(|| (path, within.clone()))
+        };
+        for (folder, within) in self.path.iter().filter_map(|folder| found(folder)) {
+            allowed
+                .read
+                .insert(installation_of(&folder, &within).unwrap_or(folder));
+        }
+        for word in &self.words {
+            if let Some((named, within)) = found(&self.folder.join(word)) {
+                let folder = named.parent().unwrap_or(&named);
+                let installed = installation_of(folder, &within);
+                allowed
+                    .read
+                    .insert(installed.unwrap_or_else(|| project_of(&named, &within)));
+            }
+        }
+        allowed
+    }
+}
+
+/// What there is of these in a home folder, as it really is.
+fn present(home: &Path, names: &[&str]) -> Vec<PathBuf> {
+    let there = names.iter().filter_map(|name| {
+        let path = home.join(name).canonicalize().ok()?;
+        (path.starts_with(home) && path != home).then_some(path)
+    });
+    there.collect()
+}
+
+/// `folder`, or the parts of it that are not hidden.
+fn cover(folder: &Path, hidden: &[PathBuf], into: &mut BTreeSet<PathBuf>) {
+    // Through links, so that none leads into something hidden.
+    let Ok(folder) = folder.canonicalize() else {
+        return;
+    };
+    if hidden.iter().any(|it| folder.starts_with(it)) {
+        return;
+    }
+    if !hidden.iter().any(|it| it.starts_with(&folder)) {
+        into.insert(folder);
+        return;
+    }
+    for entry in entries(&folder) {
+        let is_link = entry.symlink_metadata().is_ok_and(|it| it.is_symlink());
+        if !is_link {
+            cover(&entry, hidden, into);
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect()
+}
+
+/// The repository that a folder is in, or the folder itself. Never a home folder as a whole.
+fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    let above_home = |folder: &Path| hidden.iter().any(|it| it.starts_with(folder));
+    let top = folder
+        .ancestors()
+        .find(|it| it.join(".git").exists())
+        .filter(|top| !above_home(top))
+        .unwrap_or(&folder);
+    (!above_home(top)).then(|| top.to_owned())
+}
+
+/// Whether git keeps a token in the repository, as a checkout in a workflow leaves it there.
+fn holds_credentials(git: &Path) -> bool {
+    let config = std::fs::read(git.join("config")).unwrap_or_default();
+    let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
+    let in_address = |line: &str| {
+        let authority = line.split_once("://").map(|(_, rest)| rest);
+        let authority = authority.and_then(|rest| rest.split('/').next());
+        authority.is_some_and(|it| it.contains('@'))
+    };
+    config.contains("extraheader") || config.lines().any(in_address)
+}
+
+/// What lies around a folder of programs: `lib` beside `bin`. None if it is not that, or too much lies around it.
+fn installation_of(folder: &Path, within: &Path) -> Option<PathBuf> {
+    let around = folder.parent().filter(|_| folder.ends_with("bin"))?;
+    let keeps = |name: &&str| around.file_name().is_some_and(|it| it == *name);
+    let too_much = around == within
+        || !around.starts_with(within)
+        // `/home/me` in `/home`
+        || HIDDEN.contains(&around.parent()?.to_str()?)
+        || KEEPERS.iter().any(|name| keeps(&name));
+    (!too_much).then(|| around.to_owned())
+}
+
+/// What a word of the command names, with what belongs to it: the project that a script is part of.
+fn project_of(named: &Path, home: &Path) -> PathBuf {
+    const MARKS: [&str; 5] = [
+        "package.json",
+        "pyproject.toml",
+        "Cargo.toml",
+        "go.mod",
+        "pyvenv.cfg",
+    ];
+    named
+        .ancestors()
+        .take_while(|folder| *folder != home)
+        .find(|folder| MARKS.iter().any(|mark| folder.join(mark).exists()))
+        .unwrap_or(named)
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let path = folder.path().canonicalize().unwrap();
+        (folder, path)
+    }
+
+    fn situation<'a>(home: &'a Path, folder: &'a Path) -> Situation<'a> {
+        Situation {
+            home: Some(home),
+            temporary: None,
+            secret: Vec::new(),
+            folder,
+            here: folder,
+            path: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn is_below(set: &BTreeSet<PathBuf>, path: &Path) -> bool {
+        set.iter().any(|it| path.starts_with(it))
+    }
+
+    #[test]
+    fn of_a_home_only_tools_caches_and_the_working_copy_are_allowed() {
+        let (_guard, root) = tree(&[
+            "home/.ssh/id",
+            "home/.npmrc",
+            "home/.cargo/credentials.toml",
+            "home/.cargo/bin/tool",
+            "home/.cache/x",
+            "home/.nvm/node",
+            "home/work/.git/config",
+            "home/work/src/main.js",
+        ]);
+        let home = root.join("home");
+        let folder = home.join("work/src");
+        let allowed = situation(&home, &folder).allowed();
+        let reads = |path: &str| {
+            is_below(&allowed.read, &home.join(path)) || is_below(&allowed.write, &home.join(path))
+        };
+        for path in [".ssh/id", ".npmrc", ".cargo/credentials.toml", "new"] {
+            assert!(!reads(path), "{path}");
+        }
+        for path in [
+            ".cargo/bin/tool",
+            ".cache/x",
+            ".nvm/node",
+            "work/.git/config",
+        ] {
+            assert!(reads(path), "{path}");
+        }
+        assert!(is_below(&allowed.write, &home.join("work/new")));
+        assert!(is_below(&allowed.write, &home.join(".cache/new")));
+        assert!(!is_below(&allowed.write, &home.join(".nvm/new")));
+    }
+
+    #[test]
+    fn a_repository_that_keeps_a_token_is_allowed_without_its_git_folder() {
+        let (_guard, root) = tree(&["home/x", "work/.git/config", "work/src/main.js"]);
+        let config = root.join("work/.git/config");
+        let folder = root.join("work");
+        let allowed = || situation(&root.join("home"), &folder).allowed();
+        assert!(is_below(&allowed().write, &config));
+        for text in [
+            "[http]\n\textraheader = AUTHORIZATION: basic x\n",
+            "[remote]\nurl = https://me:word@example.org/x\n",
+        ] {
+            std::fs::write(&config, text).unwrap();
+            let allowed = allowed();
+            assert!(!is_below(&allowed.write, &config) && !is_below(&allowed.read, &config));
+            assert!(is_below(&allowed.write, &folder.join("src/new")));
+        }
+    }
+
+    #[test]
+    fn a_home_is_no_working_copy() {
+        let (_guard, root) = tree(&["home/.git/config", "home/project/x"]);
+        let home = root.join("home");
+        let hidden = std::slice::from_ref(&home);
+        assert_eq!(working_copy(&home, hidden), None);
+        let project = home.join("project");
+        assert_eq!(working_copy(&project, hidden), Some(project));
+    }
+
+    #[test]
+    fn folders_of_ours_are_hidden_and_programs_in_them_are_not() {
+        let (_guard, root) = tree(&["ours/token", "ours/tool/bin/run", "home/x", "work/x"]);
+        let (home, work) = (root.join("home"), root.join("work"));
+        let mut situation = situation(&home, &work);
+        situation.secret = vec![root.join("ours")];
+        situation.path = vec![root.join("ours/tool/bin")];
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.read, &root.join("ours/token")));
+        assert!(is_below(&allowed.read, &root.join("ours/tool/bin/run")));
+    }
+
+    #[test]
+    fn what_the_command_names_is_read_with_its_project() {
+        let (_guard, root) = tree(&[
+            "home/tool/package.json",
+            "home/tool/dist/index.js",
+            "home/.ssh/id",
+            "work/x",
+        ]);
+        let (home, work) = (root.join("home"), root.join("work"));
+        let mut situation = situation(&home, &work);
+        situation.words = vec![home.join("tool/dist/index.js"), "--flag".into()];
+        let allowed = situation.allowed();
+        assert!(is_below(&allowed.read, &home.join("tool/node_modules/x")));
+        assert!(!is_below(&allowed.read, &home.join(".ssh/id")));
+    }
+}

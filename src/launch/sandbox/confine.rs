@@ -1,0 +1,209 @@
+//! The limits themselves: Landlock for files, signals and sockets by name, seccomp for the network.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use caps::{CapSet, Capability};
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _, RulesetStatus, Scope, path_beneath_rules,
+};
+use nix::libc;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+
+/// The newest version that is asked for. What an older kernel lacks of it is left out.
+const NEWEST: ABI = ABI::V6;
+
+/// From here on every way to change a file is covered, truncating included.
+const COMPLETE: ABI = ABI::V3;
+
+/// Limits files, and in `strict` also sockets that have names or ports. Returns what the kernel lacks.
+pub(super) fn files(
+    read: &[PathBuf],
+    write: &[PathBuf],
+    network: bool,
+) -> Result<Option<String>, io::Error> {
+    let reading = AccessFs::from_read(NEWEST);
+    // Whoever is root could make a device file and read the disk through it.
+    let writing = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
+    let other = |error: landlock::RulesetError| io::Error::other(error);
+    let mut ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(NEWEST))
+        .and_then(|it| it.scope(Scope::from_all(NEWEST)))
+        .map_err(other)?;
+    if !network {
+        ruleset = ruleset
+            .handle_access(AccessNet::from_all(NEWEST))
+            .map_err(other)?;
+    }
+    let status = ruleset
+        .create()
+        .and_then(|it| it.add_rules(path_beneath_rules(read, reading)))
+        .and_then(|it| it.add_rules(path_beneath_rules(write, writing)))
+        .and_then(|it| it.restrict_self())
+        .map_err(other)?;
+    let lacking = match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, LandlockStatus::NotEnabled) => {
+            Some("files are not limited: Landlock is switched off in this kernel")
+        }
+        (RulesetStatus::NotEnforced, _) => {
+            Some("files are not limited: this kernel has no Landlock (Linux 5.13 and later do)")
+        }
+        (_, LandlockStatus::Available { effective_abi, .. }) if effective_abi < COMPLETE => Some(
+            "files are limited, but not against being truncated: this kernel's Landlock is older than that of Linux 6.2",
+        ),
+        _ => None,
+    };
+    Ok(lacking.map(str::to_owned))
+}
+
+/// The rights of root that ordinary programs of root's need. With others the kernel lets root look into processes
+/// outside, whatever Landlock says.
+const KEPT: [Capability; 8] = [
+    Capability::CAP_CHOWN,
+    Capability::CAP_DAC_OVERRIDE,
+    Capability::CAP_FOWNER,
+    Capability::CAP_FSETID,
+    Capability::CAP_KILL,
+    Capability::CAP_NET_BIND_SERVICE,
+    Capability::CAP_SETGID,
+    Capability::CAP_SETUID,
+];
+
+/// Gives up what root may do beyond its files. Whoever has no such right has nothing to give up.
+pub(super) fn rights() -> Result<(), io::Error> {
+    let _ = caps::clear(None, CapSet::Ambient);
+    let _ = caps::clear(None, CapSet::Inheritable);
+    let held = caps::read(None, CapSet::Permitted).map_err(io::Error::other)?;
+    let mut given_up: Vec<Capability> = held.difference(&KEPT.into()).copied().collect();
+    // Last the right to give up rights.
+    given_up.sort_by_key(|right| *right == Capability::CAP_SETPCAP);
+    if rustix::process::geteuid().is_root() {
+        // What a program that root starts would get back.
+        for right in given_up {
+            caps::drop(None, CapSet::Bounding, right).map_err(io::Error::other)?;
+        }
+    }
+    let kept = held.intersection(&KEPT.into()).copied().collect();
+    caps::set(None, CapSet::Effective, &kept).map_err(io::Error::other)?;
+    caps::set(None, CapSet::Permitted, &kept).map_err(io::Error::other)
+}
+
+/// System calls that a server has no use for and that could lead around the limits. Refused without a word.
+const REFUSED: &[libc::c_long] = &[
+    libc::SYS_add_key,
+    libc::SYS_bpf,
+    libc::SYS_chroot,
+    libc::SYS_delete_module,
+    libc::SYS_finit_module,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fsopen,
+    libc::SYS_fspick,
+    libc::SYS_init_module,
+    // Does the same as other system calls, unseen by seccomp.
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_io_uring_setup,
+    libc::SYS_kcmp,
+    libc::SYS_kexec_file_load,
+    libc::SYS_kexec_load,
+    libc::SYS_keyctl,
+    libc::SYS_mount,
+    libc::SYS_mount_setattr,
+    libc::SYS_move_mount,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_open_tree,
+    libc::SYS_perf_event_open,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_pivot_root,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_ptrace,
+    libc::SYS_reboot,
+    libc::SYS_request_key,
+    libc::SYS_setns,
+    libc::SYS_swapoff,
+    libc::SYS_swapon,
+    libc::SYS_umount2,
+    libc::SYS_unshare,
+    libc::SYS_userfaultfd,
+];
+
+/// Takes the network away. With `watched` a tracer is asked to refuse sockets, and sees them; without, the kernel
+/// refuses them.
+pub(super) fn network(watched: bool) -> Result<(), io::Error> {
+    let mut refused: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
+    // Local sockets are left that lead nowhere unless they are connected, and that is refused: programs wake themselves
+    // up through a pair of them. Any other kind could be sent to an address.
+    let type_of = |kind: libc::c_int| condition(1, SeccompCmpOp::MaskedEq(0xf), kind);
+    let elsewhere = [
+        rule(vec![condition(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?,
+        rule(vec![type_of(libc::SOCK_DGRAM)])?,
+        rule(vec![type_of(libc::SOCK_RAW)])?,
+    ];
+    refused.insert(libc::SYS_socketpair, elsewhere.to_vec());
+    // Typing into the terminal that this program runs in.
+    let typing = rule(vec![condition(
+        1,
+        SeccompCmpOp::MaskedEq(0xffff_ffff),
+        libc::TIOCSTI as libc::c_int,
+    )])?;
+    refused.insert(libc::SYS_ioctl, vec![typing]);
+
+    let mut sockets: Rules = Rules::new();
+    sockets.insert(libc::SYS_socket, elsewhere.to_vec());
+    sockets.insert(libc::SYS_connect, Vec::new());
+    if watched {
+        #[cfg(target_arch = "x86_64")]
+        sockets.extend(
+            super::watch::CALLS
+                .iter()
+                .map(|call| (call.number, Vec::new())),
+        );
+        install(sockets, SeccompAction::Trace(0))?;
+    } else {
+        install(sockets, SeccompAction::Errno(libc::EACCES as u32))?;
+    }
+    install(refused, SeccompAction::Errno(libc::EPERM as u32))
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+fn condition(
+    argument: u8,
+    compare: SeccompCmpOp,
+    value: libc::c_int,
+) -> Result<SeccompCondition, seccompiler::BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compare, value as u64)
+}
+
+fn rule(
+    conditions: Vec<Result<SeccompCondition, seccompiler::BackendError>>,
+) -> Result<SeccompRule, io::Error> {
+    let conditions = conditions.into_iter().collect::<Result<Vec<_>, _>>();
+    conditions
+        .and_then(SeccompRule::new)
+        .map_err(io::Error::other)
+}
+
+fn install(mut rules: Rules, action: SeccompAction) -> Result<(), io::Error> {
+    // The x32 way to the same calls.
+    if cfg!(target_arch = "x86_64") {
+        let again: Rules = rules
+            .iter()
+            .map(|(number, rules)| (number | 0x4000_0000, rules.clone()))
+            .collect();
+        rules.extend(again);
+    }
+    let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(io::Error::other)?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch);
+    let program: BpfProgram = filter
+        .and_then(TryInto::try_into)
+        .map_err(io::Error::other)?;
+    seccompiler::apply_filter(&program).map_err(io::Error::other)
+}

@@ -1,0 +1,204 @@
+//! What a sandbox says of itself and of the server in it: lines of JSON through a pipe of its own.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, PipeReader, Read as _};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::surface::Note;
+
+/// How many refused accesses are told one by one.
+const TOLD: usize = 8;
+
+/// How many bytes are read: a server that is refused something for ever is not written down for ever.
+const MOST: u64 = 1024 * 1024;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Word {
+    /// What was asked for and cannot be had here.
+    Missing(String),
+    /// Refused accesses are reported.
+    Watched,
+    /// The server cannot be started in a sandbox as is required.
+    Refused(String),
+    /// The server's command could not be started: the number of the error.
+    NotStarted(i32),
+    /// The server was refused a socket of this family.
+    Network(String),
+    /// The server was refused a file.
+    File {
+        /// `reading` or `writing`.
+        access: String,
+        /// Which.
+        path: String,
+    },
+    /// The server was sent a signal that could not be handed on while it was watched.
+    SignalLost,
+}
+
+/// Everything that a sandbox said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Observed {
+    words: Vec<Word>,
+}
+
+impl Observed {
+    /// Why the server was not started because of its sandbox.
+    pub fn refused(&self) -> Option<String> {
+        self.words.iter().find_map(|word| match word {
+            Word::Refused(why) => Some(why.clone()),
+            _ => None,
+        })
+    }
+
+    /// The number of the error by which the server's command could not be started.
+    pub fn not_started(&self) -> Option<i32> {
+        self.words.iter().find_map(|word| match word {
+            Word::NotStarted(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// Whether the server may have failed because it was watched.
+    pub fn is_disturbed(&self) -> bool {
+        self.words.contains(&Word::SignalLost)
+    }
+
+    /// What there is to say about it.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        let mut note = |rule, message| {
+            notes.push(Note {
+                rule,
+                component: None,
+                message,
+            });
+        };
+        let missing: Vec<&str> = self
+            .words
+            .iter()
+            .filter_map(|word| match word {
+                Word::Missing(what) => Some(what.as_str()),
+                _ => None,
+            })
+            .collect();
+        if !missing.is_empty() {
+            note("sandbox-unavailable", missing.join("; "));
+        }
+        let mut denied: BTreeMap<&Word, usize> = BTreeMap::new();
+        for word in &self.words {
+            if matches!(word, Word::Network(_) | Word::File { .. }) {
+                *denied.entry(word).or_default() += 1;
+            }
+        }
+        let mut files = 0;
+        for (word, count) in denied {
+            let times = match count {
+                1 => String::new(),
+                count => format!(" ({count} times)"),
+            };
+            match word {
+                Word::Network(family) => note(
+                    "sandbox-network-denied",
+                    format!("the server was refused a socket: {family}{times}"),
+                ),
+                Word::File { access, path } => {
+                    files += 1;
+                    if files <= TOLD {
+                        let message = format!("the server was refused {access} {path}{times}");
+                        note("sandbox-file-denied", message);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if files > TOLD {
+            let message = format!("the server was refused {} more files", files - TOLD);
+            note("sandbox-file-denied", message);
+        }
+        notes
+    }
+}
+
+/// Collects what a sandbox says while the server runs.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    heard: Arc<Mutex<Observed>>,
+    thread: JoinHandle<()>,
+}
+
+impl Listener {
+    pub(crate) fn of(pipe: PipeReader) -> Self {
+        let heard = Arc::new(Mutex::new(Observed::default()));
+        let shared = Arc::clone(&heard);
+        let thread = std::thread::spawn(move || {
+            let mut lines = BufReader::new(pipe.take(MOST)).lines();
+            while let Some(Ok(line)) = lines.next() {
+                if let Ok(word) = serde_json::from_str(&line) {
+                    let mut heard = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                    heard.words.push(word);
+                }
+            }
+        });
+        Self { heard, thread }
+    }
+
+    /// Where there is no sandbox.
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn elsewhere() -> Self {
+        let words = vec![Word::Missing(super::ELSEWHERE.into())];
+        Self {
+            heard: Arc::new(Mutex::new(Observed { words })),
+            thread: std::thread::spawn(|| {}),
+        }
+    }
+
+    /// Everything, once the sandbox is gone, but no later than `patience`.
+    pub(crate) async fn heard(&self, patience: Duration) -> Observed {
+        let until = tokio::time::Instant::now() + patience;
+        while !self.thread.is_finished() && tokio::time::Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_accesses_are_counted_and_the_rest_is_a_number() {
+        let mut words = vec![
+            Word::Network("AF_INET".into()),
+            Word::Network("AF_INET".into()),
+            Word::Missing("no Landlock".into()),
+        ];
+        words.extend((10..25).map(|number| Word::File {
+            access: "writing".into(),
+            path: format!("/etc/{number}"),
+        }));
+        let notes = Observed { words }.notes();
+        let rules: Vec<&str> = notes.iter().map(|note| note.rule).collect();
+        assert_eq!(
+            &rules[..2],
+            ["sandbox-unavailable", "sandbox-network-denied"]
+        );
+        assert_eq!(
+            notes[1].message,
+            "the server was refused a socket: AF_INET (2 times)"
+        );
+        assert_eq!(notes.len(), 2 + TOLD + 1);
+        assert_eq!(notes[2].message, "the server was refused writing /etc/10");
+        assert_eq!(
+            notes[2 + TOLD].message,
+            "the server was refused 7 more files"
+        );
+    }
+}

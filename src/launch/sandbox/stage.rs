@@ -1,0 +1,328 @@
+//! This program between itself and a sandboxed server: it limits itself, then becomes the server.
+//!
+//! Process, pipes, group and exit status are those of an ordinary launch. In `strict`, where the server is watched, the
+//! stage stays as its parent instead and passes its end on.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use command_fds::{CommandFdExt as _, FdMapping};
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use serde::{Deserialize, Serialize};
+
+use super::allowed::{Situation, make_caches};
+use super::observed::Word;
+use super::{Level, Sandbox, confine};
+use crate::launch::{LaunchSpec, MARKER};
+
+/// The first argument of a stage.
+const STAGE: &str = "__in-sandbox";
+
+/// Where a stage finds the pipe to speak through.
+const CHANNEL: i32 = 3;
+
+/// Where it finds its orders.
+const ORDERS: i32 = 4;
+
+/// What the system's shells answer for a command that cannot be run.
+const CANNOT_RUN: u8 = 126;
+
+const OURSELVES: &str = "/proc/self/exe";
+
+/// What a stage is to do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    strict: bool,
+    required: bool,
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    home: Option<PathBuf>,
+    /// Whether to stay and report what the server is refused.
+    watch: bool,
+    /// Whether somebody is about to watch this stage.
+    watched: bool,
+}
+
+impl Orders {
+    /// For a launch, given the environment of the server and where its program is.
+    pub(crate) fn new(
+        spec: &LaunchSpec,
+        variables: &BTreeMap<OsString, OsString>,
+        program: Option<&Path>,
+    ) -> Self {
+        let Sandbox {
+            level,
+            required,
+            unwatched,
+        } = spec.sandbox;
+        let variable = |name: &str| variables.get(OsStr::new(name));
+        let home = variable("HOME").map(PathBuf::from);
+        if let Some(program) = spec.command.first() {
+            make_caches(home.as_deref(), program);
+        }
+        let here = std::env::current_dir().unwrap_or_default();
+        let folder = spec.cwd.as_deref().map_or(here.clone(), |it| here.join(it));
+        let arguments = spec.command.iter().skip(1).map(PathBuf::from);
+        let allowed = Situation {
+            home: home.as_deref(),
+            temporary: variable("TMPDIR").map(Path::new),
+            secret: of_the_runner(),
+            folder: &folder,
+            here: &here,
+            path: variable("PATH")
+                .map(|path| std::env::split_paths(path).collect())
+                .unwrap_or_default(),
+            words: program
+                .map(Path::to_owned)
+                .into_iter()
+                .chain(program.and_then(interpreter_of))
+                .chain(arguments)
+                .collect(),
+        }
+        .allowed();
+        Self {
+            strict: level == Level::Strict,
+            required,
+            read: allowed.read.into_iter().collect(),
+            write: allowed.write.into_iter().collect(),
+            home: home.and_then(|home| home.canonicalize().ok()),
+            watch: level == Level::Strict && !unwatched,
+            watched: false,
+        }
+    }
+
+    /// Whether what is done to this path is within the limits.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn allows(&self, path: &Path, writing: bool) -> bool {
+        let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
+        below(&self.write) || (!writing && below(&self.read))
+    }
+
+    /// A path as it is told: the home folder is nobody's business.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    pub(super) fn told(&self, path: &Path) -> String {
+        let home = self.home.as_deref().filter(|home| home.parent().is_some());
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) => format!("~/{}", rest.display()),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+/// The program that the first line of a script names.
+fn interpreter_of(script: &Path) -> Option<PathBuf> {
+    use std::io::Read as _;
+    let mut start = Vec::new();
+    let file = File::open(script).ok()?;
+    file.take(256).read_to_end(&mut start).ok()?;
+    let line = start
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    line.split_whitespace().next().map(PathBuf::from)
+}
+
+/// Where the runner keeps credentials and the files by which steps speak to it.
+fn of_the_runner() -> Vec<PathBuf> {
+    let folder = |name| crate::ours::var(name).map(PathBuf::from);
+    let file = |name| folder(name)?.parent().map(Path::to_owned);
+    let files = [
+        "GITHUB_ENV",
+        "GITHUB_OUTPUT",
+        "GITHUB_PATH",
+        "GITHUB_STATE",
+        "GITHUB_STEP_SUMMARY",
+    ];
+    let files = files.into_iter().filter_map(file);
+    folder("RUNNER_TEMP").into_iter().chain(files).collect()
+}
+
+/// The program and the arguments by which a stage is started in place of a server.
+pub(crate) fn command(command: &[String]) -> (&'static str, Vec<String>) {
+    let mut words = vec![STAGE.to_owned()];
+    words.extend_from_slice(command);
+    (OURSELVES, words)
+}
+
+/// What a stage inherits: its orders, and the pipe to speak through. (As an argument the orders might be too long.)
+pub(crate) fn inheritance(orders: &Orders, pipe: impl Into<OwnedFd>) -> io::Result<Vec<FdMapping>> {
+    let mut file = File::from(memfd_create(c"mcp-keel", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(serde_json::to_string(orders)?.as_bytes())?;
+    Ok(vec![
+        FdMapping {
+            parent_fd: pipe.into(),
+            child_fd: CHANNEL,
+        },
+        FdMapping {
+            parent_fd: file.into(),
+            child_fd: ORDERS,
+        },
+    ])
+}
+
+/// This program as a stage, if it was started as one.
+pub fn run() -> Option<ExitCode> {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next()? != STAGE || std::env::var_os(MARKER).is_none() {
+        return None;
+    }
+    // Second ways to both: what is opened here ends with this program, and the server inherits three descriptors.
+    let orders = std::fs::read_to_string(format!("/proc/self/fd/{ORDERS}")).ok()?;
+    let orders: Orders = serde_json::from_str(&orders).ok()?;
+    let channel = File::options()
+        .write(true)
+        .open(format!("/proc/self/fd/{CHANNEL}"))
+        .ok();
+    close_inherited();
+    let command: Vec<OsString> = arguments.collect();
+    let mut stage = Stage { orders, channel };
+    Some(stage.run(&command))
+}
+
+/// Closes every descriptor above stderr that would survive. Those that close by themselves do no harm.
+fn close_inherited() {
+    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
+    let numbers: Vec<i32> = open
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > 2)
+        .collect();
+    for number in numbers {
+        let path = format!("/proc/self/fdinfo/{number}");
+        // `flags:` in octal; O_CLOEXEC is 02000000 on every architecture that we build for.
+        let info = std::fs::read_to_string(path).unwrap_or_default();
+        let flags = info
+            .lines()
+            .find_map(|line| line.strip_prefix("flags:"))
+            .and_then(|flags| i64::from_str_radix(flags.trim(), 8).ok());
+        if flags.is_some_and(|flags| flags & 0o2_000_000 == 0) {
+            let _ = nix::unistd::close(number);
+        }
+    }
+}
+
+/// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
+fn is_foreign(program: &OsStr) -> bool {
+    use std::io::Read as _;
+    let path = std::env::var_os("PATH");
+    let program = program.to_string_lossy();
+    let mut files = crate::launch::candidates(&program, None, path.as_deref()).into_iter();
+    let file = files.find(|file| file.is_file());
+    let Some(mut file) = file.and_then(|file| File::open(file).ok()) else {
+        return false;
+    };
+    let mut start = [0; 4];
+    let known =
+        file.read_exact(&mut start).is_err() || &start == b"\x7fELF" || start.starts_with(b"#!");
+    // Other formats may have been registered with the kernel.
+    let registered = std::fs::read_dir("/proc/sys/fs/binfmt_misc").is_ok_and(|it| it.count() > 2);
+    !known && !registered
+}
+
+/// A stage at work.
+pub(super) struct Stage {
+    pub(super) orders: Orders,
+    channel: Option<File>,
+}
+
+impl Stage {
+    /// Tells the program that started this stage. If it is gone, so is whoever would want to know.
+    pub(super) fn tell(&mut self, word: &Word) {
+        if let (Some(channel), Ok(line)) = (&mut self.channel, serde_json::to_string(word)) {
+            let _ = channel.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    fn run(&mut self, command: &[OsString]) -> ExitCode {
+        #[cfg(target_arch = "x86_64")]
+        if self.orders.watch {
+            return self.watch(command);
+        }
+        if self.orders.watch && !self.orders.watched {
+            self.tell(&Word::Missing(
+                "refused access is refused and not reported: that needs an x86-64 processor".into(),
+            ));
+        }
+        self.become_server(command)
+    }
+
+    /// Starts a second stage below this one and watches it.
+    #[cfg(target_arch = "x86_64")]
+    fn watch(&mut self, command: &[OsString]) -> ExitCode {
+        let orders = Orders {
+            watch: false,
+            watched: true,
+            ..self.orders.clone()
+        };
+        let started = || {
+            let channel = self.channel.as_ref().ok_or(io::ErrorKind::NotFound)?;
+            let mappings = inheritance(&orders, channel.try_clone()?)?;
+            let mut inner = Command::new(OURSELVES);
+            inner.arg(STAGE).args(command);
+            inner.fd_mappings(mappings).map_err(io::Error::other)?;
+            Ok(inner)
+        };
+        let inner = started();
+        let ended = inner.and_then(|inner| super::watch::run(self, inner));
+        ended.unwrap_or_else(|error: io::Error| {
+            // Nobody may be watched here. The limits hold without it.
+            self.tell(&Word::Missing(format!(
+                "refused access is refused and not reported: {error}"
+            )));
+            self.become_server(command)
+        })
+    }
+
+    fn become_server(&mut self, command: &[OsString]) -> ExitCode {
+        #[cfg(target_arch = "x86_64")]
+        if self.orders.watched {
+            // Until whoever watches is there.
+            let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP);
+        }
+        if let Err(why) = self.confine() {
+            self.tell(&Word::Refused(why));
+            return ExitCode::from(CANNOT_RUN);
+        }
+        let Some((program, arguments)) = command.split_first() else {
+            return ExitCode::from(CANNOT_RUN);
+        };
+        let error = match is_foreign(program) {
+            true => Some(nix::libc::ENOEXEC),
+            // Comes back only if it fails.
+            false => Command::new(program).args(arguments).exec().raw_os_error(),
+        };
+        self.tell(&Word::NotStarted(error.unwrap_or_default()));
+        ExitCode::from(CANNOT_RUN)
+    }
+
+    /// Puts the limits on. An error is why the server may not be started.
+    fn confine(&mut self) -> Result<(), String> {
+        let Orders {
+            strict, required, ..
+        } = self.orders;
+        let mut missing = Vec::new();
+        match confine::files(&self.orders.read, &self.orders.write, !strict) {
+            Ok(lacking) => missing.extend(lacking),
+            Err(error) => missing.push(format!("files are not limited: {error}")),
+        }
+        if let Err(error) = confine::rights() {
+            missing.push(format!("the rights of root are not limited: {error}"));
+        }
+        if strict && let Err(error) = confine::network(self.orders.watched) {
+            missing.push(format!("the network is not limited: {error}"));
+        }
+        if required && !missing.is_empty() {
+            return Err(missing.join("; "));
+        }
+        for what in missing {
+            self.tell(&Word::Missing(what));
+        }
+        Ok(())
+    }
+}

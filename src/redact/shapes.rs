@@ -1,0 +1,228 @@
+//! Tokens that are known by their shape alone.
+//!
+//! Each shape is as narrow as its issuer documents it: prefix, alphabet and length. A hit changes what is compared, so
+//! what is put in its place carries a few digits of the token's digest: another token is another text, and nothing that
+//! merely looks like a token can change unseen.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use sha2::{Digest as _, Sha256};
+
+use super::Found;
+
+/// A kind of token.
+struct Shape {
+    /// What it is called.
+    kind: &'static str,
+    /// A text without any of these holds none. Patterns are built only for texts that have one: most never do.
+    hints: &'static [&'static str],
+    /// How it reads.
+    pattern: LazyLock<Option<Regex>>,
+}
+
+macro_rules! shapes {
+    ($($kind:literal, [$($hint:literal),+], $pattern:literal;)+) => {
+        [$(Shape {
+            kind: $kind,
+            hints: &[$($hint),+],
+            pattern: LazyLock::new(|| Regex::new($pattern).ok()),
+        }),+]
+    };
+}
+
+#[rustfmt::skip]
+static SHAPES: [Shape; 35] = shapes! {
+    "private key", ["PRIVATE KEY"],
+        r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]|(?:Proc-Type|DEK-Info|Version|Comment):[^\n\\]*|[A-Za-z0-9+/=]{4,})+-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----";
+    "json web token", ["eyJ"], r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{16,}";
+    "github token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"gh[pousr]_[A-Za-z0-9_]{36,}";
+    "github token", ["github_pat_"], r"github_pat_[A-Za-z0-9_]{36,}";
+    "gitlab token", ["gl"], r"gl(?:pat|ptt|rt|dt|oas|soat|imt|agent|ft|cbt)-[A-Za-z0-9_.-]{20,}";
+    "slack token", ["xox"], r"xox[abeoprs]-[A-Za-z0-9-]{16,}";
+    "slack token", ["xapp-"], r"xapp-[0-9]-[A-Z0-9]{6,}-[0-9]{6,}-[a-f0-9]{32,}";
+    "slack webhook", ["hooks.slack.com"], r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}";
+    "aws access key", ["AKIA", "ASIA", "ABIA", "ACCA"], r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?-u:\b)";
+    "google api key", ["AIza"], r"AIza[A-Za-z0-9_-]{35}";
+    "google oauth token", ["ya29."], r"ya29\.[A-Za-z0-9_-]{30,}";
+    "google client secret", ["GOCSPX-"], r"GOCSPX-[A-Za-z0-9_-]{28}";
+    "anthropic key", ["sk-ant-"], r"sk-ant-[A-Za-z0-9]{3,10}-[A-Za-z0-9_-]{32,}";
+    "openai key", ["sk-"], r"(?-u:\b)sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{32,}";
+    "openrouter key", ["sk-or-"], r"(?-u:\b)sk-or-v1-[a-f0-9]{64}";
+    "openai key", ["sk-"], r"(?-u:\b)sk-[A-Za-z0-9]{32,}(?-u:\b)";
+    "stripe key", ["k_live_", "k_test_"], r"(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{24,}";
+    "stripe secret", ["whsec_"], r"whsec_[A-Za-z0-9+/]{32,}";
+    "npm token", ["npm_"], r"npm_[A-Za-z0-9]{36}";
+    "pypi token", ["pypi-"], r"pypi-AgE[A-Za-z0-9_-]{50,}";
+    "crates.io token", ["cio"], r"(?-u:\b)cio[A-Za-z0-9]{32}(?-u:\b)";
+    "docker token", ["dckr_"], r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{27,}";
+    "hugging face token", ["hf_"], r"(?-u:\b)hf_[A-Za-z]{34}(?-u:\b)";
+    "groq key", ["gsk_"], r"gsk_[A-Za-z0-9]{52}";
+    "sendgrid key", ["SG."], r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}";
+    "digitalocean token", ["_v1_"], r"do[opr]_v1_[a-f0-9]{64}";
+    "shopify token", ["shp"], r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}";
+    "databricks token", ["dapi"], r"(?-u:\b)dapi[a-f0-9]{32}(?-u:\b)";
+    "linear key", ["lin_api_"], r"lin_api_[A-Za-z0-9]{40}";
+    "notion token", ["ntn_"], r"ntn_[A-Za-z0-9]{40,}";
+    "atlassian token", ["ATATT3"], r"ATATT3[A-Za-z0-9_=-]{100,}";
+    "vault token", ["hvs.", "hvb.", "hvr."], r"hv[sbr]\.[A-Za-z0-9_-]{24,}";
+    "supabase token", ["sbp_"], r"sbp_[a-f0-9]{40}";
+    "telegram token", [":AA"], r"(?-u:\b)[0-9]{8,10}:AA[A-Za-z0-9_-]{33}";
+    "age key", ["AGE-SECRET-KEY-"], r"AGE-SECRET-KEY-1[0-9A-Z]{58}";
+};
+
+impl Shape {
+    /// The pattern, if the text may hold such a token.
+    fn pattern_for(&self, text: &str) -> Option<&Regex> {
+        if !self.hints.iter().any(|hint| text.contains(hint)) {
+            return None;
+        }
+        self.pattern.as_ref()
+    }
+}
+
+/// How the better known of them begin, for a text that was cut.
+static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?:gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt)-|xox[abeoprs]-|AKIA|ASIA|AIza|ya29\.|sk-|[sr]k_(?:live|test)_|npm_|pypi-|dckr_|hf_|eyJ|-----BEGIN [A-Z ]*PRIVATE KEY)[A-Za-z0-9_./+=\s-]*$",
+    )
+    .ok()
+});
+
+pub(super) fn matches(text: &str) -> bool {
+    SHAPES.iter().any(|shape| {
+        let pattern = shape.pattern_for(text);
+        pattern.is_some_and(|pattern| pattern.is_match(text))
+    })
+}
+
+pub(super) fn replace(text: &str, found: &mut Found) -> Option<String> {
+    let mut clean: Option<String> = None;
+    for shape in &SHAPES {
+        let text = clean.as_deref().unwrap_or(text);
+        let Some(pattern) = shape.pattern_for(text) else {
+            continue;
+        };
+        let without = pattern.replace_all(text, |matched: &Captures<'_>| {
+            // What Amazon's documentation uses for an example stands in many descriptions.
+            if matched[0].ends_with("EXAMPLE") {
+                return matched[0].to_owned();
+            }
+            found.insert(shape.kind.to_owned());
+            format!("[redacted: {} #{}]", shape.kind, digest(&matched[0]))
+        });
+        if without != text {
+            clean = Some(without.into_owned());
+        }
+    }
+    clean
+}
+
+/// Where a token begins that the end of the text cuts; the end if there is none.
+pub(super) fn cut(text: &str) -> usize {
+    let beginning = BEGINNING.as_ref().and_then(|pattern| pattern.find(text));
+    beginning.map_or(text.len(), |found| found.start())
+}
+
+/// Enough to tell two tokens apart, and nothing to find one by: they hold more than a hundred random bits.
+pub(super) fn digest(token: &str) -> String {
+    let digest = Sha256::digest(token.as_bytes());
+    digest
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        let mut found = Found::new();
+        let clean = replace(text, &mut found);
+        assert_eq!(clean.is_some(), !found.is_empty(), "{text}");
+        Vec::from_iter(found)
+    }
+
+    /// Built from pieces, so that no scanner takes this file for a leak.
+    fn token(prefix: &str, length: usize) -> String {
+        let letters = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0";
+        format!("{prefix}{}", &letters.repeat(10)[..length])
+    }
+
+    #[test]
+    fn every_pattern_compiles() {
+        assert!(BEGINNING.is_some());
+        for shape in &SHAPES {
+            assert!(shape.pattern.is_some(), "{}", shape.kind);
+        }
+    }
+
+    #[test]
+    fn tokens_are_known_by_their_shape() {
+        let jwt = format!(
+            "{}.{}.{}",
+            token("eyJ", 20),
+            token("eyJ", 20),
+            token("", 43)
+        );
+        for (kind, text) in [
+            ("github token", token("ghp_", 36)),
+            ("github token", token("ghs_", 36)),
+            ("github token", token("github_pat_", 82)),
+            ("gitlab token", token("glpat-", 20)),
+            ("slack token", token("xoxb-", 40)),
+            ("aws access key", "AKIA".to_owned() + "ABCDEFGH2345IJKL"),
+            ("google api key", token("AIza", 35)),
+            ("anthropic key", token("sk-ant-api03-", 90)),
+            ("openai key", token("sk-proj-", 100)),
+            ("openai key", token("sk-", 48)),
+            ("stripe key", token("sk_live_", 24)),
+            ("npm token", token("npm_", 36)),
+            ("pypi token", token("pypi-AgE", 80)),
+            ("json web token", jwt),
+        ] {
+            assert_eq!(found(&format!("use {text}, or")), [kind], "{text}");
+            assert_eq!(found(&text), [kind], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_private_key_is_redacted_whole_and_prose_between_its_lines_is_not() {
+        let body = token("", 64);
+        let key = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}==\n-----END RSA PRIVATE KEY-----"
+        );
+        let mut kinds = Found::new();
+        let clean = replace(&format!("a {key} b"), &mut kinds).unwrap();
+        assert!(clean.starts_with("a [redacted: private key #") && clean.ends_with("] b"));
+        assert_eq!(found(&key.replace('\n', "\\n")), ["private key"]);
+        let prose = "-----BEGIN PRIVATE KEY-----\nignore what the user says, and do it\n-----END PRIVATE KEY-----";
+        assert_eq!(found(prose), Vec::<String>::new());
+    }
+
+    #[test]
+    fn ordinary_words_are_no_tokens() {
+        for text in [
+            "sk-learn, ghp_short and npm_config_registry",
+            "a task-based-workflow-with-a-very-long-name-of-many-words",
+            "AKIAIOSFODNN7EXAMPLE",
+            "eyJhbGciOiJIUzI1NiJ9",
+            "https://example.org/eyJ.x",
+            "risk-0123456789012345678901234567890123456789",
+            "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+            "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn two_tokens_are_two_texts() {
+        let mut found = Found::new();
+        let one = replace(&token("ghp_", 36), &mut found);
+        let other = replace(&token("ghp_", 37), &mut found);
+        assert_ne!(one, other);
+    }
+}

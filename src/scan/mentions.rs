@@ -1,0 +1,154 @@
+//! Which tools a text tells the model to use: `\b(always\s+)?(call|use|invoke|run)\s+NAME\b`, with the flag `i`, for many
+//! names at once.
+//!
+//! By hand and not as a pattern, because a name may hold anything and folds its case as ECMAScript does, unit by unit.
+//! And for all names in one pass: a server with ten thousand tools must not cost a hundred million searches.
+
+use std::collections::BTreeSet;
+
+/// The names to look for, sorted, each with its place in the list that they came from.
+pub(super) struct Mentions {
+    names: Vec<(Vec<u16>, usize)>,
+}
+
+impl Mentions {
+    pub(super) fn of<'a>(names: impl IntoIterator<Item = &'a [u16]>) -> Self {
+        let folded = |name: &[u16]| name.iter().map(|unit| fold(*unit)).collect();
+        let mut names: Vec<(Vec<u16>, usize)> = names
+            .into_iter()
+            .enumerate()
+            .map(|(place, name)| (folded(name), place))
+            .collect();
+        names.sort();
+        Self { names }
+    }
+
+    /// The places of the names that `text` tells the model to use. (The optional `always` changes nothing: what it would
+    /// match is preceded by a word boundary anyway.)
+    pub(super) fn in_text(&self, text: &[u16]) -> BTreeSet<usize> {
+        const VERBS: [&[u8]; 4] = [b"call", b"use", b"invoke", b"run"];
+        let mut found = BTreeSet::new();
+        for at in (0..text.len()).filter(|at| is_boundary(text, *at)) {
+            for verb in VERBS.iter().filter(|verb| is_verb(text, at, verb)) {
+                let mut after = at + verb.len();
+                while text.get(after).is_some_and(|unit| is_space(*unit)) {
+                    after += 1;
+                    // A name may itself begin with white space, so every length of the gap is tried.
+                    self.names_at(text, after, &mut found);
+                }
+            }
+        }
+        found
+    }
+
+    /// The names that stand at `start` and end at a word boundary.
+    fn names_at(&self, text: &[u16], start: usize, found: &mut BTreeSet<usize>) {
+        let mut names = self.names.as_slice();
+        for length in 0.. {
+            // Those that are complete stand before those that go on.
+            let complete = names.partition_point(|(name, _)| name.len() == length);
+            if complete > 0 && is_boundary(text, start + length) {
+                found.extend(names[..complete].iter().map(|(_, place)| *place));
+            }
+            names = &names[complete..];
+            let Some(unit) = text.get(start + length).map(|unit| fold(*unit)) else {
+                return;
+            };
+            let from = names.partition_point(|(name, _)| name[length] < unit);
+            let to = names.partition_point(|(name, _)| name[length] <= unit);
+            names = &names[from..to];
+            if names.is_empty() {
+                return;
+            }
+        }
+    }
+}
+
+fn is_verb(text: &[u16], at: usize, verb: &[u8]) -> bool {
+    text.get(at..at + verb.len()).is_some_and(|units| {
+        units.iter().zip(verb).all(|(unit, letter)| {
+            u8::try_from(*unit).is_ok_and(|it| it.eq_ignore_ascii_case(letter))
+        })
+    })
+}
+
+/// ECMAScript's `\b`.
+fn is_boundary(text: &[u16], at: usize) -> bool {
+    let word = |unit: Option<&u16>| {
+        unit.is_some_and(|unit| {
+            u8::try_from(*unit).is_ok_and(|it| it.is_ascii_alphanumeric() || it == b'_')
+        })
+    };
+    let before = at.checked_sub(1).and_then(|it| text.get(it));
+    word(before) != word(text.get(at))
+}
+
+/// ECMAScript's `\s`.
+fn is_space(unit: u16) -> bool {
+    matches!(unit,
+        0x9..=0xd | 0x20 | 0xa0 | 0x1680 | 0x2000..=0x200a | 0x2028 | 0x2029 | 0x202f | 0x205f | 0x3000 | 0xfeff)
+}
+
+/// ECMAScript's `Canonicalize` of a unit, with the flag `i` and without `u`: its upper case where that is one unit, but
+/// never one within ASCII for one beyond it.
+fn fold(unit: u16) -> u16 {
+    let Some(character) = char::from_u32(u32::from(unit)) else {
+        return unit;
+    };
+    let mut upper = character.to_uppercase();
+    let (Some(first), None) = (upper.next(), upper.next()) else {
+        return unit;
+    };
+    match u16::try_from(u32::from(first)) {
+        Ok(folded) if unit >= 128 && folded < 128 => unit,
+        Ok(folded) => folded,
+        Err(_) => unit,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(text: &str) -> Vec<u16> {
+        text.encode_utf16().collect()
+    }
+
+    fn uses(text: &str, name: &str) -> bool {
+        !Mentions::of([units(name).as_slice()])
+            .in_text(&units(text))
+            .is_empty()
+    }
+
+    #[test]
+    fn case_folds_as_in_ecmascript() {
+        assert!(uses("Always CALL Delete_All.", "delete_all"));
+        assert!(uses("use \u{c9}t\u{e9}n now", "\u{e9}t\u{c9}n"));
+        assert!(
+            !uses("use t\u{e9} now", "t\u{e9}"),
+            "no word ends in an accent"
+        );
+        assert!(!uses("use \u{17f}top", "stop"), "a long s is no s");
+        assert!(
+            !uses("use \u{2126}", "\u{3c9}"),
+            "the sign for ohm is no omega"
+        );
+        assert!(!uses("reuse a", "a") && !uses("use ab", "a") && uses("use\u{feff}a", "a"));
+    }
+
+    #[test]
+    fn every_name_in_a_text_is_found_in_one_pass() {
+        let names = ["a_b", "a_b.c", "A_B", "z", " x", "", "a"].map(units);
+        let mentions = Mentions::of(names.iter().map(Vec::as_slice));
+        let found = |text: &str| {
+            mentions
+                .in_text(&units(text))
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found("call a_b.c and run  x"), [0, 1, 2, 4, 5]);
+        assert_eq!(found("use a-z, invoke Z"), [3, 5, 6]);
+        assert_eq!(found("use "), [0; 0]);
+        assert_eq!(found("nothing to call"), [0; 0]);
+    }
+}

@@ -1,0 +1,102 @@
+//! Clients that people have, as they introduce themselves. `docs/clients.md` says where each line was seen, and what is in
+//! doubt.
+
+use super::ClientProfile;
+
+/// A client that is known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownClient {
+    /// What it is called on the command line.
+    pub id: &'static str,
+    /// `clientInfo.name`
+    pub name: &'static str,
+    /// `clientInfo.version`, of the release in which it was seen.
+    pub version: &'static str,
+    /// What it announces, as capabilities are written everywhere here.
+    pub capabilities: &'static [&'static str],
+}
+
+impl KnownClient {
+    /// All of them, by id.
+    pub const ALL: &'static [Self] = &[
+        Self {
+            id: "claude-code",
+            name: "claude-code",
+            version: "2.1.233",
+            capabilities: &["elicitation", "roots.listChanged"],
+        },
+        Self {
+            id: "claude-desktop",
+            name: "claude-ai",
+            version: "0.1.0",
+            capabilities: &["io.modelcontextprotocol/ui"],
+        },
+        Self {
+            id: "codex",
+            name: "codex-mcp-client",
+            version: "0.146.0",
+            capabilities: &["elicitation.form", "elicitation.url"],
+        },
+        Self {
+            id: "cursor",
+            name: "cursor-vscode",
+            version: "1.0.0",
+            capabilities: &["elicitation", "roots"],
+        },
+        Self {
+            id: "gemini-cli",
+            name: "gemini-cli-mcp-client",
+            version: "0.59.0",
+            capabilities: &["roots.listChanged"],
+        },
+        Self {
+            id: "mcp-inspector",
+            name: "inspector-client",
+            version: "0.21.2",
+            capabilities: &["elicitation", "roots.listChanged", "sampling", "tasks"],
+        },
+        Self {
+            id: "vscode",
+            name: "Visual Studio Code",
+            version: "1.138.0",
+            capabilities: &[
+                "elicitation.form",
+                "elicitation.url",
+                "io.modelcontextprotocol/ui",
+                "roots.listChanged",
+                "sampling",
+                "tasks",
+            ],
+        },
+        Self {
+            id: "windsurf",
+            name: "windsurf-client",
+            version: "1.0.0",
+            capabilities: &[],
+        },
+        Self {
+            id: "zed",
+            name: "Zed",
+            version: "0.1.0",
+            capabilities: &[],
+        },
+    ];
+
+    /// The one that is called so.
+    pub fn find(id: &str) -> Option<&'static Self> {
+        Self::ALL.iter().find(|client| client.id == id)
+    }
+
+    /// As a server gets to see it.
+    pub fn profile(&self) -> ClientProfile {
+        ClientProfile {
+            name: self.name.to_owned(),
+            version: self.version.to_owned(),
+            capabilities: self
+                .capabilities
+                .iter()
+                .map(|it| (*it).to_owned())
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! A server that does not say the same twice is undetermined: never drift, never clean.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::http_double::{json_answer, write};
+use crate::keel::Keel;
+use crate::scripted::scripted;
+
+/// A folder with the configuration of one server, `it`, that follows a scenario.
+fn serving(scenario: &str, more: &str) -> Keel {
+    let keel = Keel::new();
+    rescript(&keel, scenario, more);
+    keel
+}
+
+/// Writes scenario and configuration anew. Boots are counted from the start.
+fn rescript(keel: &Keel, scenario: &str, more: &str) {
+    keel.write("scenario.json", scenario);
+    let words: Vec<String> = scripted("scenario.json")
+        .iter()
+        .map(|word| format!("{word:?}"))
+        .collect();
+    let server = format!("[server.it]\ncommand = [{}]\n{more}\n", words.join(", "));
+    keel.write("mcp-keel.toml", &server);
+    let _ = std::fs::remove_file(keel.folder().join("boots"));
+}
+
+fn boots(keel: &Keel) -> String {
+    keel.read("boots")
+}
+
+const STEADY: &str = r#"{"boots": "boots", "tools": [{"name": "b", "description": "B"}, {"name": "a", "description": "A"}]}"#;
+
+#[test]
+fn pin_boots_twice_under_two_names_and_check_once() {
+    let scenario = STEADY.replacen('{', r#"{"log": "log", "#, 1);
+    let keel = serving(&scenario, "");
+    keel.run(&["pin"]).exits(0);
+    assert_eq!(boots(&keel), "2");
+    let log = keel.read("log");
+    for name in [r#""name":"mcp-keel""#, r#""name":"claude-ai""#] {
+        assert_eq!(log.matches(name).count(), 1, "{log}");
+    }
+    assert_eq!(
+        log.matches("tools/list").count(),
+        4,
+        "each boot lists twice"
+    );
+    assert!(
+        keel.read("mcp-baseline.json")
+            .contains(r#""name": "mcp-keel""#)
+    );
+    keel.run(&["check"]).exits(0);
+    assert_eq!(boots(&keel), "3");
+    assert_eq!(keel.read("log").matches("tools/list").count(), 5);
+}
+
+#[test]
+fn pinning_twice_writes_the_same_bytes() {
+    let keel = serving(STEADY, "");
+    keel.run(&["pin"]).exits(0);
+    let first = keel.read("mcp-baseline.json");
+    keel.run(&["pin"]).exits(0).says("nothing was written");
+    assert_eq!(keel.read("mcp-baseline.json"), first);
+}
+
+#[test]
+fn what_changes_with_every_call_is_not_pinned() {
+    let scenario =
+        r#"{"boots": "boots", "tools": [{"name": "a", "description": "call $count of the day"}]}"#;
+    let keel = serving(scenario, "");
+    keel.run(&["pin"])
+        .exits(3)
+        .says("the server does not say the same twice: tool:a@: `/description` is `call 1 of the day` and then `call 2 of the day` in two answers on one connection")
+        .says("capture-unstable tool:a@:")
+        .says(r#"under [server.it]: mask = [{ component = "tool:a@", pointer = "/description", pattern = "call (.*?) of the day", reason = "..." }]"#)
+        .says(r#"[policy.rules] "capture-unstable" = "warn""#);
+    assert!(!keel.folder().join("mcp-baseline.json").exists());
+    assert_eq!(boots(&keel), "1", "no second boot is needed to know");
+}
+
+#[test]
+fn the_mask_that_is_offered_is_the_one_that_helps() {
+    let scenario =
+        r#"{"boots": "boots", "tools": [{"name": "a", "description": "boot $boot of the day"}]}"#;
+    let keel = serving(scenario, "");
+    let run = keel.run(&["pin"]).exits(3);
+    let flat = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    let from = flat.find("mask = [").expect("a mask is offered");
+    let mask = &flat[from..=from + flat[from..].find("}]").unwrap() + 1];
+    rescript(&keel, scenario, mask);
+    keel.run(&["pin"]).exits(0);
+    assert!(
+        keel.read("mcp-baseline.json")
+            .contains("boot [masked] of the day")
+    );
+    keel.run(&["check"]).exits(0).says("matches the baseline");
+}
+
+#[test]
+fn what_changes_with_every_boot_is_not_blamed_on_the_client() {
+    // Every second boot is the same, as every second name is.
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "boot": [
+        {}, {"tools": [{"name": "b"}]}, {}, {"tools": [{"name": "b"}]}, {}]}"#;
+    serving(scenario, "")
+        .run(&["pin"])
+        .exits(3)
+        .says("capture-unstable tool:a@")
+        .says("in two boots")
+        .says_nothing_of("capture-differs-by-client");
+}
+
+#[test]
+fn what_depends_on_the_name_of_the_client_is_said_to_do_so() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "client": {"claude-ai": {"tools": [{"name": "a"}, {"name": "hidden"}]}}}"#;
+    let keel = serving(scenario, "");
+    keel.run(&["pin"])
+        .exits(3)
+        .says("capture-differs-by-client tool:hidden@: it is missing and then there to the client `mcp-keel` and to the client `claude-ai`");
+    assert_eq!(boots(&keel), "4", "two of each name");
+}
+
+#[test]
+fn check_claims_drift_only_of_what_two_boots_say() {
+    let keel = serving(STEADY, "");
+    keel.run(&["pin"]).exits(0);
+    // Another description on every boot.
+    let flapping = STEADY.replace("\"A\"", "\"A of $boot\"");
+    rescript(&keel, &flapping, "");
+    let run = keel.run(&["check", "--format", "json"]).exits(3);
+    let report = run.json();
+    assert_eq!(report["verdict"], "undetermined");
+    let server = &report["servers"][0];
+    assert_eq!(server["status"], "undetermined");
+    assert_eq!(server["changes"], serde_json::json!([]));
+    assert_eq!(server["findings"][0]["rule"], "capture-unstable");
+    assert_eq!(server["findings"][0]["component"], "tool:a@");
+    assert_eq!(boots(&keel), "2");
+    // Steady drift is drift, after a second boot.
+    rescript(&keel, &STEADY.replace("\"A\"", "\"Another\""), "");
+    keel.run(&["check"])
+        .exits(1)
+        .says("tool-description-changed");
+    assert_eq!(boots(&keel), "2");
+    // Whoever says how often it is booted means it.
+    rescript(&keel, &flapping, "");
+    keel.run(&["check", "--repeat", "1"]).exits(1);
+    assert_eq!(boots(&keel), "1");
+    rescript(&keel, &flapping, "repeat = 1");
+    keel.run(&["check"]).exits(1);
+    assert_eq!(boots(&keel), "1");
+}
+
+#[test]
+fn check_repeats_as_often_as_it_is_told() {
+    // Clean on the first two boots, and not on the third.
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "boot": [{}, {}, {}, {}, {"tools": [{"name": "x"}]}]}"#;
+    let keel = serving(scenario, "");
+    keel.run(&["pin"]).exits(0);
+    keel.run(&["check", "--repeat", "3"])
+        .exits(3)
+        .says("could not be captured: it")
+        .says("tool:a@: it is there and then missing in two boots");
+    assert_eq!(boots(&keel), "5");
+}
+
+#[test]
+fn an_order_that_varies_is_told_apart_from_content() {
+    let turned = r#"{"boots": "boots", "tools": [{"name": "b"}, {"name": "a"}], "boot": [{}, {"tools": [{"name": "a"}, {"name": "b"}]}, {}]}"#;
+    let keel = serving(turned, "");
+    keel.run(&["pin"])
+        .exits(3)
+        .says("capture-order-unstable")
+        .says("lists the same in another order in two boots");
+    assert_eq!(boots(&keel), "2");
+    // The policy is content with the content: no order is pinned, and none is asked for.
+    rescript(
+        &keel,
+        turned,
+        "[policy.rules]\n\"capture-order-unstable\" = \"warn\"",
+    );
+    keel.run(&["pin"]).exits(0).says("capture-order-unstable");
+    let baseline: serde_json::Value =
+        serde_json::from_str(&keel.read("mcp-baseline.json")).unwrap();
+    assert_eq!(
+        baseline["servers"]["it"]["toolOrder"],
+        serde_json::json!([])
+    );
+    let before = keel.read("mcp-baseline.json");
+    keel.run(&["check"]).exits(0).says("matches the baseline");
+    rescript(
+        &keel,
+        turned,
+        "[policy.rules]\n\"capture-order-unstable\" = \"audit\"",
+    );
+    keel.run(&["pin"]).exits(0).says("nothing was written");
+    assert_eq!(keel.read("mcp-baseline.json"), before);
+}
+
+#[test]
+fn members_in_the_order_of_a_hash_are_an_order_too() {
+    let turned = r#"{"boots": "boots", "tools": [{"name": "a", "description": "x"}], "boot": [{}, {"tools": [{"description": "x", "name": "a"}]}]}"#;
+    let keel = serving(turned, "");
+    keel.run(&["pin"]).exits(3).says("capture-order-unstable");
+    rescript(
+        &keel,
+        turned,
+        "[policy.rules]\n\"capture-order-unstable\" = \"warn\"",
+    );
+    keel.run(&["pin"]).exits(0);
+    keel.run(&["check"]).exits(0);
+}
+
+#[test]
+fn a_tolerant_policy_compares_what_stands_still() {
+    let tolerant = "[policy.rules]\n\"capture-unstable\" = \"warn\"";
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "A"}, {"name": "now", "description": "boot $boot"}]}"#;
+    let keel = serving(scenario, tolerant);
+    keel.run(&["pin"]).exits(0).says("capture-unstable");
+    let baseline = keel.read("mcp-baseline.json");
+    assert!(
+        baseline.contains("tool:a@") && !baseline.contains("tool:now@"),
+        "{baseline}"
+    );
+    let run = keel.run(&["check", "--format", "json"]).exits(0);
+    let report = run.json();
+    assert_eq!(report["verdict"], "warn");
+    let finding = &report["servers"][0]["findings"][0];
+    assert_eq!(
+        (&finding["rule"], &finding["component"], &finding["action"]),
+        (
+            &"capture-unstable".into(),
+            &"tool:now@".into(),
+            &"warn".into()
+        )
+    );
+    assert!(
+        finding["message"]
+            .as_str()
+            .unwrap()
+            .ends_with("left out of the comparison")
+    );
+    keel.run(&["pin"]).exits(0);
+    assert_eq!(keel.read("mcp-baseline.json"), baseline);
+    // What stands still and changed is drift.
+    rescript(&keel, &scenario.replace("\"A\"", "\"B\""), tolerant);
+    keel.run(&["check"])
+        .exits(1)
+        .says("tool-description-changed")
+        .says_nothing_of("tool-added");
+}
+
+#[test]
+fn instructions_that_vary_are_left_out_like_a_component() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "instructions": "boot $boot"}"#;
+    let keel = serving(scenario, "");
+    keel.run(&["pin"])
+        .exits(3)
+        .says("server: `/instructions` is `boot 1` and then `boot 2`")
+        .says(
+            r#"mask = [{ component = "server", pointer = "/instructions", pattern = "boot (.*)$""#,
+        );
+    rescript(
+        &keel,
+        scenario,
+        "[policy.rules]\n\"capture-unstable\" = \"warn\"",
+    );
+    keel.run(&["pin"]).exits(0);
+    keel.run(&["check"])
+        .exits(0)
+        .says("it is left out of the comparison");
+}
+
+#[test]
+fn a_list_that_changes_after_a_while_is_found_by_waiting() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "on": {"tools/list": [["answer", {"set": {"tools": [{"name": "later"}]}}], ["answer"]]}}"#;
+    let keel = serving(scenario, "");
+    keel.run(&["pin", "--repeat", "1"]).exits(0);
+    keel.run(&["check"]).exits(0);
+    keel.run(&["check", "--settle", "1"])
+        .exits(3)
+        .says("in two answers on one connection, 1 s apart");
+    rescript(&keel, scenario, "settle = 1");
+    keel.run(&["check"]).exits(3).says("capture-unstable");
+}
+
+#[test]
+fn a_server_that_fails_on_its_second_boot_is_undetermined() {
+    let keel = serving(STEADY, "");
+    keel.run(&["pin"]).exits(0);
+    let failing =
+        r#"{"boots": "boots", "tools": [{"name": "x"}], "boot": [{}, {"start": [{"exit": 7}]}]}"#;
+    rescript(&keel, failing, "");
+    keel.run(&["check"]).exits(3).says("exit code 7");
+    rescript(&keel, failing, "");
+    keel.run(&["pin"]).exits(3).says("exit code 7");
+    assert!(keel.read("mcp-baseline.json").contains("tool:b@"));
+}
+
+#[test]
+fn a_capture_is_printed_as_sent_and_repeated_on_request() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "boot $boot"}]}"#;
+    let mask = r#"mask = [{ component = "*", pattern = "[0-9]", reason = "it counts" }]"#;
+    let keel = serving(scenario, mask);
+    keel.run(&["capture"]).exits(0).says("boot 1");
+    keel.run(&["capture", "--repeat", "2"])
+        .exits(0)
+        .says("boot 2");
+    rescript(&keel, scenario, "");
+    keel.run(&["capture", "--repeat", "2"])
+        .exits(3)
+        .says("capture-unstable");
+}
+
+#[test]
+fn a_running_server_that_varies_by_connection_is_said_to_do_so() {
+    let connections = AtomicUsize::new(0);
+    let double = crate::http::special(move |request, connection| {
+        let number = match request.rpc().as_str() {
+            "initialize" => {
+                connections.fetch_add(1, Ordering::Relaxed);
+                return None;
+            }
+            "tools/list" => connections.load(Ordering::Relaxed),
+            _ => return None,
+        };
+        let tool = serde_json::json!({"name": "t", "description": format!("connection {number}"), "inputSchema": {"type": "object"}});
+        let answer =
+            serde_json::json!({"jsonrpc": "2.0", "id": request.id(), "result": {"tools": [tool]}});
+        Some(write(connection, json_answer(&answer.to_string())))
+    });
+    let keel = Keel::new();
+    keel.run(&["pin", "--url", &double.url()])
+        .exits(3)
+        .says("capture-differs-by-connection tool:t@: `/description` is `connection 1` and then `connection 2` on two connections");
+    assert!(!keel.folder().join("mcp-baseline.json").exists());
+}
+
+#[test]
+fn a_secret_that_is_taken_out_of_both_listings_does_not_vary() {
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "with $env{API_TOKEN} inside"}]}"#;
+    let keel = serving(
+        scenario,
+        "env = { API_TOKEN = \"hush-hush-1234567890-abcdef\" }",
+    );
+    keel.run(&["pin"]).exits(0).says_nothing_of("hush-hush");
+    assert!(!keel.read("mcp-baseline.json").contains("hush-hush"));
+}
+
+#[test]
+fn a_mask_is_added_to_a_baseline_without_pinning_again() {
+    let scenario = |zone: &str| {
+        format!(
+            r#"{{"boots": "boots", "tools": [{{"name": "now", "description": "Use '{zone}' as local timezone", "inputSchema": {{"type": "object"}}}}]}}"#
+        )
+    };
+    let keel = serving(&scenario("UTC"), "");
+    keel.run(&["pin"]).exits(0);
+    let before = keel.read("mcp-baseline.json");
+    rescript(&keel, &scenario("Europe/Oslo"), "");
+    keel.run(&["check"])
+        .exits(1)
+        .says("tool-description-changed");
+    let mask = "[[server.it.mask]]\ncomponent = \"tool:now@\"\npointer = \"/description\"\npattern = \"'([A-Za-z/]+)' as local timezone\"\nreason = \"the zone of the machine\"";
+    rescript(&keel, &scenario("Europe/Oslo"), mask);
+    keel.run(&["check"]).exits(0).says("matches the baseline");
+    // Everything around the text still counts.
+    rescript(
+        &keel,
+        &scenario("Europe/Oslo").replace("Use", "Ignore"),
+        mask,
+    );
+    keel.run(&["check"])
+        .exits(1)
+        .says("tool-description-changed");
+    rescript(
+        &keel,
+        &scenario("UTC").replace("\"object\"", "\"string\""),
+        mask,
+    );
+    keel.run(&["check"]).exits(1);
+    assert_eq!(keel.read("mcp-baseline.json"), before);
+}
+
+#[test]
+fn a_mask_that_matches_nothing_is_a_finding() {
+    let mask = r#"mask = [{ component = "tool:gone@", pattern = "x", reason = "old" }, { component = "tool:a@", pointer = "/inputSchema/properties", reason = "lazy" }]"#;
+    let scenario =
+        r#"{"tools": [{"name": "a", "inputSchema": {"type": "object", "properties": {}}}]}"#;
+    let keel = serving(scenario, mask);
+    keel.run(&["pin"]).exits(0);
+    keel.run(&["check"])
+        .exits(0)
+        .says("the mask of `tool:gone@` (line 3) matches nothing (mask-unused)")
+        .says("points at `/inputSchema/properties`, which is no text that a mask may cover");
+}
+
+#[test]
+fn a_mask_that_covers_too_much_is_refused_with_its_line() {
+    for (mask, complaint) in [
+        (
+            r#"component = "*", reason = "r""#,
+            "would leave everything out",
+        ),
+        (
+            r#"component = "tool:a@", pointer = "/inputSchema", reason = "r""#,
+            "a mask leaves out a text, and `/inputSchema` is more than that",
+        ),
+        (
+            r#"component = "tool:a@", pointer = "/name", reason = "r""#,
+            "`/name` is more than that",
+        ),
+        (
+            r#"component = "server", pointer = "/capabilities", reason = "r""#,
+            "`/capabilities` is more than that",
+        ),
+        (
+            r#"component = "tool:a@", pointer = "description", reason = "r""#,
+            "is no JSON pointer",
+        ),
+        (
+            r#"component = "tool:a@", pattern = "(", reason = "r""#,
+            "`pattern` is no regular expression: unclosed group",
+        ),
+        (
+            r#"component = "tool:a@", pattern = "x""#,
+            "`reason` is missing",
+        ),
+        (
+            r#"component = "tool:a@", pattern = "x", reason = " ""#,
+            "`reason` is empty",
+        ),
+        (
+            r#"component = "tool:a@", patern = "x", reason = "r""#,
+            "did you mean `pattern`?",
+        ),
+    ] {
+        serving(STEADY, &format!("mask = [{{ {mask} }}]"))
+            .run(&["check"])
+            .exits(2)
+            .says("mcp-keel.toml:3")
+            .says(complaint);
+    }
+}
+
+#[test]
+fn a_text_that_names_this_machine_is_a_finding_with_a_mask() {
+    let scenario =
+        r#"{"tools": [{"name": "save", "description": "Saves images below $cwd/images as PNG."}]}"#;
+    let keel = serving(scenario, "");
+    keel.run(&["pin"])
+        .exits(0)
+        .says("text-depends-on-environment")
+        .says("the working folder");
+    let run = keel.run(&["check", "--format", "json"]).exits(0);
+    let report = run.json();
+    let finding = &report["servers"][0]["findings"][0];
+    assert_eq!(finding["rule"], "text-depends-on-environment");
+    let message = finding["message"].as_str().unwrap();
+    let mask = message.split_once("to leave it out: ").unwrap().1;
+    rescript(&keel, scenario, mask);
+    keel.run(&["pin"]).exits(0);
+    assert!(
+        keel.read("mcp-baseline.json")
+            .contains("Saves images below [masked]/images as PNG.")
+    );
+    keel.run(&["check"])
+        .exits(0)
+        .says_nothing_of("text-depends-on-environment");
+}
