@@ -343,9 +343,9 @@ pub struct CaptureFailure {
     /// The end of what it wrote to stderr, raw; of a server over HTTP, to stdout too.
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
-    pub missing_variables: Vec<String>,
+    pub missing_variables: Box<[String]>,
     /// What its sandbox said, if it was in one.
-    pub sandbox: Option<Observed>,
+    pub sandbox: Option<Box<Observed>>,
 }
 
 impl CaptureFailure {
@@ -354,19 +354,19 @@ impl CaptureFailure {
         Self {
             error,
             stderr: Vec::new(),
-            missing_variables: Vec::new(),
+            missing_variables: Box::default(),
             sandbox: None,
         }
     }
 
     /// What was noticed all the same: findings, as those of a capture.
     pub fn notes(&self) -> Vec<Note> {
-        self.sandbox.iter().flat_map(Observed::notes).collect()
+        self.sandbox.iter().flat_map(|it| it.notes()).collect()
     }
 
     /// Whether it may have failed because it was watched.
     pub(super) fn is_disturbed(&self) -> bool {
-        self.sandbox.as_ref().is_some_and(Observed::is_disturbed)
+        self.sandbox.as_ref().is_some_and(|it| it.is_disturbed())
     }
 
     /// What to do about it.

@@ -13,6 +13,8 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzed;
 pub mod http;
 mod inbox;
 mod lists;
@@ -30,7 +32,7 @@ use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
 use crate::judgement::words;
-use crate::launch::sandbox::{Level, Observed};
+use crate::launch::sandbox::Level;
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
@@ -338,7 +340,7 @@ async fn finished(
         let ending = server.shutdown(limits.patience).await;
         stderr = ending.stderr;
         not_started = spec.not_started(&ending.sandbox);
-        sandbox = (spec.sandbox.level != Level::Off).then_some(ending.sandbox);
+        sandbox = (spec.sandbox.level != Level::Off).then(|| Box::new(ending.sandbox));
     }
     match outcome {
         Ok((era, greeting, lists, again)) => {
@@ -349,7 +351,7 @@ async fn finished(
             note_noise(&mut surface, &inbox.all_noise(), place);
             surface
                 .notes
-                .extend(sandbox.iter().flat_map(Observed::notes));
+                .extend(sandbox.iter().flat_map(|it| it.notes()));
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
@@ -367,7 +369,7 @@ async fn finished(
         Err(error) => Err(CaptureFailure {
             error: not_started.map_or(error, CaptureError::Launch),
             stderr,
-            missing_variables,
+            missing_variables: missing_variables.into(),
             sandbox,
         }),
     }

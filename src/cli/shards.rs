@@ -250,7 +250,10 @@ pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
         PlanFormat::Terminal => parts
             .map(|(at, names)| {
                 let time = seconds(names).map_or(String::new(), |it| format!(" (about {it} s)"));
-                let names: Vec<String> = names.iter().map(|it| escape::line(it)).collect();
+                let names: Vec<String> = names
+                    .iter()
+                    .map(|it| escape::line(it).to_string())
+                    .collect();
                 format!("{}{time}: {}\n", label(at), names.join(", "))
             })
             .collect(),

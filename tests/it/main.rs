@@ -34,7 +34,6 @@ mod rules;
 mod sandbox;
 mod schema_adversarial;
 mod schema_corpus;
-mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;

@@ -6,6 +6,7 @@ use super::super::secrets;
 use super::Answered;
 use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
+use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
 
 /// What is shown, made from both answers.
@@ -113,9 +114,10 @@ impl Page<'_> {
     pub(super) fn annotations(&self) -> Vec<Annotation> {
         let mut annotations = report::annotations(&self.combined());
         for annotation in &mut annotations {
-            annotation.title = secrets::clean(&annotation.title);
-            annotation.message = secrets::clean(&annotation.message);
-            annotation.raw_details = annotation.raw_details.as_deref().map(secrets::clean);
+            let clean = |text: &str| Visible::of_parts(secrets::clean(text));
+            annotation.title = clean(&annotation.title);
+            annotation.message = clean(&annotation.message);
+            annotation.raw_details = annotation.raw_details.as_deref().map(clean);
         }
         annotations
     }
