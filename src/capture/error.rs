@@ -255,7 +255,7 @@ pub struct CaptureFailure {
     /// Variables that were to be passed on and are not set here: often the cause.
     pub missing_variables: Vec<String>,
     /// What its sandbox said, if it was in one.
-    pub sandbox: Option<Observed>,
+    pub sandbox: Option<Box<Observed>>,
 }
 
 impl CaptureFailure {
@@ -271,12 +271,12 @@ impl CaptureFailure {
 
     /// What was noticed all the same: findings, as those of a capture.
     pub fn notes(&self) -> Vec<Note> {
-        self.sandbox.iter().flat_map(Observed::notes).collect()
+        self.sandbox.iter().flat_map(|it| it.notes()).collect()
     }
 
     /// Whether it may have failed because it was watched.
     pub(super) fn is_disturbed(&self) -> bool {
-        self.sandbox.as_ref().is_some_and(Observed::is_disturbed)
+        self.sandbox.as_ref().is_some_and(|it| it.is_disturbed())
     }
 
     /// What to do about it.

@@ -278,7 +278,7 @@ async fn finished(
             error: not_started.map_or(error, CaptureError::Launch),
             stderr,
             missing_variables,
-            sandbox,
+            sandbox: sandbox.map(Box::new),
         }),
     }
 }
