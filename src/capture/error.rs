@@ -253,7 +253,7 @@ pub struct CaptureFailure {
     /// The end of what it wrote to stderr, raw; of a server over HTTP, to stdout too.
     pub stderr: Vec<u8>,
     /// Variables that were to be passed on and are not set here: often the cause.
-    pub missing_variables: Vec<String>,
+    pub missing_variables: Box<[String]>,
     /// What its sandbox said, if it was in one.
     pub sandbox: Option<Box<Observed>>,
 }
@@ -264,7 +264,7 @@ impl CaptureFailure {
         Self {
             error,
             stderr: Vec::new(),
-            missing_variables: Vec::new(),
+            missing_variables: Box::default(),
             sandbox: None,
         }
     }

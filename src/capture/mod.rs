@@ -277,7 +277,7 @@ async fn finished(
         Err(error) => Err(CaptureFailure {
             error: not_started.map_or(error, CaptureError::Launch),
             stderr,
-            missing_variables,
+            missing_variables: missing_variables.into(),
             sandbox: sandbox.map(Box::new),
         }),
     }
