@@ -1,7 +1,6 @@
 //! The sandbox: what a server may touch, and what is said about what it may not.
 //!
-//! These tests need a kernel with Landlock. Without it they say so and pass; that the program says so too is tested
-//! everywhere.
+//! These tests need a kernel with Landlock. Without it they have nothing to do and pass.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -95,18 +94,14 @@ impl Place {
     }
 }
 
-/// Whether there is a sandbox to test. The first place where it is missing says why.
+/// Whether there is a sandbox to test.
 fn is_there() -> bool {
     let place = Place::new();
     place.pinned();
-    let missing = place
-        .findings("strict", &json!({"tools": []}))
-        .into_iter()
-        .find(|(rule, _)| rule == "sandbox-unavailable");
-    if let Some((_, why)) = &missing {
-        eprintln!("not tested: {why}");
-    }
-    missing.is_none()
+    let findings = place.findings("strict", &json!({"tools": []}));
+    findings
+        .iter()
+        .all(|(rule, _)| rule != "sandbox-unavailable")
 }
 
 fn path(path: &Path) -> &str {
