@@ -31,6 +31,7 @@
 //! | `{"write": PATH, "content": TEXT}` | replaces a file, and says on stderr whether it could |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
+//! | `{"busy_ms": N}` | keeps a core busy, as servers do that load what they are made of |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
 //! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
@@ -55,6 +56,9 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+
+/// About a millisecond of an optimised build.
+const STEPS_PER_MS: u64 = 1_000_000;
 
 type Members = BTreeMap<String, Box<RawValue>>;
 
@@ -363,6 +367,12 @@ impl Server {
             while times == 0 || left > 0 {
                 self.act(actions, message);
                 left = left.saturating_sub(1);
+            }
+        } else if let Some(work) = number("busy_ms") {
+            // Counted in work, not in time: on a busy machine it takes as much longer as everything else.
+            let mut state = 0_u64;
+            for step in 0..work * STEPS_PER_MS {
+                state = std::hint::black_box(state.rotate_left(5) ^ step);
             }
         } else if let Some(pause) = number("sleep_ms") {
             std::thread::sleep(Duration::from_millis(pause));

@@ -10,7 +10,7 @@ use crate::canonical::{Json, ReadError, parse};
 use crate::capture::http::{Endpoint, Template};
 use crate::capture::{CaptureFailure, Captured};
 use crate::git::git;
-use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
+use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 
 /// More than this is not read from a file or a pipe.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -217,7 +217,7 @@ fn from_document(document: &Json) -> Result<(String, Surface), String> {
             None => all_kinds = false,
         }
     }
-    let initialize = document
+    let greeting = document
         .get("initialize")
         .or_else(|| document.get("discover"));
     let client = document
@@ -225,7 +225,7 @@ fn from_document(document: &Json) -> Result<(String, Surface), String> {
         .map(ClientProfile::from_json)
         .unwrap_or_default();
     let scope = Scope {
-        server: initialize.is_some(),
+        server: greeting.is_some(),
         all_kinds,
         order: true,
     };
@@ -234,7 +234,11 @@ fn from_document(document: &Json) -> Result<(String, Surface), String> {
         .and_then(Json::as_str)
         .unwrap_or("default")
         .to_owned();
-    let surface = Surface::new(initialize.unwrap_or(&Json::Null), lists, client, scope);
+    let mut surface = Surface::new(greeting.unwrap_or(&Json::Null), lists, client, scope);
+    if let Some(revision) = document.get("protocolVersion").and_then(Json::as_str) {
+        revision.clone_into(&mut surface.protocol_version);
+    }
+    surface.over_http = document.get("transport").and_then(Json::as_str) == Some("http");
     Ok((name, surface))
 }
 
@@ -258,8 +262,19 @@ pub fn capture_document(server: &str, captured: &Captured) -> Json {
     let mut members = vec![
         ("captureVersion", Json::integer(1)),
         ("server", Json::string(server)),
-        ("initialize", captured.initialize.clone()),
     ];
+    match captured.era {
+        Era::Legacy => members.push(("initialize", captured.greeting.clone())),
+        Era::Modern => {
+            // The answer lists what the server offers, and not what was taken.
+            let revision = captured.surface.protocol_version.as_str();
+            members.push(("protocolVersion", Json::string(revision)));
+            members.push(("discover", captured.greeting.clone()));
+        }
+    }
+    if captured.surface.over_http {
+        members.push(("transport", Json::string("http")));
+    }
     for kind in Kind::ALL.iter().copied() {
         members.push((
             kind.list_member(),

@@ -213,6 +213,7 @@ impl Reader<'_> {
             client: ClientProfile::from_json(&Json::Object(
                 self.object(document, &below("client"), "`client`")?.clone(),
             )),
+            over_http: false,
             notes: Vec::new(),
             scope: Scope::FULL,
         };

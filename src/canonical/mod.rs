@@ -23,7 +23,7 @@ mod writer;
 use std::collections::BTreeMap;
 
 pub use number::{Decimal, Number};
-pub use reader::{Document, ReadError, parse, parse_document, parse_str};
+pub use reader::{Document, ReadError, parse, parse_document, parse_str, parse_wrapped};
 pub use text::Text;
 pub use writer::{is_invisible, to_canonical, to_compact, to_pretty, write_pretty_at};
 

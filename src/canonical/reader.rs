@@ -128,6 +128,14 @@ pub fn parse(bytes: &[u8]) -> Result<Json, ReadError> {
     Reader::new(bytes, false).document()
 }
 
+/// [`parse`] for what we wrote ourselves around values that [`parse`] has read: a few levels deeper than they were.
+pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
+    let mut reader = Reader::new(bytes, false);
+    reader.most = MAX_DEPTH + 16;
+    reader.limit = usize::MAX;
+    reader.document()
+}
+
 /// [`parse`] with a limit of the caller's own. Also says how many values were read.
 pub fn parse_within(bytes: &[u8], limit: usize) -> Result<(Json, usize), ReadError> {
     let mut reader = Reader::new(bytes, false);
@@ -173,6 +181,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     depth: usize,
+    most: usize,
     values: usize,
     limit: usize,
     locate: bool,
@@ -188,6 +197,7 @@ impl<'a> Reader<'a> {
             bytes,
             at: 0,
             depth: 0,
+            most: MAX_DEPTH,
             values: 0,
             limit: MAX_VALUES,
             locate,
@@ -269,7 +279,7 @@ impl<'a> Reader<'a> {
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<Json, ReadError>,
     ) -> Result<Json, ReadError> {
-        if self.depth == MAX_DEPTH {
+        if self.depth == self.most {
             return Err(self.error(Problem::TooDeep));
         }
         self.depth += 1;

@@ -7,9 +7,10 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::http::HttpError;
+use super::opening::{DISCOVER, INITIALIZE};
 use crate::launch::LaunchError;
 use crate::launch::sandbox::Observed;
-use crate::surface::Note;
+use crate::surface::{Era, Note};
 
 /// What stood on stdout and was not JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -49,8 +50,10 @@ pub enum CaptureError {
     #[error("the command echoes what it is sent: it is not an MCP server")]
     Echo,
     /// It prints, but never a JSON-RPC message.
-    #[error("the server speaks, but no JSON-RPC: no answer to `initialize` in {}, and on stdout {noise}", seconds(*.after))]
+    #[error("the server speaks, but no JSON-RPC: no answer to `{method}` in {}, and on stdout {noise}", seconds(*.after))]
     NotJsonRpc {
+        /// The request that was open.
+        method: &'static str,
         /// How long was waited.
         after: Duration,
         /// What it printed.
@@ -79,6 +82,32 @@ pub enum CaptureError {
         method: &'static str,
         /// `code: message`, or the error as sent where it has neither.
         error: String,
+    },
+    /// It speaks the other era only.
+    #[error("the server does not speak {} of the protocol: `{}` was answered with {said}", .era.revision(), DISCOVER)]
+    NotSpoken {
+        /// The era that was asked for.
+        era: Era,
+        /// What it answered.
+        said: String,
+    },
+    /// It speaks revisions that nobody here knows.
+    #[error("the server speaks other revisions of the protocol than mcp-keel does: {offered}")]
+    NoCommonRevision {
+        /// Its revisions.
+        offered: String,
+    },
+    /// It answered `server/discover` late and took `initialize` too: what it is in now, nobody knows. It is started
+    /// again, so this is never told.
+    #[error("the server was opened in both eras of the protocol")]
+    BothEras,
+    /// A result that is only the beginning of an answer.
+    #[error("the server's answer to `{method}` is not complete: its `resultType` is {kind}")]
+    Incomplete {
+        /// The request.
+        method: &'static str,
+        /// The result's type, as sent.
+        kind: String,
     },
     /// It answered with something else than the protocol says.
     #[error("the server's answer to `{method}` is malformed: {problem}")]
@@ -170,6 +199,39 @@ pub enum CaptureError {
 pub(super) const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
 
 impl CaptureError {
+    /// Whether the server refused `initialize`, as one does that has no handshake.
+    pub(super) fn refuses_initialize(&self) -> bool {
+        match self {
+            Self::Refused { method, .. } => *method == INITIALIZE,
+            Self::Http(error) => error.refuses(INITIALIZE),
+            _ => false,
+        }
+    }
+
+    /// Whether a server that only knows the other opening could have failed like this. One that is modern says so.
+    pub(super) fn may_be_the_opening(&self) -> bool {
+        match self {
+            Self::Http(error) => matches!(error.method(), Some(INITIALIZE | DISCOVER)),
+            Self::Exited { method, .. }
+            | Self::ClosedStdout { method, .. }
+            | Self::Timeout { method, .. }
+            | Self::NotJsonRpc { method, .. } => matches!(*method, INITIALIZE | DISCOVER),
+            Self::Refused { method, .. } | Self::Malformed { method, .. } => *method == INITIALIZE,
+            _ => false,
+        }
+    }
+
+    /// Whether the conversation was never open: the server may not speak the era that was asked for.
+    pub fn is_of_the_opening(&self) -> bool {
+        match self {
+            Self::NotSpoken { .. } | Self::NoCommonRevision { .. } => true,
+            Self::Refused { method, .. } | Self::Malformed { method, .. } => {
+                matches!(*method, INITIALIZE | DISCOVER)
+            }
+            other => other.may_be_the_opening(),
+        }
+    }
+
     /// What to do about it.
     pub fn help(&self) -> String {
         const STDOUT: &str =
@@ -177,7 +239,7 @@ impl CaptureError {
         match self {
             Self::Launch(error) => error.help(),
             Self::Http(error) => error.help(),
-            Self::Exited { method: "initialize", status, .. } if status.success() => format!(
+            Self::Exited { method: INITIALIZE | DISCOVER, status, .. } if status.success() => format!(
                 "it ended as if its work were done: check that the command starts the server in its stdio mode; {ISOLATED}"
             ),
             Self::Exited { .. } => format!("missing credentials are the usual cause; {ISOLATED}"),
@@ -185,13 +247,37 @@ impl CaptureError {
             Self::Echo => "check that the command starts the server itself".into(),
             Self::NotJsonRpc { .. } => format!("check that the command starts the server in its stdio mode; {STDOUT}"),
             Self::Timeout { noise, .. } if noise.lines > 0 => STDOUT.into(),
-            Self::Timeout { method: "initialize", .. } => format!(
-                "check that the command starts the server in its stdio mode (it may wait for a network address, or for credentials: {ISOLATED}); a slow start needs a longer `--timeout`"
-            ),
+            Self::Timeout { method: method @ (INITIALIZE | DISCOVER), .. } => {
+                let other = match *method {
+                    INITIALIZE => "modern",
+                    _ => "legacy",
+                };
+                format!(
+                    "check that the command starts the server in its stdio mode (it may wait for a network address, or for credentials: {ISOLATED}); a slow start needs a longer `--timeout`; a server that knows only the other era of the protocol needs `--era {other}`"
+                )
+            }
             Self::Timeout { .. } | Self::TooSlow { .. } => {
                 format!("it may wait for a network address or for credentials ({ISOLATED}); or set a longer `--timeout`")
             }
+            Self::Refused { method: INITIALIZE, error } if error.starts_with("-32022") => {
+                "it speaks other revisions of the protocol only: capture it with `--era modern`, or with `--era auto`".into()
+            }
+            Self::Refused { error, .. } if error.starts_with("-32021") => {
+                "the server demands a capability of its client: name it with `--capabilities`".into()
+            }
             Self::Refused { .. } => format!("nothing is claimed about a list that failed; {ISOLATED}"),
+            Self::NotSpoken { era, .. } => {
+                format!("capture it with `--era {}`, or with `--era auto`", era.other().word())
+            }
+            Self::NoCommonRevision { .. } => format!(
+                "mcp-keel speaks {}, and 2024-11-05 to {}; a newer mcp-keel may speak more",
+                Era::Modern.revision(),
+                Era::Legacy.revision()
+            ),
+            Self::BothEras => "say which of them is meant with `--era modern` or `--era legacy`".into(),
+            Self::Incomplete { .. } => {
+                "a list that wants input from its client is not known: nothing is claimed about it".into()
+            }
             Self::Malformed { .. } | Self::Unreadable { .. } => {
                 "no client can read this answer: it is a fault of the server".into()
             }
@@ -226,9 +312,13 @@ impl CaptureError {
             | Self::Unreadable {
                 problem: quoted, ..
             }
-            | Self::RepeatedCursor { cursor: quoted, .. } => vec![quoted],
+            | Self::RepeatedCursor { cursor: quoted, .. }
+            | Self::NotSpoken { said: quoted, .. }
+            | Self::NoCommonRevision { offered: quoted }
+            | Self::Incomplete { kind: quoted, .. } => vec![quoted],
             Self::Launch(_)
             | Self::Echo
+            | Self::BothEras
             | Self::TooSlow { .. }
             | Self::TooManyPages { .. }
             | Self::TooManyBytes { .. }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{CaptureError, Noise};
 use crate::canonical::Json;
-use crate::surface::Kind;
+use crate::surface::{Era, Kind};
 
 /// How much of a line of noise is shown.
 const SHOWN: usize = 200;
@@ -20,7 +20,7 @@ pub(super) struct Inbox {
 struct State {
     open: HashMap<i64, &'static str>,
     answers: HashMap<i64, Answer>,
-    initialize: Option<Json>,
+    greeting: Option<(Era, Json)>,
     changes: HashMap<Kind, usize>,
     moved: bool,
     noise: Noise,
@@ -79,14 +79,21 @@ impl Inbox {
         self.state().answers.remove(&id)
     }
 
-    /// Keeps the answer to `initialize`.
-    pub(super) fn initialized(&self, result: Json) {
-        self.state().initialize = Some(result);
+    /// The conversation is open: its era, and the answer that opened it. What else was asked for that is over.
+    pub(super) fn greeted(&self, era: Era, result: Json) {
+        let mut state = self.state();
+        state.greeting = Some((era, result));
+        state.open.clear();
     }
 
-    /// Takes the answer to `initialize` out.
-    pub(super) fn take_initialize(&self) -> Option<Json> {
-        self.state().initialize.take()
+    /// Takes out what opened the conversation.
+    pub(super) fn take_greeting(&self) -> Option<(Era, Json)> {
+        self.state().greeting.take()
+    }
+
+    /// An answer came that is not to be kept.
+    pub(super) fn closed(&self, id: i64) {
+        self.state().open.remove(&id);
     }
 
     /// The server announced that the list of a kind changed.

@@ -10,9 +10,10 @@ use serde_json::json;
 
 use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
+use super::opening::{DISCOVER, incomplete};
 use super::{Limits, Stage, wire};
 use crate::canonical::Json;
-use crate::surface::{Kind, Lists};
+use crate::surface::{Era, Kind, Lists};
 
 /// The request that lists a kind.
 pub(super) fn method(kind: Kind) -> &'static str {
@@ -36,6 +37,7 @@ fn capability(kind: Kind) -> &'static str {
 pub(super) struct Lister<'a> {
     pub(super) peer: &'a Peer<RoleClient>,
     pub(super) inbox: &'a Arc<Inbox>,
+    pub(super) era: Era,
     pub(super) limits: &'a Limits,
     pub(super) progress: &'a (dyn Fn(Stage) + Send + Sync),
 }
@@ -70,7 +72,7 @@ impl Lister<'_> {
             // A server that ever announced or asked something may be in the middle of a change that it announces
             // right after its answer. It reads in order, so one more question finds out, without any waiting.
             if self.inbox.has_moved() {
-                self.ping().await;
+                self.round_trip().await;
             }
             stale = before
                 .into_iter()
@@ -152,6 +154,11 @@ impl Lister<'_> {
                     });
                 }
             };
+            if self.era == Era::Modern
+                && let Some(kind) = incomplete(&result)
+            {
+                return Err(CaptureError::Incomplete { method, kind });
+            }
             let Json::Object(mut result) = result else {
                 return Err(malformed(format!("the result is {}", result.kind())));
             };
@@ -214,9 +221,14 @@ impl Lister<'_> {
     }
 
     /// One round trip. Whether and what the server answers does not matter.
-    async fn ping(&self) {
+    async fn round_trip(&self) {
         let patience = self.limits.request.min(Duration::from_secs(1));
-        let _ = self.ask_within("ping", None, patience).await;
+        let method = match self.era {
+            Era::Legacy => "ping",
+            // There is no `ping` any more.
+            Era::Modern => DISCOVER,
+        };
+        let _ = self.ask_within(method, None, patience).await;
     }
 
     async fn ask_within(

@@ -9,12 +9,14 @@
 //!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
 //! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
 //!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
+//! - **One conversation has one era** of the protocol ([`Order`]). Another one is a new start of the server.
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
 pub mod http;
 mod inbox;
 mod lists;
+mod opening;
 mod redacted;
 mod wire;
 
@@ -22,16 +24,18 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::ServiceExt;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
+use crate::judgement::words;
 use crate::launch::sandbox::{Level, Observed};
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
-use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
+use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
 use lists::Lister;
+use opening::{Opening, UNTIL_INITIALIZE};
 use wire::Wire;
 
 pub use error::{CaptureError, CaptureFailure, Noise};
@@ -40,7 +44,7 @@ pub use http::HttpSpec;
 /// What a server may take. Every bound has an error of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// From the start of the process to the answer to `initialize`.
+    /// From the start of the process to the answer to `initialize` or `server/discover`.
     pub start: Duration,
     /// Each other request.
     pub request: Duration,
@@ -97,7 +101,7 @@ impl Default for Limits {
 pub enum Stage {
     /// The process is being started.
     Starting,
-    /// Waiting for the answer to `initialize`.
+    /// Waiting for the answer to `initialize` or `server/discover`.
     Handshake,
     /// A page of a list has come.
     Listing {
@@ -117,8 +121,10 @@ pub enum Stage {
 /// What a server told us.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
-    /// The result of `initialize`, as sent.
-    pub initialize: Json,
+    /// The result of `initialize`, or in the modern era of `server/discover`, as sent.
+    pub greeting: Json,
+    /// The era of the conversation.
+    pub era: Era,
     /// The lists, as sent.
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
@@ -157,33 +163,109 @@ impl Reach {
     }
 }
 
+/// Which eras of the protocol somebody asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Eras {
+    /// The one that the baseline records, else the old one; the other if the server does not speak it.
+    #[default]
+    Auto,
+    /// The new one.
+    Modern,
+    /// The old one.
+    Legacy,
+    /// Each of them, to see how they differ.
+    Both,
+}
+
+words!(Eras { Auto = "auto", Modern = "modern", Legacy = "legacy", Both = "both" });
+
+/// Which eras of the protocol are tried in one capture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// This one; a server that does not speak it cannot be captured.
+    Only(Era),
+    /// This one first, then the other.
+    First(Era),
+}
+
 /// Captures the contract of a server, however it is reached.
 pub async fn capture(
     reach: &Reach,
     client: &ClientProfile,
+    order: Order,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
-    match reach {
+    let attempt = async |opening, limits: &Limits| match reach {
         Reach::Stdio(launch) => {
-            let outcome = capture_stdio(launch, client, limits, progress).await;
-            match outcome {
-                Err(failure) if failure.is_disturbed() => {
-                    let mut launch = launch.clone();
-                    launch.sandbox.unwatched = true;
-                    capture_stdio(&launch, client, limits, progress).await
+            capture_undisturbed(launch, client, opening, limits, progress).await
+        }
+        Reach::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
+    };
+    let begun = tokio::time::Instant::now();
+    match order {
+        Order::Only(Era::Legacy) => attempt(Opening::Initialize, limits).await,
+        Order::Only(Era::Modern) => attempt(Opening::Discover, limits).await,
+        Order::First(Era::Legacy) => match attempt(Opening::Initialize, limits).await {
+            // A modern server refuses `initialize` with whatever error it likes. Started again, it has seen nothing
+            // but what its era has. Whoever could refuse in this time can answer in twice as much.
+            Err(refused) if refused.error.refuses_initialize() => {
+                let limits = Limits {
+                    start: limits
+                        .start
+                        .min(2 * begun.elapsed() + Duration::from_secs(1)),
+                    ..limits.clone()
+                };
+                attempt(Opening::Discover, &limits)
+                    .await
+                    .map_err(|_| refused)
+            }
+            outcome => outcome,
+        },
+        Order::First(Era::Modern) => {
+            let patience = match reach {
+                Reach::Stdio(_) => Some(UNTIL_INITIALIZE),
+                Reach::Http(_) => None,
+            };
+            match attempt(Opening::Probe { patience }, limits).await {
+                Err(failure) if matches!(failure.error, CaptureError::BothEras) => {
+                    attempt(Opening::Discover, limits).await
+                }
+                // A server that cannot bear an unknown request, or is confused by it, never heard a proper greeting.
+                Err(failure) if failure.error.may_be_the_opening() => {
+                    attempt(Opening::Initialize, limits)
+                        .await
+                        .map_err(|_| failure)
                 }
                 outcome => outcome,
             }
         }
-        Reach::Http(spec) => http::capture_http(spec, client, limits, progress).await,
+    }
+}
+
+/// [`capture_stdio`], and once more without watching the sandbox where that may be why it failed.
+async fn capture_undisturbed(
+    spec: &LaunchSpec,
+    client: &ClientProfile,
+    opening: Opening,
+    limits: &Limits,
+    progress: &(dyn Fn(Stage) + Send + Sync),
+) -> Result<Captured, CaptureFailure> {
+    match capture_stdio(spec, client, opening, limits, progress).await {
+        Err(failure) if failure.is_disturbed() => {
+            let mut spec = spec.clone();
+            spec.sandbox.unwatched = true;
+            capture_stdio(&spec, client, opening, limits, progress).await
+        }
+        outcome => outcome,
     }
 }
 
 /// Starts a server, captures its contract over stdio and ends it.
-pub async fn capture_stdio(
+async fn capture_stdio(
     spec: &LaunchSpec,
     client: &ClientProfile,
+    opening: Opening,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
@@ -195,8 +277,8 @@ pub async fn capture_stdio(
     };
 
     let inbox = Arc::new(Inbox::default());
-    let (wire, sender) = Wire::new(stdout, stdin, client, Arc::clone(&inbox), limits);
-    let conversation = converse(wire, &inbox, client, limits, progress);
+    let (wire, sender) = Wire::new(stdout, stdin, client, opening, Arc::clone(&inbox), limits);
+    let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {
         // What the server said before it ended counts.
@@ -204,7 +286,7 @@ pub async fn capture_stdio(
         outcome = tokio::time::timeout(limits.total, conversation) => {
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
         }
-        status = ended(&mut server, &mut left) => Err(exited(&inbox, status)),
+        status = ended(&mut server, &mut left) => Err(exited(&inbox, opening, status)),
     };
     let outcome = match outcome {
         // stdout closes an instant before the process can be waited for.
@@ -220,7 +302,7 @@ pub async fn capture_stdio(
         }
         // Silence has a better explanation when nobody is there to speak.
         Err(error @ (CaptureError::Timeout { .. } | CaptureError::NotJsonRpc { .. })) => {
-            Err(left.map_or(error, |status| exited(&inbox, status)))
+            Err(left.map_or(error, |status| exited(&inbox, opening, status)))
         }
         outcome => outcome,
     };
@@ -259,9 +341,9 @@ async fn finished(
         sandbox = (spec.sandbox.level != Level::Off).then_some(ending.sandbox);
     }
     match outcome {
-        Ok((initialize, lists, again)) => {
+        Ok((era, greeting, lists, again)) => {
             let surface =
-                |lists: Lists| Surface::new(&initialize, lists, client.clone(), Scope::FULL);
+                |lists: Lists| Surface::new(&greeting, lists, client.clone(), Scope::FULL);
             let again = again.map(surface);
             let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.all_noise(), place);
@@ -274,7 +356,8 @@ async fn finished(
                 surface.note("variable-missing", None, message);
             }
             Ok(Captured {
-                initialize,
+                greeting,
+                era,
                 lists,
                 surface,
                 again,
@@ -290,14 +373,15 @@ async fn finished(
     }
 }
 
-/// The answer to `initialize`, the lists, and the lists once more if they were asked for again.
-type Heard = (Json, Lists, Option<Lists>);
+/// The era, the answer that opened the conversation, the lists, and the lists once more if they were asked for again.
+type Heard = (Era, Json, Lists, Option<Lists>);
 
 /// The whole conversation over one wire.
 async fn converse<R>(
     wire: Wire<R>,
     inbox: &Arc<Inbox>,
     client: &ClientProfile,
+    opening: Opening,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Heard, CaptureError>
@@ -309,35 +393,57 @@ where
     let identity = Implementation::new(client.name.clone(), client.version.clone());
     let config = ClientConfig::new(ClientCapabilities::default(), identity)
         .with_protocol_version(ProtocolVersion::V_2025_11_25);
-    let Ok(greeted) = tokio::time::timeout(limits.start, config.serve(wire)).await else {
+    let greeted = config.serve_with_lifecycle(wire, lifecycle(opening));
+    let Ok(greeted) = tokio::time::timeout(limits.start, greeted).await else {
         let noise = inbox.all_noise();
+        let method = inbox.first_open().unwrap_or(opening.method());
         let after = limits.start;
         return Err(if noise.lines > 0 && !inbox.has_spoken() {
-            CaptureError::NotJsonRpc { after, noise }
+            CaptureError::NotJsonRpc {
+                method,
+                after,
+                noise,
+            }
         } else {
             CaptureError::Timeout {
-                method: "initialize",
+                method,
                 after,
                 noise,
             }
         });
     };
-    let (Ok(service), Some(initialize)) = (greeted, inbox.take_initialize()) else {
-        return Err(lost(inbox, "initialize"));
+    let (Ok(service), Some((era, greeting))) = (greeted, inbox.take_greeting()) else {
+        let method = inbox.first_open().unwrap_or(opening.method());
+        return Err(lost(inbox, method));
     };
     let lister = Lister {
         peer: service.peer(),
         inbox,
+        era,
         limits,
         progress,
     };
-    let capabilities = initialize.get("capabilities");
+    let capabilities = greeting.get("capabilities");
     let lists = lister.all(capabilities).await?;
     let again = match limits.again {
         Some(pause) => Some(lister.again(capabilities, pause).await?),
         None => None,
     };
-    Ok((initialize, lists, again))
+    Ok((era, greeting, lists, again))
+}
+
+/// The same opening in rmcp's words.
+fn lifecycle(opening: Opening) -> ClientLifecycleMode {
+    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+    match opening {
+        Opening::Initialize => ClientLifecycleMode::Initialize,
+        Opening::Discover => ClientLifecycleMode::Discover { preferred_versions },
+        // The wire answers in its place long before its ten seconds are over.
+        Opening::Probe { .. } => ClientLifecycleMode::Auto {
+            preferred_versions,
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        },
+    }
 }
 
 /// Why there will be no answer to `method`.
@@ -366,9 +472,9 @@ async fn ended(server: &mut Launched, left: &mut Option<ExitStatus>) -> ExitStat
     }
 }
 
-fn exited(inbox: &Inbox, status: ExitStatus) -> CaptureError {
+fn exited(inbox: &Inbox, opening: Opening, status: ExitStatus) -> CaptureError {
     CaptureError::Exited {
-        method: inbox.first_open().unwrap_or("initialize"),
+        method: inbox.first_open().unwrap_or(opening.method()),
         status,
         noise: inbox.all_noise(),
     }

@@ -13,12 +13,12 @@ impl Captured {
     pub fn redact(&mut self, secrets: &Secrets) {
         self.stderr = secrets.clean_end(&self.stderr, self.stderr.len() >= STDERR_KEPT);
         if let Some(again) = self.again.take() {
-            self.again = Some(redacted(again, &self.initialize, secrets));
+            self.again = Some(redacted(again, &self.greeting, secrets));
         }
-        let mut initialize = self.initialize.clone();
+        let mut greeting = self.greeting.clone();
         let mut lists = self.lists.clone();
         let mut of_server = Found::new();
-        secrets.redact_json(&mut initialize, &mut of_server);
+        secrets.redact_json(&mut greeting, &mut of_server);
         let mut of_components = Vec::new();
         for kind in Kind::ALL.iter().copied() {
             for definition in lists.of_mut(kind) {
@@ -30,7 +30,11 @@ impl Captured {
         // What was noticed on the way may quote the server too.
         let of_definitions = |captured: &Self| {
             let (client, scope) = (captured.surface.client.clone(), captured.surface.scope);
-            Surface::new(&captured.initialize, captured.lists.clone(), client, scope)
+            let over_http = captured.surface.over_http;
+            Surface {
+                over_http,
+                ..Surface::new(&captured.greeting, captured.lists.clone(), client, scope)
+            }
         };
         if of_server.is_empty() && of_components.iter().all(Found::is_empty) {
             for note in &mut self.surface.notes {
@@ -44,7 +48,7 @@ impl Captured {
                 .len()
                 .min(self.surface.notes.len()),
         );
-        self.initialize = initialize;
+        self.greeting = greeting;
         self.lists = lists;
         self.surface = of_definitions(self);
         for mut note in noticed {
@@ -75,19 +79,22 @@ impl Captured {
 }
 
 /// A second listing without its secrets. Which they are is noted of the first.
-fn redacted(surface: Surface, initialize: &Json, secrets: &Secrets) -> Surface {
+fn redacted(surface: Surface, greeting: &Json, secrets: &Secrets) -> Surface {
     let mut lists = Lists::default();
     for component in surface.components {
         lists.of_mut(component.kind).push(component.definition);
     }
-    let mut initialize = initialize.clone();
-    secrets.redact_json(&mut initialize, &mut Found::new());
+    let mut greeting = greeting.clone();
+    secrets.redact_json(&mut greeting, &mut Found::new());
     for kind in Kind::ALL.iter().copied() {
         for definition in lists.of_mut(kind) {
             secrets.redact_json(definition, &mut Found::new());
         }
     }
-    Surface::new(&initialize, lists, surface.client, surface.scope)
+    Surface {
+        over_http: surface.over_http,
+        ..Surface::new(&greeting, lists, surface.client, surface.scope)
+    }
 }
 
 impl CaptureFailure {

@@ -1,7 +1,7 @@
 //! Our own transport under rmcp: lines of JSON-RPC, read without loss and within bounds.
 //!
-//! rmcp keeps the lifecycle (`initialize`, `initialized`, the numbers of requests and their answers). What it would
-//! lose is kept from it here:
+//! rmcp keeps the lifecycle (`server/discover`, `initialize`, `initialized`, the numbers of requests and their
+//! answers). What it would lose is kept from it here:
 //!
 //! - **Answers** go into the [`Inbox`] as they were sent; rmcp gets a placeholder under the same number, because
 //!   its own types drop members and because an answer that it cannot read would leave the request open for ever.
@@ -9,6 +9,7 @@
 //!   used: rmcp ignores them before the handshake is complete.
 //! - **Notifications** end here too, so that malformed parameters harm nothing.
 //! - **Noise**, lines that are no JSON-RPC, is counted.
+//! - **The era** is decided here ([`Greeting`]): rmcp waits ten seconds for a server that ignores `server/discover`.
 //!
 //! What is held in memory is bounded at every point ([`Limits`]): a line, the values in it, all answers together, and
 //! what we answered and the server has not read.
@@ -19,25 +20,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
-    ClientJsonRpcMessage, CustomResult, InitializeResult, JsonRpcMessage, NumberOrString,
-    ProtocolVersion, ServerCapabilities, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, CustomResult, DiscoverResult, ErrorCode, ErrorData, InitializeResult,
+    JsonRpcMessage, NumberOrString, ProtocolVersion, ServerCapabilities, ServerJsonRpcMessage,
+    ServerResult,
 };
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::Limits;
 use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
+use super::opening::{DISCOVER, Greeting, INITIALIZE, Opening, Step};
 use crate::canonical::reader::{Problem, parse_within};
 use crate::canonical::{self, Json, to_compact};
-use crate::surface::{ClientProfile, Kind};
+use crate::surface::{ClientProfile, Era, Kind};
 
 /// The methods that are asked, as names that live as long as the program.
-const METHODS: [&str; 6] = [
-    "initialize",
+const METHODS: [&str; 7] = [
+    DISCOVER,
+    INITIALIZE,
     "tools/list",
     "prompts/list",
     "resources/list",
@@ -64,8 +69,17 @@ pub(super) struct Wire<R> {
     /// Bytes and values of all answers.
     answered: (usize, usize),
     ended: bool,
+    /// What the client announces in a handshake.
     capabilities: serde_json::Value,
-    sent_initialize: Option<Json>,
+    /// What it says of itself with every request, where there is no handshake.
+    meta: serde_json::Value,
+    greeting: Greeting,
+    /// When the greeting has waited long enough.
+    deadline: Option<Instant>,
+    /// The opening request that rmcp waits for, and its method.
+    awaited: Option<(i64, &'static str)>,
+    /// The opening requests as they were sent.
+    sent: Vec<Json>,
     out: mpsc::UnboundedSender<Vec<u8>>,
     /// Bytes that wait to be read by the server.
     unread: Arc<AtomicUsize>,
@@ -97,6 +111,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         reader: R,
         writer: impl AsyncWrite + Unpin + Send + 'static,
         client: &ClientProfile,
+        opening: Opening,
         inbox: Arc<Inbox>,
         limits: &Limits,
     ) -> (Self, Sender) {
@@ -113,8 +128,12 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             at_hand: (0, 0),
             answered: (0, 0),
             ended: false,
-            capabilities: capabilities(&client.capabilities),
-            sent_initialize: None,
+            capabilities: capabilities(&client.capabilities, Era::Legacy),
+            meta: meta(client),
+            greeting: Greeting::new(opening),
+            deadline: None,
+            awaited: None,
+            sent: Vec::new(),
             out,
             unread,
             inbox,
@@ -133,7 +152,21 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 // A flood must not keep the clock from being looked at.
                 tokio::task::yield_now().await;
             }
-            let line = self.line().await?;
+            let line = match self.deadline {
+                None => self.line().await?,
+                Some(deadline) => tokio::select! {
+                    biased;
+                    line = self.line() => line?,
+                    () = tokio::time::sleep_until(deadline) => {
+                        let step = self.greeting.elapsed();
+                        if let Err(error) = self.take(step) {
+                            self.inbox.fail(error);
+                            self.give_up();
+                        }
+                        continue;
+                    }
+                },
+            };
             // Not copied: a line may be as long as a whole contract.
             let buffer = std::mem::take(&mut self.buffer);
             let read = self.read(&buffer[line]);
@@ -289,11 +322,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 }
             }
             (None, Some(method)) if is_rpc => {
-                if self
-                    .sent_initialize
-                    .as_ref()
-                    .is_some_and(|sent| sent.as_object() == Some(&object))
-                {
+                let echoes = |sent: &Json| sent.as_object() == Some(&object);
+                if self.sent.iter().any(echoes) {
                     return Err(CaptureError::Echo);
                 }
                 self.inbox.spoke();
@@ -315,32 +345,48 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         answer: Answer,
     ) -> Result<(), CaptureError> {
         self.count()?;
-        let mut answer = answer;
-        let placeholder = if method == "initialize" {
-            match &mut answer {
-                Answer::Result(result) => {
-                    check_initialize(result)?;
-                    self.inbox
-                        .initialized(std::mem::replace(result, Json::Null));
-                }
-                Answer::Error(error) => {
-                    return Err(CaptureError::Refused {
-                        method,
-                        error: told(error),
-                    });
-                }
-            }
-            // Never the server's own revision: rmcp would change its manners with it.
-            let handshake = InitializeResult::new(ServerCapabilities::default())
-                .with_protocol_version(ProtocolVersion::V_2025_11_25);
-            ServerResult::InitializeResult(handshake)
-        } else {
-            ServerResult::CustomResult(CustomResult::new(serde_json::Value::Null))
-        };
+        if self.greeting.era().is_none() {
+            self.inbox.closed(id);
+            let step = match method {
+                INITIALIZE => self.greeting.initialized(answer),
+                _ => self.greeting.discovered(answer),
+            };
+            return self.take(step);
+        }
         self.inbox.answered(id, answer);
-        let message = ServerJsonRpcMessage::response(placeholder, NumberOrString::Number(id));
-        self.ready.push_back(message);
+        let placeholder = CustomResult::new(serde_json::Value::Null);
+        self.hand_over(id, ServerResult::CustomResult(placeholder));
         Ok(())
+    }
+
+    /// Goes on with the opening. rmcp is told that what it waits for is there, whatever it was in truth.
+    fn take(&mut self, step: Step) -> Result<(), CaptureError> {
+        let awaited = self.awaited;
+        match (step, awaited) {
+            (Step::Fail(error), _) => return Err(error),
+            (Step::Wait, _) | (_, None) => {}
+            (Step::Initialize, Some((id, _))) => {
+                let unknown = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "", None);
+                let id = Some(NumberOrString::Number(id));
+                self.ready
+                    .push_back(ServerJsonRpcMessage::error(unknown, id));
+            }
+            (Step::Open(era, result), Some((id, method))) => {
+                self.inbox.greeted(era, result);
+                self.hand_over(id, placeholder(method));
+            }
+        }
+        self.wait_for_the_greeting();
+        Ok(())
+    }
+
+    fn wait_for_the_greeting(&mut self) {
+        self.deadline = self.greeting.pause().map(|pause| Instant::now() + pause);
+    }
+
+    fn hand_over(&mut self, id: i64, result: ServerResult) {
+        let message = ServerJsonRpcMessage::response(result, NumberOrString::Number(id));
+        self.ready.push_back(message);
     }
 
     /// Counts the line at hand among the answers, all of which are kept.
@@ -411,9 +457,23 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         let _ = self.out.send(line.into_bytes());
     }
 
-    /// A message of rmcp's as it goes out.
-    fn outgoing(&mut self, message: &ClientJsonRpcMessage) -> Result<String, serde_json::Error> {
+    /// A message of rmcp's as it goes out; none if it does not.
+    fn outgoing(
+        &mut self,
+        message: &ClientJsonRpcMessage,
+    ) -> Result<Option<String>, serde_json::Error> {
         let mut value = serde_json::to_value(message)?;
+        let method = value.get("method").and_then(serde_json::Value::as_str);
+        let method = METHODS.iter().find(|known| Some(**known) == method);
+        let number = match message {
+            JsonRpcMessage::Request(request) => match request.id {
+                NumberOrString::Number(id) => Some(id),
+                NumberOrString::String(_) => None,
+            },
+            // There is no handshake to complete, although rmcp may believe so.
+            JsonRpcMessage::Notification(_) if self.is_modern() => return Ok(None),
+            _ => None,
+        };
         let params = value
             .get_mut("params")
             .and_then(serde_json::Value::as_object_mut);
@@ -425,18 +485,24 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 params.insert("capabilities".into(), self.capabilities.clone());
             }
         }
-        if let JsonRpcMessage::Request(request) = message
-            && let NumberOrString::Number(id) = request.id
-            && let Some(method) = value.get("method").and_then(serde_json::Value::as_str)
-            && let Some(method) = METHODS.iter().find(|known| **known == method)
-        {
-            self.inbox.opened(id, method);
+        if number.is_some() && (method == Some(&DISCOVER) || self.is_modern()) {
+            value["params"]["_meta"] = self.meta.clone();
         }
         let line = value.to_string();
-        if value.get("method").and_then(serde_json::Value::as_str) == Some("initialize") {
-            self.sent_initialize = canonical::parse_str(&line).ok();
+        if let (Some(id), Some(method)) = (number, method) {
+            self.inbox.opened(id, method);
+            if self.greeting.era().is_none() {
+                self.awaited = Some((id, method));
+                self.greeting.asked(method);
+                self.sent.extend(canonical::parse_str(&line));
+                self.wait_for_the_greeting();
+            }
         }
-        Ok(line)
+        Ok(Some(line))
+    }
+
+    fn is_modern(&self) -> bool {
+        self.greeting.era() == Some(Era::Modern)
     }
 }
 
@@ -448,7 +514,11 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
         message: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         // At once, not in the future: rmcp may run several of them in any order.
-        let sent = self.outgoing(&message).map(|line| self.write(line));
+        let sent = self.outgoing(&message).map(|line| {
+            if let Some(line) = line {
+                self.write(line);
+            }
+        });
         std::future::ready(sent)
     }
 
@@ -480,6 +550,22 @@ async fn write(
     std::future::pending::<()>().await;
 }
 
+/// What rmcp gets for the answer to an opening request.
+fn placeholder(method: &str) -> ServerResult {
+    let capabilities = ServerCapabilities::default();
+    match method {
+        // Never the server's own revision: rmcp would change its manners with it.
+        INITIALIZE => ServerResult::InitializeResult(
+            InitializeResult::new(capabilities)
+                .with_protocol_version(ProtocolVersion::V_2025_11_25),
+        ),
+        _ => ServerResult::DiscoverResult(DiscoverResult::new(
+            vec![ProtocolVersion::V_2026_07_28],
+            capabilities,
+        )),
+    }
+}
+
 pub(super) fn is_too_many(problem: &Problem) -> bool {
     matches!(problem, Problem::TooMany { .. })
 }
@@ -495,33 +581,6 @@ pub(super) fn number(id: &Json) -> Option<i64> {
         Json::String(text) => text.as_str()?.parse().ok(),
         _ => None,
     }
-}
-
-/// What a server must have said for its lists to mean anything. Without capabilities nothing would be listed, and
-/// everything would look removed.
-fn check_initialize(result: &Json) -> Result<(), CaptureError> {
-    let malformed = |problem: String| {
-        Err(CaptureError::Malformed {
-            method: "initialize",
-            problem,
-        })
-    };
-    if result.as_object().is_none() {
-        return malformed(format!("the result is {}", result.kind()));
-    }
-    for (member, expected) in [
-        ("protocolVersion", "a string"),
-        ("capabilities", "an object"),
-    ] {
-        match result.get(member) {
-            None => return malformed(format!("it has no `{member}`")),
-            Some(value) if value.kind() != expected => {
-                return malformed(format!("`{member}` is {}, not {expected}", value.kind()));
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// `code: message` of a JSON-RPC error, shortened.
@@ -559,6 +618,15 @@ fn ids_in(line: &[u8]) -> impl Iterator<Item = i64> {
     })
 }
 
+/// What a client says of itself with every request.
+fn meta(client: &ClientProfile) -> serde_json::Value {
+    serde_json::json!({
+        "io.modelcontextprotocol/protocolVersion": Era::Modern.revision(),
+        "io.modelcontextprotocol/clientInfo": { "name": client.name, "version": client.version },
+        "io.modelcontextprotocol/clientCapabilities": capabilities(&client.capabilities, Era::Modern),
+    })
+}
+
 /// What is announced of a capability that every client describes in the same way; else an empty object.
 fn detail(name: &str) -> serde_json::Value {
     match name {
@@ -573,8 +641,8 @@ fn detail(name: &str) -> serde_json::Value {
 /// The capabilities of a profile as they are announced: each name an empty object.
 ///
 /// A dot descends (`elicitation.url`), a name with a slash is an extension's (`io.modelcontextprotocol/ui`), and
-/// `tasks` alone announces all of it, because its empty object announces nothing.
-fn capabilities(names: &BTreeSet<String>) -> serde_json::Value {
+/// `tasks` alone announces all of it, because its empty object announces nothing; since 2026-07-28 it is an extension.
+fn capabilities(names: &BTreeSet<String>, era: Era) -> serde_json::Value {
     const ALL_OF_TASKS: [&str; 4] = [
         "tasks.list",
         "tasks.cancel",
@@ -583,9 +651,10 @@ fn capabilities(names: &BTreeSet<String>) -> serde_json::Value {
     ];
     let mut announced = serde_json::Map::new();
     for name in names {
-        let names = match name.as_str() {
-            "tasks" => &ALL_OF_TASKS[..],
-            name => &[name],
+        let names = match (name.as_str(), era) {
+            ("tasks", Era::Legacy) => &ALL_OF_TASKS[..],
+            ("tasks", Era::Modern) => &["io.modelcontextprotocol/tasks"],
+            (name, _) => &[name],
         };
         for name in names {
             let path: Vec<&str> = match name.contains('/') {

@@ -4,24 +4,27 @@
 //! in this order: check run, comment, workflow commands, job summary. What GitHub refuses costs reach and one warning
 //! line; it never changes the verdict.
 
+mod page;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Parser as _;
 
+use page::Page;
+
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
 use super::check::{Manifests, examine, exit, manifests};
 use super::interrupt;
 use super::plan::{self, Plan};
-use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets};
+use super::{CheckArgs, Cli, Command, Error, Exit, Format, output, secrets, shards};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Event, files, identity};
-use crate::judgement::Level;
 use crate::launch::sandbox;
-use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
-use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
+use crate::policy::{Enforcement, FailOn, Policy, Verdict};
+use crate::report::{self, Report, escape};
 
 /// The check run's name when nobody gives it another.
 const CHECK_NAME: &str = "mcp-keel";
@@ -41,6 +44,8 @@ const FLAGS: &[&str] = &[
     "timeout",
     "client",
     "capabilities",
+    "era",
+    "repeat",
     "fail-on",
     "fail-on-exposure",
     "enforcement",
@@ -48,6 +53,9 @@ const FLAGS: &[&str] = &[
     "format",
     "sandbox",
     "jobs",
+    "shard",
+    "timings",
+    "from-format",
 ];
 
 type Environment = BTreeMap<String, String>;
@@ -70,7 +78,12 @@ pub(super) async fn run() -> Result<Exit, Error> {
             )
         })?;
     }
-    let plan = plan::plan(&inputs.check.server, Some(&inputs.check.policy))?;
+    let plan = plan::resolve(&inputs.check.server, Some(&inputs.check.policy))?;
+    let plan = match inputs.merge.is_empty() {
+        true => plan::verified(shards::cut(plan, &inputs.check.shard)?)?,
+        // Nothing is started: others have done that.
+        false => plan,
+    };
     let manifests = Arc::new(manifests(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
@@ -122,6 +135,8 @@ struct Inputs {
     accept_label: String,
     /// What tells two uses of the action in one repository apart.
     identity: Vec<String>,
+    /// Reports of the parts of a run, to be joined instead of checking anything.
+    merge: Vec<PathBuf>,
 }
 
 impl Inputs {
@@ -146,17 +161,32 @@ impl Inputs {
             "baseline",
             "servers",
             "command",
+            "from",
         ];
         let mut identity = vec![check_name.clone()];
         identity.extend(named.map(|name| input(name).unwrap_or_default().to_owned()));
         identity.extend(input("url").map(str::to_owned));
+        let check = check_args(env)?;
+        let merge: Vec<PathBuf> = listed(env, "merge")
+            .into_iter()
+            .map(PathBuf::from)
+            .collect();
+        // A part of a run posts nothing: that is for whoever joins the parts.
+        let part = check.shard.shard.is_some();
+        if part && !merge.is_empty() {
+            return Err(Error::usage(
+                "the inputs shard and merge are two jobs",
+                "give shard to those that check, and merge to the one after them",
+            ));
+        }
         Ok(Self {
-            check: check_args(env)?,
+            check,
+            merge,
             folder: input("working-directory").map(PathBuf::from),
-            check_run: on("check-run")?,
+            check_run: on("check-run")? && !part,
             check_name,
-            comment: on("comment")?,
-            annotations: on("annotations")?,
+            comment: on("comment")? && !part,
+            annotations: on("annotations")? && !part,
             summary: on("summary")?,
             compare_base: on("compare-base")?,
             base_fail_on,
@@ -173,6 +203,15 @@ fn input<'a>(env: &'a Environment, name: &str) -> Option<&'a str> {
         .get(&format!("INPUT_{name}"))
         .or_else(|| env.get(&format!("INPUT_{}", name.replace('-', "_"))))?;
     Some(value.trim()).filter(|it| !it.is_empty())
+}
+
+/// An input that is a list.
+fn listed(env: &Environment, name: &str) -> Vec<String> {
+    let list = input(env, name).unwrap_or_default();
+    list.split([',', ' ', '\t', '\n', '\r'])
+        .filter(|it| !it.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn wrong(name: &str, value: &str, expected: &str) -> Error {
@@ -198,6 +237,8 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
     }
     for (name, flag) in [
         ("env", "--env"),
+        ("from", "--from"),
+        ("inputs", "--input"),
         ("header", "--header"),
         ("report", "--report"),
     ] {
@@ -206,19 +247,12 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             words.push(format!("{flag}={line}"));
         }
     }
-    let listed = |name: &str| -> Vec<String> {
-        let list = input(env, name).unwrap_or_default();
-        list.split([',', ' ', '\t', '\n', '\r'])
-            .filter(|it| !it.is_empty())
-            .map(str::to_owned)
-            .collect()
-    };
     words.extend(
-        listed("pass-env")
+        listed(env, "pass-env")
             .iter()
             .map(|it| format!("--pass-env={it}")),
     );
-    let servers = listed("servers");
+    let servers = listed(env, "servers");
     if let Some(option) = servers.iter().find(|it| it.starts_with('-')) {
         return Err(wrong("servers", option, "names of servers"));
     }
@@ -277,8 +311,16 @@ async fn check(
         plan.policy.require_version_bump = false;
     }
     let plan = Arc::new(plan);
-    let mut live = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
-    rebase(&mut live, &prefix);
+    let live = match inputs.merge.is_empty() {
+        true => {
+            let examined = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
+            let mut live = examined.report;
+            rebase(&mut live, &prefix);
+            live
+        }
+        // The jobs that wrote them have counted from the root already.
+        false => shards::merged(&inputs.merge)?,
+    };
     let mut answered = Answered {
         verdict: live.verdict,
         live,
@@ -286,7 +328,8 @@ async fn check(
         accepted_by_label: false,
         label_would_help: false,
     };
-    let Some(commit) = base else {
+    // What merging approves is asked once, by whoever has all parts.
+    let Some(commit) = base.filter(|_| plan.part.is_none()) else {
         return Ok(answered);
     };
     let base = BaseBranch {
@@ -576,196 +619,6 @@ fn refused(context: &Context, what: &str, error: &ApiError) {
         }
         _ => warn(what, error),
     }
-}
-
-/// What is shown, made from both answers.
-struct Page<'a> {
-    result: &'a Answered,
-    label: &'a str,
-}
-
-impl Page<'_> {
-    fn title(&self) -> String {
-        let mut parts = Vec::new();
-        let undetermined = |report: &Report| {
-            let mut servers = report.servers.iter();
-            servers.any(|it| matches!(it.status, Status::Undetermined(_)))
-        };
-        if undetermined(&self.result.live) {
-            parts.push("a server could not be captured".to_owned());
-        }
-        if let Some(counts) = counts(&self.result.live) {
-            parts.push(format!("drift: {counts}"));
-        }
-        if let Some(approval) = &self.result.approval {
-            if undetermined(&approval.report) {
-                parts.push("the base branch's baseline could not be read".to_owned());
-            }
-            if let Some(counts) = counts(&approval.report) {
-                let accepted = match self.result.accepted_by_label {
-                    true => " (accepted by label)",
-                    false => "",
-                };
-                parts.push(format!("to approve: {counts}{accepted}"));
-            }
-        }
-        match parts.is_empty() {
-            true => "No drift".to_owned(),
-            false => parts.join("; "),
-        }
-    }
-
-    /// Both sections, within `limit` bytes and without secrets.
-    fn markdown(&self, limit: usize) -> String {
-        secrets::clean(&self.sections(limit))
-    }
-
-    fn sections(&self, limit: usize) -> String {
-        let Some(approval) = &self.result.approval else {
-            return report::markdown(&self.result.live, limit);
-        };
-        let first = "The server against its baseline";
-        let second = "What merging approves";
-        // A version that went down is no change of the contract, and blocks.
-        let told =
-            approval.report.changes().next().is_some() || approval.report.verdict != Verdict::Pass;
-        let mut intro = match told {
-            true => "The committed baseline, compared with the one on the base branch.\n\n",
-            false => "Nothing: the committed baseline is the one on the base branch.\n",
-        }
-        .to_owned();
-        let label = escape::code(self.label);
-        if self.result.accepted_by_label {
-            intro += &format!("Accepted by a maintainer with the label {label}.\n\n");
-        } else if self.result.label_would_help {
-            intro += &format!(
-                "**This needs a maintainer.** To accept it, somebody who may label pull requests here adds the label \
-                 {label}.\n\n"
-            );
-        }
-        for note in &approval.notes {
-            intro += &format!("{}\n\n", escape::markdown(note));
-        }
-        // Marks and line ends of the two headings included.
-        let around = first.len() + second.len() + intro.len() + 20;
-        let room = limit.saturating_sub(around);
-        // Half of the room for each, unless one needs less.
-        let body = |limit| match told {
-            true => report::markdown(&approval.report, limit),
-            false => String::new(),
-        };
-        let live = report::markdown(&self.result.live, room - body(room / 2).len().min(room));
-        let approved = body(room.saturating_sub(live.len()));
-        let (live, approved) = (
-            section(first, "", &live),
-            section(second, &intro, &approved),
-        );
-        format!("{live}\n{approved}")
-    }
-
-    /// Both reports in one, for sinks that count over both. What belongs to the second question says so.
-    fn combined(&self) -> Report {
-        let mut servers: Vec<ServerReport> = self.result.live.servers.clone();
-        let mut findings = self.result.live.findings.clone();
-        if let Some(approval) = &self.result.approval {
-            for mut server in approval.report.servers.clone() {
-                for located in &mut server.changes {
-                    let change = &mut located.judged.change;
-                    change.message = format!("against the base branch: {}", change.message);
-                }
-                servers.push(server);
-            }
-            findings.extend(approval.report.findings.clone());
-        }
-        Report::new(Comparison::Check, servers, findings)
-    }
-
-    fn annotations(&self) -> Vec<Annotation> {
-        let mut annotations = report::annotations(&self.combined());
-        for annotation in &mut annotations {
-            annotation.title = secrets::clean(&annotation.title);
-            annotation.message = secrets::clean(&annotation.message);
-            annotation.raw_details = annotation.raw_details.as_deref().map(secrets::clean);
-        }
-        annotations
-    }
-
-    fn has_something_to_say(&self) -> bool {
-        let reports = [
-            Some(&self.result.live),
-            self.result.approval.as_ref().map(|it| &it.report),
-        ];
-        reports.into_iter().flatten().any(|report| {
-            let of_servers = report.servers.iter().flat_map(|it| &it.findings);
-            let mut findings = report.findings.iter().chain(of_servers);
-            report.verdict != Verdict::Pass
-                || report.changes().next().is_some()
-                || findings.any(|it| it.action >= Action::Warn)
-        })
-    }
-
-    fn outputs(&self, json: &Path) -> Vec<(&'static str, String)> {
-        let live = &self.result.live;
-        let count = |level| {
-            let servers = live.servers.iter();
-            servers.map(|it| it.count(level)).sum::<usize>().to_string()
-        };
-        let approved = self
-            .result
-            .approval
-            .iter()
-            .flat_map(|it| &it.report.servers);
-        let bump = live
-            .servers
-            .iter()
-            .chain(approved)
-            .map(|it| it.version.required)
-            .max();
-        let drift = live.changes().next().is_some();
-        vec![
-            ("verdict", self.result.verdict.word().to_owned()),
-            ("drift", drift.to_string()),
-            ("breaking", count(Level::Breaking)),
-            ("risky", count(Level::Risky)),
-            ("additive", count(Level::Additive)),
-            ("cosmetic", count(Level::Cosmetic)),
-            ("report", json.to_string_lossy().replace('\\', "/")),
-            (
-                "required-bump",
-                bump.map_or("none", |it| it.word()).to_owned(),
-            ),
-        ]
-    }
-}
-
-/// A page under a heading of its own, which takes the verdict over from the page's.
-fn section(title: &str, intro: &str, page: &str) -> String {
-    let verdict = page
-        .strip_prefix("## mcp-keel: ")
-        .and_then(|rest| rest.split_once('\n'));
-    match verdict {
-        Some((verdict, rest)) => {
-            format!("## {title}: {verdict}\n\n{intro}{}", rest.trim_start())
-        }
-        None => format!("## {title}\n\n{intro}{page}"),
-    }
-}
-
-/// `1 breaking, 2 risky`; none if there is nothing.
-fn counts(report: &Report) -> Option<String> {
-    let levels = [
-        Level::Breaking,
-        Level::Risky,
-        Level::Additive,
-        Level::Cosmetic,
-    ];
-    let told: Vec<String> = levels
-        .into_iter()
-        .map(|level| (report.servers.iter().map(|it| it.count(level)).sum(), level))
-        .filter(|(count, _): &(usize, Level)| *count > 0)
-        .map(|(count, level)| format!("{count} {level}"))
-        .collect();
-    (!told.is_empty()).then(|| told.join(", "))
 }
 
 #[cfg(test)]

@@ -4,31 +4,52 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::compared::{self, Compared, finding};
-use super::plan::{Plan, Target, plan, today};
+use super::plan::{Plan, Target, resolve, today, verified};
 use super::progress::Progress;
 use super::repeat::{self, Observed};
-use super::{CheckArgs, Error, Exit, fleet, output};
+use super::{CheckArgs, Error, Exit, fleet, output, shards};
 use crate::baseline::{BaselineError, Manifest, Pinned, store};
 use crate::policy::{Policy, Verdict};
 use crate::release::Release;
-use crate::report::{Comparison, Finding, Report, ServerReport, Status};
+use crate::report::{
+    Comparison, Report, RunFinding, ServerReport, Shard, Status, certain, settled,
+};
 use crate::surface::Note;
 
 /// The baselines of a plan, by file.
 pub(super) type Manifests = BTreeMap<PathBuf, Manifest>;
 
 pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
-    let plan = plan(&args.server, Some(&args.policy))?;
+    let plan = resolve(&args.server, Some(&args.policy))?;
+    let plan = verified(shards::cut(plan, &args.shard)?)?;
     if let Some(files) = super::check_pins::files(&plan)? {
+        if plan.part.is_some() {
+            return Err(Error::usage(
+                "--shard needs a baseline of mcp-keel's own",
+                "`mcp-keel import` makes one of another tool's file",
+            ));
+        }
         return super::check_pins::run(&args, plan, files).await;
     }
     let manifests = Arc::new(manifests(&plan)?);
     let plan = Arc::new(plan);
-    let report = examine(&plan, &manifests, args.jobs.count(), args.report.quiet).await?;
+    let Examined { report, took } =
+        examine(&plan, &manifests, args.jobs.count(), args.report.quiet).await?;
+    if let Some(path) = &args.shard.record_timings {
+        shards::record(path, &took)?;
+    }
     output::deliver(&report, &args.report)?;
     Ok(exit(report.verdict))
+}
+
+/// What became of a run.
+pub(super) struct Examined {
+    pub(super) report: Report,
+    /// How long each server took that could be captured.
+    pub(super) took: Vec<(String, Duration)>,
 }
 
 /// Every server, captured and compared with its baseline.
@@ -37,7 +58,7 @@ pub(super) async fn examine(
     manifests: &Arc<Manifests>,
     jobs: usize,
     quiet: bool,
-) -> Result<Report, Error> {
+) -> Result<Examined, Error> {
     // What is written wrong is told before anything is started.
     let releases = plan
         .targets
@@ -45,22 +66,57 @@ pub(super) async fn examine(
         .map(|target| target.release(pinned(plan, manifests, target).map(|it| &it.release)))
         .collect::<Result<Vec<_>, _>>()?;
     let progress = Arc::new(Progress::start(quiet).of(plan.targets.len()));
-    let mut servers = {
+    let examined = {
         let (plan, manifests) = (Arc::clone(plan), Arc::clone(manifests));
         let progress = Arc::clone(&progress);
         fleet::each(plan.targets.len(), jobs, move |index, job| {
             let (target, release) = (&plan.targets[index], releases[index].clone());
             let manifest = &manifests[&plan.baseline_of(target)];
+            let begun = Instant::now();
             let report = job.run(check(target, release, manifest, &plan.policy, &progress));
             progress.finished();
-            report
+            (report, begun.elapsed())
         })
         .await?
     };
     drop(progress);
+    let captured = examined
+        .iter()
+        .filter(|(server, _)| !matches!(server.status, Status::Undetermined(_)));
+    let took = captured
+        .map(|(server, time)| (server.name.clone(), *time))
+        .collect();
+    let mut servers: Vec<ServerReport> = examined.into_iter().map(|(server, _)| server).collect();
     compared::locate(&mut servers);
-    let findings = findings(plan, manifests, &servers);
-    Ok(Report::new(Comparison::Check, servers, findings))
+    Ok(Examined {
+        report: assembled(plan, manifests, servers),
+        took,
+    })
+}
+
+/// The report of the run, or of the part of it that this is.
+fn assembled(plan: &Plan, manifests: &Manifests, servers: Vec<ServerReport>) -> Report {
+    let of_the_run = findings(plan, manifests);
+    let mut of_these = plan.differing_profiles();
+    // An order that does not depend on who checked what.
+    of_these.sort();
+    let of_these = of_these.into_iter().map(|it| finding(&plan.policy, it));
+    let Some(part) = &plan.part else {
+        let mut findings = settled(&of_the_run, &servers);
+        findings.extend(of_these);
+        return Report::new(Comparison::Check, servers, findings);
+    };
+    // What depends on all servers is left to whoever has all of them.
+    let mut findings = certain(&of_the_run);
+    findings.extend(of_these);
+    let mut report = Report::new(Comparison::Check, servers, findings);
+    report.shard = Some(Shard {
+        index: part.index,
+        of: part.of,
+        servers: plan.order.clone(),
+        findings: of_the_run,
+    });
+    report
 }
 
 pub(super) fn exit(verdict: Verdict) -> Exit {
@@ -74,7 +130,7 @@ pub(super) fn exit(verdict: Verdict) -> Exit {
 /// Every baseline is read, and must hold, before any server is started.
 pub(super) fn manifests(plan: &Plan) -> Result<Manifests, Error> {
     let mut manifests = BTreeMap::new();
-    for target in &plan.targets {
+    for target in plan.everybody() {
         let path = plan.baseline_of(target);
         if manifests.contains_key(&path) {
             continue;
@@ -126,38 +182,35 @@ async fn check(
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.
-fn findings(plan: &Plan, manifests: &Manifests, servers: &[ServerReport]) -> Vec<Finding> {
-    let captured = servers
-        .iter()
-        .all(|server| !matches!(server.status, Status::Undetermined(_)));
-    let changes = servers.iter().flat_map(|server| &server.changes);
-    let ids: Vec<&str> = changes.map(|it| it.judged.id.as_str()).collect();
-    let mut notes = plan
-        .policy
-        .stale_acceptances(&ids, plan.complete && captured, today());
-    notes.extend(plan.differing_profiles());
+fn findings(plan: &Plan, manifests: &Manifests) -> Vec<RunFinding> {
+    let acceptances = plan.policy.acceptance_notes(today());
+    // Whether an acceptance matches nothing is known only when every server is checked.
+    let mut notes: Vec<(Note, Option<String>)> = acceptances
+        .into_iter()
+        .filter(|(_, unless)| plan.complete || unless.is_none())
+        .collect();
     if plan.complete {
-        let checked: BTreeSet<&str> = plan
-            .targets
-            .iter()
-            .map(|target| target.name.as_str())
-            .collect();
+        let checked: BTreeSet<&str> = plan.everybody().map(|it| it.name.as_str()).collect();
         for (path, manifest) in manifests {
             for name in manifest
                 .servers()
                 .keys()
                 .filter(|name| !checked.contains(name.as_str()))
             {
-                notes.push(Note {
+                let note = Note {
                     rule: "server-not-checked",
                     component: None,
                     message: format!("{} holds `{name}`, which was not checked", path.display()),
-                });
+                };
+                notes.push((note, None));
             }
         }
     }
     notes
         .into_iter()
-        .map(|note| finding(&plan.policy, note))
+        .map(|(note, unless)| RunFinding {
+            finding: finding(&plan.policy, note),
+            unless,
+        })
         .collect()
 }

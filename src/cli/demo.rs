@@ -7,7 +7,7 @@ use super::plan::today;
 use super::progress::Progress;
 use super::{DemoArgs, Edition, Error, Exit, Format, live, output};
 use crate::baseline::Manifest;
-use crate::capture::{Limits, Reach};
+use crate::capture::{Eras, Limits, Reach};
 use crate::demo;
 use crate::launch::LaunchSpec;
 use crate::policy::Policy;
@@ -45,7 +45,12 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         .unwrap_or_default();
     let progress = Progress::start(args.report.quiet);
     let reach = Reach::Stdio(launch);
-    let captured = live::observe_as(SERVER, &reach, &client, &Limits::default(), &progress).await;
+    let eras = (
+        Eras::Auto,
+        live::recorded(pinned.map(|pinned| &pinned.surface)),
+    );
+    let limits = Limits::default();
+    let captured = live::observe_as((SERVER, &[]), &reach, &client, eras, &limits, &progress).await;
     drop(progress);
     let captured = captured.map_err(|failure| live::not_captured(SERVER, failure))?;
     let release = Release::of_server(&captured.surface);

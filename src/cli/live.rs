@@ -1,23 +1,24 @@
 //! The one way from a command to a live server. Whatever is to hold for every capture is done here.
 
-use super::Error;
 use super::plan::{Target, today};
 use super::progress::Progress;
-use super::secrets;
-use crate::capture::{CaptureFailure, Captured, Limits, Reach, capture};
+use super::{Error, eras, secrets};
+use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order, Reach, capture};
 use crate::source::SourceError;
 use crate::stability::environment::{self, Facts};
-use crate::stability::mask;
-use crate::surface::ClientProfile;
+use crate::stability::mask::{self, Mask};
+use crate::surface::{ClientProfile, Era, Surface};
 
 /// Captures a server of the plan once. What its masks leave out is out of the surface, and what they missed is noted.
 pub(super) async fn observe(
     target: &Target,
     client: &ClientProfile,
+    eras: (Eras, Option<Era>),
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Captured, CaptureFailure> {
-    let mut captured = observe_as(&target.name, &target.reach, client, limits, progress).await?;
+    let name = (target.name.as_str(), target.masks.as_slice());
+    let mut captured = observe_as(name, &target.reach, client, eras, limits, progress).await?;
     let surface = &mut captured.surface;
     let applied = mask::apply(&target.masks, surface);
     surface.notes.extend(applied.unused(&target.masks));
@@ -30,22 +31,33 @@ pub(super) async fn observe(
     Ok(captured)
 }
 
-/// Captures a server that no plan knows of.
+/// Captures a server that no plan need know of. `eras` are those asked for, and the one that its baseline records.
 pub(super) async fn observe_as(
-    name: &str,
+    (name, masks): (&str, &[Mask]),
     reach: &Reach,
     client: &ClientProfile,
+    eras: (Eras, Option<Era>),
     limits: &Limits,
     progress: &Progress,
 ) -> Result<Captured, CaptureFailure> {
     let stage = |stage| progress.stage(name, stage);
-    let mut outcome = capture(reach, client, limits, &stage).await;
     let secrets = secrets::known();
-    match &mut outcome {
-        Ok(captured) => captured.redact(&secrets),
-        Err(failure) => failure.redact(&secrets),
-    }
-    outcome
+    let once = async |order: Order, limits: &Limits| {
+        let mut outcome = capture(reach, client, order, limits, &stage).await;
+        match &mut outcome {
+            Ok(captured) => captured.redact(&secrets),
+            Err(failure) => failure.redact(&secrets),
+        }
+        outcome
+    };
+    eras::observe(eras, masks, limits, once).await
+}
+
+/// The era of a baseline, where it says so.
+pub(super) fn recorded(pinned: Option<&Surface>) -> Option<Era> {
+    pinned
+        .filter(|pinned| !pinned.protocol_version.is_empty())
+        .map(Surface::era)
 }
 
 /// The error of a command that needs the server `name`.

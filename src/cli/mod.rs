@@ -12,9 +12,11 @@ mod check_pins;
 mod compared;
 mod demo;
 mod diff;
+mod eras;
 mod error;
 mod fingerprint;
 mod fleet;
+mod from;
 mod import;
 mod interrupt;
 mod live;
@@ -29,6 +31,7 @@ mod reference;
 mod repeat;
 mod scan;
 mod secrets;
+mod shards;
 mod sources;
 mod verify;
 mod verify_lock;
@@ -63,6 +66,10 @@ enum Command {
     Pin(PinArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
     Capture(CaptureArgs),
+    /// Say which servers each part of a run checks (`check --shard I/N`), as a matrix for a workflow too
+    Plan(shards::PlanArgs),
+    /// Join the JSON reports of the parts of a run into one report and one verdict
+    Merge(shards::MergeArgs),
     /// Compare two sources
     Diff(DiffArgs),
     /// Print a digest of every component of a source
@@ -111,6 +118,8 @@ struct CheckArgs {
     #[command(flatten)]
     jobs: fleet::JobsArgs,
     #[command(flatten)]
+    shard: shards::ShardArgs,
+    #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     report: ReportArgs,
@@ -150,6 +159,8 @@ struct ServerArgs {
     /// The configuration [default: mcp-keel.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    from: from::FromArgs,
     /// The baseline; {server} in it means one file a server [default: mcp-baseline.json]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
@@ -181,6 +192,10 @@ struct ServerArgs {
     /// How long starting, and each request, may take
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: Option<u64>,
+    /// Which era of the protocol: modern (2026-07-28), legacy (2025-11-25 and before), both to compare them
+    /// [default: auto: the one that is pinned, else legacy, else modern]
+    #[arg(long, value_name = "ERA", value_parser = words::words::<crate::capture::Eras>(crate::capture::Eras::ALL, crate::capture::Eras::word))]
+    era: Option<crate::capture::Eras>,
     /// How often a server is booted to see whether it says the same each time [default: 2 for pin; once for check, and
     /// once more before it claims drift]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=10))]
@@ -556,6 +571,8 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Check(args) => check::run(args).await,
         Command::Pin(args) => pin::run(args).await,
         Command::Capture(args) => capture::run(args).await,
+        Command::Plan(args) => shards::plan(&args),
+        Command::Merge(args) => shards::merge(&args),
         Command::Diff(args) => diff::run(args).await,
         Command::Fingerprint(args) => fingerprint::run(args).await,
         Command::Scan(args) => scan::run(args).await,

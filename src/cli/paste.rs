@@ -14,6 +14,12 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(config) = &args.config {
         option("--config", &config.to_string_lossy());
     }
+    for file in &args.from.from {
+        option("--from", &file.to_string_lossy());
+    }
+    if let Some(format) = args.from.from_format {
+        option("--from-format", format.word());
+    }
     if let Some(baseline) = &args.baseline {
         option("--baseline", &baseline.to_string_lossy());
     }
@@ -41,6 +47,9 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     if let Some(seconds) = args.timeout {
         option("--timeout", &seconds.to_string());
     }
+    if let Some(eras) = args.era {
+        option("--era", eras.word());
+    }
     if let Some(boots) = args.repeat {
         option("--repeat", &boots.to_string());
     }
@@ -55,6 +64,11 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     }
     if let Some(level) = args.sandbox.sandbox {
         option("--sandbox", level.word());
+    }
+    for (id, _) in &args.from.inputs {
+        words.push("--input".to_owned());
+        // Clients ask for secrets.
+        words.push(format!("{}=\"${}\"", quote(id), variable_for(id)));
     }
     for (key, value) in &args.env {
         words.push("--env".to_owned());

@@ -34,9 +34,9 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
         .map(|target| plan.baseline_of(target))
         .collect();
     let progress = Progress::start(args.report.quiet).of(plan.targets.len());
-    let plan = Arc::new(plan);
     let manifests = Arc::new(manifests);
     let before = Arc::clone(&manifests);
+    let plan = Arc::new(plan);
     let observed = {
         let plan = Arc::clone(&plan);
         fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {

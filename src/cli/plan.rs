@@ -6,9 +6,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::paste::pin_command;
-use super::{Error, PolicyArgs, ServerArgs, reach, secrets};
+use super::shards::Part;
+use super::{Error, PolicyArgs, ServerArgs, from, reach, secrets};
 use crate::baseline::{self, Pinned, store};
-use crate::capture::{Limits, Reach};
+use crate::capture::{Eras, Limits, Reach};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
@@ -25,6 +26,12 @@ const UNNAMED: &str = "default";
 /// Everything a command needs to know.
 pub(super) struct Plan {
     pub(super) targets: Vec<Target>,
+    /// Servers of the run that another part of it checks.
+    pub(super) others: Vec<Target>,
+    /// Which part of a run this is.
+    pub(super) part: Option<Part>,
+    /// Of a part: the servers of the whole run in order.
+    pub(super) order: Vec<String>,
     /// Where the baselines are.
     pub(super) pattern: PathBuf,
     pub(super) policy: Policy,
@@ -40,6 +47,8 @@ pub(super) struct Target {
     pub(super) reach: Reach,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub(super) eras: Eras,
     pub(super) limits: Limits,
     /// Which profile of which server it is.
     pub(super) profile: Option<ProfileName>,
@@ -129,6 +138,11 @@ impl Target {
 }
 
 impl Plan {
+    /// Every server of the run, also those that another part of it checks.
+    pub(super) fn everybody(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().chain(&self.others)
+    }
+
     /// Tools that are not the same for every profile of a server.
     pub(super) fn differing_profiles(&self) -> Vec<Note> {
         let mut servers: BTreeMap<&str, Vec<(&str, &Surface)>> = BTreeMap::new();
@@ -152,7 +166,11 @@ impl Plan {
 
 /// Resolves servers and policy, and verifies the bytes of every server: whoever has a plan may start what is in it.
 pub(super) fn plan(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
-    let plan = resolve(args, policy)?;
+    verified(resolve(args, policy)?)
+}
+
+/// A plan whose servers have the bytes that they are to have.
+pub(super) fn verified(plan: Plan) -> Result<Plan, Error> {
     let failed: Vec<VerifyError> = plan
         .targets
         .iter()
@@ -178,19 +196,18 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
         }
         (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
     };
-    let named = if args.command.is_empty() && args.url.is_none() {
-        configured(args, config.as_ref())?
+    let typed_here = !args.command.is_empty() || args.url.is_some();
+    let (named, complete) = if typed_here {
+        let typed = typed(args, config.as_ref(), &pattern)?;
+        let complete = config.as_ref().is_none_or(|config| {
+            let is_typed = |name: &String| typed.iter().any(|(it, _)| it == name);
+            config.servers.keys().all(is_typed) && config.from.is_empty()
+        });
+        (typed, complete)
     } else {
-        typed(args, config.as_ref(), &pattern)?
+        configured(args, config.as_ref())?
     };
     reach::check_flags(args, &named)?;
-    let complete = match &config {
-        Some(config) => config
-            .servers
-            .keys()
-            .all(|name| named.iter().any(|(it, _)| it == name)),
-        None => true,
-    };
     let targets = named
         .into_iter()
         .map(|(name, server)| target(args, name, server))
@@ -201,6 +218,9 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
     }
     Ok(Plan {
         targets,
+        others: Vec::new(),
+        part: None,
+        order: Vec::new(),
         pattern,
         policy: policy_of_file,
         complete,
@@ -279,48 +299,76 @@ fn only_pinned(pattern: &Path) -> Option<String> {
     }
 }
 
+/// The servers that were asked for, and whether they are all that there are.
 fn configured(
     args: &ServerArgs,
     config: Option<&Config>,
-) -> Result<Vec<(String, ServerConfig)>, Error> {
-    let Some(config) = config.filter(|config| !config.servers.is_empty()) else {
+) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
+    let mut known = from::known(args, config)?;
+    if known.is_empty() {
         let what = match config {
+            _ if !args.from.from.is_empty() => "there is no server to check in what --from names",
             Some(_) => "the configuration has no server",
             None => "no server: there is no mcp-keel.toml here and no command was given",
         };
         return Err(Error::usage(
             what,
             "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its \
-             address with --url, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
+             address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or \
+             url = \"...\" into mcp-keel.toml",
         ));
-    };
-    if args.servers.is_empty() {
-        return Ok(config.servers.clone().into_iter().collect());
     }
-    let mut named = Vec::new();
-    for name in &args.servers {
-        let found = config.named(name);
-        if found.is_empty() {
-            let known = config.servers.keys().map(String::as_str);
-            let help = match suggestion(name, known.clone()) {
-                Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
-                None => format!(
-                    "known: {}. A command goes after `--`",
-                    known.collect::<Vec<_>>().join(", ")
-                ),
+    // Servers of the configuration that were set aside by --from are not checked.
+    let aside = !args.from.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
+    let everything = known.len();
+    let asked = if args.servers.is_empty() {
+        known.into_iter().collect()
+    } else {
+        let mut asked = Vec::new();
+        for name in &args.servers {
+            // The server of this name, or all of its profiles.
+            let is_meant = |full: &String, server: &Result<ServerConfig, _>| {
+                let server = server.as_ref().ok();
+                let profile = server.and_then(|server| server.profile.as_ref());
+                full == name || profile.is_some_and(|profile| profile.server == *name)
             };
-            return Err(Error::usage(
-                format!("the configuration has no server `{name}`"),
-                help,
-            ));
-        }
-        for server in found {
-            if !named.iter().any(|(it, _)| *it == server.0) {
-                named.push(server);
+            let names: Vec<String> = known
+                .iter()
+                .filter(|(full, server)| is_meant(full, server))
+                .map(|(full, _)| full.clone())
+                .collect();
+            let found: Vec<_> = names
+                .iter()
+                .filter_map(|name| known.remove_entry(name))
+                .collect();
+            if found.is_empty() && !asked_already(&asked, name) {
+                return Err(not_known(name, known.keys().map(String::as_str)));
             }
+            asked.extend(found);
         }
-    }
-    Ok(named)
+        asked
+    };
+    let complete = asked.len() == everything && !aside;
+    Ok((from::usable(asked)?, complete))
+}
+
+/// Whether a server is among those that were asked for, by its own name or by that of its profiles.
+fn asked_already<E>(asked: &[(String, Result<ServerConfig, E>)], name: &str) -> bool {
+    asked.iter().any(|(full, server)| {
+        let profile = server.as_ref().ok().and_then(|it| it.profile.as_ref());
+        full == name || profile.is_some_and(|profile| profile.server == name)
+    })
+}
+
+fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let help = match suggestion(name, known.clone()) {
+        Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
+        None => format!(
+            "known: {}. A command goes after `--`",
+            known.collect::<Vec<_>>().join(", ")
+        ),
+    };
+    Error::usage(format!("the configuration has no server `{name}`"), help)
 }
 
 fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {
@@ -362,6 +410,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         name,
         reach,
         client,
+        eras: args.era.unwrap_or(server.era),
         limits,
         repeat: args.repeat.map(usize::from).or(server.repeat),
         masks: server.masks,

@@ -7,7 +7,7 @@ use crate::capture::http::{
     Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
 };
 use crate::config::{HttpConfig, ServerConfig};
-use crate::launch::LaunchSpec;
+use crate::launch::{LaunchSpec, sandbox};
 
 /// Refuses flags that would have no meaning, or a dangerous one, for these servers.
 pub(super) fn check_flags(
@@ -51,6 +51,8 @@ pub(super) fn check_flags(
 /// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
 /// failing server.
 pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
+    let given = server.values.iter();
+    secrets::learn(given.map(|(name, value)| (name.as_str(), value.as_str())));
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
     let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
         command.extend(server.args.iter().cloned());
@@ -76,6 +78,10 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
     };
     let Some(http) = &server.http else {
         return Ok(Reach::Stdio(launch(server.command.clone())?));
+    };
+    let variable = |name: &str| {
+        let given = server.values.get(name).cloned();
+        given.or_else(|| variable(name))
     };
     let url = Endpoint::new(&http.url, &variable).map_err(wrong)?;
     let typed = args
@@ -106,6 +112,17 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         true => None,
         false => Some(launch(start)?),
     };
+    if start
+        .as_ref()
+        .is_some_and(|it| it.sandbox.level == sandbox::Level::Strict)
+    {
+        return Err(Error::usage(
+            format!(
+                "{name}: a server over HTTP cannot be started without a network, which `strict` takes away"
+            ),
+            "use --sandbox fs, or check it over stdio",
+        ));
+    }
     if start.is_none() && !(args.env.is_empty() && args.pass_env.is_empty()) && args.url.is_some() {
         return Err(Error::usage(
             "--env and --pass-env are for a server that is started, and nothing is started",
@@ -145,6 +162,7 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-fn variable(name: &str) -> Option<String> {
+/// A variable of our environment.
+pub(super) fn variable(name: &str) -> Option<String> {
     crate::ours::var(name)?.into_string().ok()
 }

@@ -12,11 +12,11 @@ use super::plan::Target;
 use super::progress::Progress;
 use super::{Error, live};
 use crate::baseline::Pinned;
-use crate::capture::{CaptureFailure, Captured, Limits};
+use crate::capture::{CaptureFailure, Captured, Eras, Limits};
 use crate::policy::{Action, Policy, check_version};
 use crate::report::{Cost, Failure, Finding, ServerReport, Status};
 use crate::stability::{self, Between, Instability, Variation};
-use crate::surface::{ClientProfile, Note, Surface};
+use crate::surface::{ClientProfile, Era, Note, Surface};
 
 /// What a capture is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,14 +143,14 @@ async fn observe(
         limits: limits(target, boots > 1),
     };
     let client = target.client(pinned);
-    let first = repeated.boot(&client).await?;
+    let first = repeated.boot(&client, None).await?;
     let mut found = repeated.within(&first)?;
     for boot in 1..boots {
         let other = match purpose {
             Purpose::Pin if boot % 2 == 1 => another_name(&client),
             _ => client.clone(),
         };
-        let next = repeated.boot(&other).await?;
+        let next = repeated.boot(&other, Some(&first)).await?;
         found.extend(repeated.within(&next)?);
         let variation = stability::compare(&first.surface, &next.surface);
         if !variation.is_none() {
@@ -219,7 +219,7 @@ async fn confirm(
         limits: limits(target, true),
     };
     let first = &observed.captured;
-    let next = repeated.boot(&first.surface.client).await?;
+    let next = repeated.boot(&first.surface.client, Some(first)).await?;
     let mut found = repeated.within(&next)?;
     let variation = stability::compare(&first.surface, &next.surface);
     if !variation.is_none() {
@@ -259,8 +259,18 @@ struct Repeated<'a> {
 }
 
 impl Repeated<'_> {
-    async fn boot(&self, client: &ClientProfile) -> Result<Captured, Unobserved> {
-        live::observe(self.target, client, &self.limits, self.progress)
+    /// One boot; in the era of another one, where it is to be compared with it.
+    async fn boot(
+        &self,
+        client: &ClientProfile,
+        like: Option<&Captured>,
+    ) -> Result<Captured, Unobserved> {
+        let eras = match like.map(|like| like.era) {
+            None => (self.target.eras, live::recorded(self.pinned)),
+            Some(Era::Legacy) => (Eras::Legacy, None),
+            Some(Era::Modern) => (Eras::Modern, None),
+        };
+        live::observe(self.target, client, eras, &self.limits, self.progress)
             .await
             .map_err(|failure| Unobserved::Failed(Box::new(failure)))
     }
@@ -302,7 +312,7 @@ impl Repeated<'_> {
         let (first, second) = (&one.surface.client, &other.surface.client);
         if first.name != second.name && !variation.places.is_empty() {
             for before in [other, one] {
-                let again = self.boot(&before.surface.client).await?;
+                let again = self.boot(&before.surface.client, Some(before)).await?;
                 let moved = stability::compare(&before.surface, &again.surface);
                 if !moved.places.is_empty() {
                     let between = self.between();

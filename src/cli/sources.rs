@@ -2,7 +2,7 @@
 
 use super::progress::Progress;
 use super::{Error, SandboxArgs, live};
-use crate::capture::{HttpSpec, Limits, Reach};
+use crate::capture::{Eras, HttpSpec, Limits, Reach};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
@@ -27,9 +27,10 @@ pub(super) async fn read(
     };
     let name = source.name();
     let captured = live::observe_as(
-        &name,
+        (&name, &[]),
         &reach,
         &ClientProfile::default(),
+        (Eras::Auto, None),
         &Limits::default(),
         &Progress::start(false),
     )

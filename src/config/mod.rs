@@ -4,6 +4,7 @@
 //! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
 
 mod client;
+pub mod foreign;
 mod http;
 mod mask;
 mod node;
@@ -15,6 +16,7 @@ use std::time::Duration;
 
 use node::{Node, Source};
 
+use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
@@ -38,6 +40,8 @@ pub struct Config {
     pub folder: PathBuf,
     /// Where the baseline is; `{server}` in it means one file a server.
     pub baseline: Option<PathBuf>,
+    /// Lists of servers in other formats.
+    pub from: Vec<PathBuf>,
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
     /// The policy.
@@ -63,6 +67,8 @@ pub struct ServerConfig {
     pub pass_env: BTreeSet<String>,
     /// What is said of the client that it sees.
     pub client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub era: Eras,
     /// How long starting and each request may take.
     pub timeout: Option<Duration>,
     /// How often it is booted.
@@ -83,6 +89,9 @@ pub struct ServerConfig {
     pub sandbox: Option<Level>,
     /// Whether it is not started where it cannot be limited so.
     pub sandbox_required: bool,
+    /// What `${NAME}` in `http` stands for before the environment is asked, and everything else that a user gave for
+    /// this server. May hold secrets.
+    pub values: BTreeMap<String, String>,
 }
 
 /// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
@@ -143,7 +152,7 @@ impl Config {
         let source = Source::new(path, text);
         let table = source.parse()?;
         let root = Node::root(&source, &table);
-        root.only(&["baseline", "server", "policy", "accept"])?;
+        root.only(&["baseline", "from", "server", "policy", "accept"])?;
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -153,6 +162,11 @@ impl Config {
             .map(|node| node.string())
             .transpose()?
             .map(|it| folder.join(it));
+        let from = match root.get("from") {
+            Some(node) if node.is_array() => node.strings()?,
+            Some(node) => vec![node.string()?.to_owned()],
+            None => Vec::new(),
+        };
         let mut servers = BTreeMap::new();
         if let Some(node) = root.get("server") {
             for (name, node) in node.members()? {
@@ -182,6 +196,7 @@ impl Config {
                 .collect::<Result<_, _>>()?;
         }
         Ok(Self {
+            from: from.iter().map(|it| folder.join(it)).collect(),
             folder,
             baseline,
             servers,
@@ -203,6 +218,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         "env",
         "pass-env",
         "client",
+        "era",
         "timeout",
         "repeat",
         "settle",
@@ -241,6 +257,10 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| client::read(&it))
             .transpose()?
             .unwrap_or_default(),
+        era: match node.get("era") {
+            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
+            None => Eras::default(),
+        },
         timeout: node
             .get("timeout")
             .map(|it| seconds(&it, 3600))
@@ -288,6 +308,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .map(|it| it.boolean())
             .transpose()?
             .unwrap_or_default(),
+        values: BTreeMap::new(),
     })
 }
 

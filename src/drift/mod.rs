@@ -5,6 +5,7 @@
 
 pub mod catalogue;
 mod component;
+mod era;
 pub(crate) mod located;
 pub mod pinned;
 mod prompt;
@@ -149,6 +150,7 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
     for (key, component) in &new_components {
         if let Some(before) = old_components.get(key) {
             component::compare(before, component, &mut changes);
+            changes.extend(tool::hidden((old, before), (new, component)));
         }
     }
     if old.scope.order && new.scope.order {
@@ -156,6 +158,9 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
     } else {
         // Where no order is known, that of members is not either.
         changes.retain(|change| change.rule != "definition-respelled");
+    }
+    if old.scope.server && new.scope.server && old.era() != new.era() {
+        changes.retain(|change| !era::explains(change, old, new));
     }
     changes.sort_by(|one, other| one.component.cmp(&other.component));
     changes

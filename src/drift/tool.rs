@@ -5,6 +5,7 @@ use super::{Change, located};
 use crate::canonical::{Json, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::schema::{self, Side};
+use crate::surface::{Component, Era, HeaderProblem, Surface, header_problem};
 
 /// The behaviour hints and the protocol's default for each.
 const HINTS: [(&str, bool); 4] = [
@@ -51,6 +52,26 @@ pub(super) fn call_that_worked(definition: &Json) -> Option<Proof> {
         }
         _ => None,
     }
+}
+
+/// A tool that clients over HTTP leave out now, and did not leave out before.
+pub(super) fn hidden(
+    (old, before): (&Surface, &Component),
+    (new, after): (&Surface, &Component),
+) -> Option<Change> {
+    // Who reached the old one how is not recorded. Clients of the old era do not know the annotation.
+    let was_hidden = old.era() == Era::Modern && header_problem(&before.definition).is_some();
+    if was_hidden || !new.over_http || new.era() == Era::Legacy {
+        return None;
+    }
+    let HeaderProblem { pointer, problem } = header_problem(&after.definition)?;
+    let header = pointer::resolve(&after.definition, &pointer);
+    let message = format!("clients over HTTP leave the tool out now: {problem}");
+    let mut change =
+        Change::new("tool-hidden-from-http-clients", pointer, message).values(None, header);
+    change.proof = call_that_worked(&before.definition);
+    change.component = Some(after.key.clone());
+    Some(change)
 }
 
 pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {

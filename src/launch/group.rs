@@ -26,6 +26,8 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 pub(super) struct Group {
     marker: String,
     leader: u32,
+    /// Every process of it is gone.
+    ended: AtomicBool,
 }
 
 impl Group {
@@ -52,7 +54,12 @@ impl Group {
         }
         let (child, leader) = spawn()?;
         live.insert(marker.clone(), leader);
-        Ok((child, Self { marker, leader }))
+        let group = Self {
+            marker,
+            leader,
+            ended: AtomicBool::new(false),
+        };
+        Ok((child, group))
     }
 
     /// Asks every process of the group to end.
@@ -65,13 +72,18 @@ impl Group {
     pub(super) fn kill(&self) {
         let live = live();
         kill(&self.marker, self.leader, &live);
+        self.ended.store(true, Ordering::Relaxed);
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
         let mut live = live();
-        kill(&self.marker, self.leader, &live);
+        // What is gone is not looked for again, and its number may be another's by now. The last launch looks all the
+        // same, for strays that could not be told apart as long as there were others.
+        if !self.ended.load(Ordering::Relaxed) || live.len() == 1 {
+            kill(&self.marker, self.leader, &live);
+        }
         live.remove(&self.marker);
     }
 }
@@ -135,6 +147,9 @@ fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
 }
 
 fn kill(marker: &str, leader: u32, live: &BTreeMap<String, u32>) {
+    // A leader that has been reaped leaves its number to whoever comes next. No process has the number 0.
+    let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
+    let leader = if reused { 0 } else { leader };
     #[cfg(target_os = "linux")]
     let strays = strays::Search::new(marker, leader, live);
     #[cfg(not(target_os = "linux"))]
@@ -151,7 +166,7 @@ fn kill(marker: &str, leader: u32, live: &BTreeMap<String, u32>) {
 #[cfg(unix)]
 fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
     // A group that is gone already is what we want.
-    if let Ok(leader) = i32::try_from(leader) {
+    if let Some(leader) = i32::try_from(leader).ok().filter(|it| *it > 0) {
         let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), signal);
     }
 }

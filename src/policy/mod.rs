@@ -22,6 +22,7 @@ use crate::judgement::{Exposure, Level, words};
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date};
+pub(crate) use version::direction;
 pub use version::{Bump, Moved, VersionCheck, check_version};
 
 /// What happens because of a change. Ordered: the worst is the greatest.
@@ -307,29 +308,26 @@ impl Policy {
         }
     }
 
-    /// Findings about the acceptances themselves, given the ids of all changes of the run.
-    ///
-    /// `complete` says that every server was checked: only then does an acceptance match nothing.
-    pub fn stale_acceptances(&self, ids: &[&str], complete: bool, today: Date) -> Vec<Note> {
-        let mut notes = Vec::new();
-        for acceptance in &self.accept {
-            let (rule, what) = if acceptance.is_expired(today) {
-                ("acceptance-expired", "has expired")
-            } else if complete && !ids.contains(&acceptance.change.as_str()) {
-                ("acceptance-unused", "matches no change")
-            } else {
-                continue;
+    /// What there is to say of the acceptances themselves: those that have expired, and those that match nothing
+    /// unless a change has the id beside the note.
+    pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {
+        let note = |acceptance: &Acceptance| {
+            let (rule, what) = match acceptance.is_expired(today) {
+                true => ("acceptance-expired", "has expired"),
+                false => ("acceptance-unused", "matches no change"),
             };
-            notes.push(Note {
+            let note = Note {
                 rule,
                 component: None,
                 message: format!(
                     "the acceptance of {} (line {}, owner {}) {what}",
                     acceptance.change, acceptance.line, acceptance.owner
                 ),
-            });
-        }
-        notes
+            };
+            let unless = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
+            (note, unless)
+        };
+        self.accept.iter().map(note).collect()
     }
 }
 

@@ -76,7 +76,8 @@ pub fn check_version(
     }
 }
 
-fn direction(baseline: Option<&str>, current: Option<&str>) -> Moved {
+/// Which way a version moved.
+pub(crate) fn direction(baseline: Option<&str>, current: Option<&str>) -> Moved {
     let (Some(was), Some(is)) = (baseline, current) else {
         return Moved::Not;
     };

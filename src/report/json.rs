@@ -1,14 +1,17 @@
 //! The machine format, `--format json`: versioned, its schema published in `docs/schema/report.schema.json`.
 
-use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, escape};
+use super::{
+    Failure, Finding, Located, Place, Report, RunFinding, ServerReport, Shard, Status, escape,
+};
 use crate::canonical::{Json, to_pretty};
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
 
 /// The report as JSON, with a final newline. Values of a server stand in it as sent; JSON's own escapes make them safe.
 pub fn to_json(report: &Report) -> String {
-    let document = Json::object([
+    let mut members = vec![
         ("reportVersion", Json::integer(1)),
+        ("comparison", Json::string(report.comparison.word())),
         ("verdict", Json::string(report.verdict.word())),
         (
             "servers",
@@ -18,8 +21,34 @@ pub fn to_json(report: &Report) -> String {
             "findings",
             Json::Array(report.findings.iter().map(finding).collect()),
         ),
-    ]);
-    escape::json(to_pretty(&document)) + "\n"
+    ];
+    if let Some(part) = &report.shard {
+        members.push(("shard", shard(part)));
+    }
+    escape::json(to_pretty(&Json::object(members))) + "\n"
+}
+
+fn shard(shard: &Shard) -> Json {
+    let finding = |it: &RunFinding| {
+        let mut json = finding(&it.finding);
+        if let (Json::Object(object), Some(id)) = (&mut json, &it.unless) {
+            object.push("unless", Json::string(id.as_str()));
+        }
+        json
+    };
+    let servers = shard.servers.iter();
+    Json::object([
+        ("index", number(shard.index)),
+        ("of", number(shard.of)),
+        (
+            "servers",
+            Json::Array(servers.map(|name| Json::string(name.as_str())).collect()),
+        ),
+        (
+            "findings",
+            Json::Array(shard.findings.iter().map(finding).collect()),
+        ),
+    ])
 }
 
 fn server(server: &ServerReport) -> Json {
@@ -66,6 +95,8 @@ fn server(server: &ServerReport) -> Json {
                 ("currentTokens", number(server.cost.current)),
             ]),
         ),
+        ("components", number(server.components)),
+        ("acceptWith", Json::string(server.accept_with.as_str())),
         (
             "changes",
             Json::Array(server.changes.iter().map(change).collect()),
@@ -114,6 +145,11 @@ fn change(located: &Located) -> Json {
         ("location", place(&located.location)),
         ("source", place(&located.source)),
     ];
+    for (name, value) in [("oldIsNull", &change.old), ("newIsNull", &change.new)] {
+        if *value == Some(Json::Null) {
+            members.push((name, Json::Bool(true)));
+        }
+    }
     if !change.words.is_empty() {
         members.push(("words", Json::Array(change.words.iter().map(run).collect())));
     }

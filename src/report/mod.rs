@@ -14,8 +14,10 @@ mod json;
 mod junit;
 mod markdown;
 mod plain;
+mod read;
 pub mod rules;
 mod sarif;
+mod shard;
 mod terminal;
 
 use std::path::PathBuf;
@@ -31,7 +33,9 @@ pub use html::html;
 pub use json::to_json;
 pub use junit::junit;
 pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
+pub use read::{ReadReportError, from_json};
 pub use sarif::sarif;
+pub use shard::{MergeError, RunFinding, Shard, certain, merge, settled};
 pub use terminal::{Style, terminal};
 
 /// The outcome of a run.
@@ -45,6 +49,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// The two things compared, for the headline.
     pub comparison: Comparison,
+    /// Which part of a run it is, if it is one.
+    pub shard: Option<Shard>,
 }
 
 /// What was compared with what.
@@ -59,6 +65,17 @@ pub enum Comparison {
         /// The files that were written.
         written: Vec<PathBuf>,
     },
+}
+
+impl Comparison {
+    /// The word for it in the JSON report.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Comparison::Check => "check",
+            Comparison::Diff => "diff",
+            Comparison::Pin { .. } => "pin",
+        }
+    }
 }
 
 /// The outcome for one server.
@@ -147,7 +164,7 @@ impl Place {
 }
 
 /// A note and what happens because of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The note.
     pub note: Note,
@@ -221,6 +238,7 @@ impl Report {
             servers,
             findings,
             comparison,
+            shard: None,
         }
     }
 

@@ -238,13 +238,7 @@ impl Page {
         let place = changes
             .iter()
             .find_map(|told| told.change.location.as_ref())
-            .map(|place| {
-                format!(
-                    "  ({}:{})",
-                    escape::line(&place.path.to_string_lossy()),
-                    place.line
-                )
-            })
+            .map(|place| format!("  ({}:{})", escape::line(&place.slashed()), place.line))
             .unwrap_or_default();
         let title =
             self.paint(&name, Paint::new().bold()) + &self.paint(&place, Paint::new().dimmed());

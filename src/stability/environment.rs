@@ -3,7 +3,7 @@
 //! Two boots on one machine do not differ by the folder, the host or the date, so such a text passes every repetition
 //! and drifts on the next machine. What is known of this machine is looked for instead; that is a guess, and a finding.
 
-use super::told::mask_entry;
+use super::told::{cut, mask_entry};
 use crate::canonical::{Json, pointer};
 use crate::surface::{Note, Surface};
 
@@ -66,8 +66,10 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
             return;
         };
         let mut message = format!(
-            "`{at}` contains {} (`{}`), and reads otherwise elsewhere",
-            needle.what, needle.text
+            "`{}` contains {} (`{}`), and reads otherwise elsewhere",
+            cut(at),
+            needle.what,
+            needle.text
         );
         if let Some(entry) = mask_entry(component, at, before, after) {
             message.push_str(&format!("; to leave it out: mask = [{entry}]"));

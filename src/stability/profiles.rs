@@ -1,5 +1,6 @@
 //! The same tool in the eyes of several clients.
 
+use super::told::cut;
 use crate::drift::located;
 use crate::surface::{Kind, Note, Surface};
 
@@ -27,7 +28,7 @@ pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
             let mut named: Vec<String> = places
                 .iter()
                 .take(PLACES)
-                .map(|place| format!("`{}`", place.pointer))
+                .map(|place| format!("`{}`", cut(&place.pointer)))
                 .collect();
             if places.len() > PLACES {
                 named.push(format!("{} more", places.len() - PLACES));

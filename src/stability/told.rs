@@ -12,6 +12,9 @@ const NAMED: usize = 20;
 const SHOWN: usize = 80;
 const AROUND: usize = 24;
 
+/// How much of a key or a pointer is shown.
+const NAME: usize = 200;
+
 pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
     let rule = instability.rule();
     let between = between(&instability.between);
@@ -118,15 +121,24 @@ fn between(between: &Between) -> String {
     }
 }
 
-fn owner(place: &Varying) -> &str {
-    place.component.as_deref().unwrap_or(super::mask::SERVER)
+/// The beginning of a key or a pointer, which a server can make as long as it likes.
+pub(super) fn cut(name: &str) -> String {
+    let mut cut: String = name.chars().take(NAME).collect();
+    if cut.len() < name.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn owner(place: &Varying) -> String {
+    cut(place.component.as_deref().unwrap_or(super::mask::SERVER))
 }
 
 /// `/description` is `…` and then `…`
 fn differs(place: &Varying) -> String {
     let what = match (place.pointer.as_str(), &place.component) {
         ("", Some(_)) => "it".to_owned(),
-        (pointer, _) => format!("`{pointer}`"),
+        (pointer, _) => format!("`{}`", cut(pointer)),
     };
     match (&place.one, &place.other) {
         (Some(Json::String(one)), Some(Json::String(other))) => {
@@ -225,7 +237,8 @@ pub(super) fn mask_entry(
     before: &str,
     after: &str,
 ) -> Option<String> {
-    if !super::mask::is_text(component, pointer) {
+    let long = |name: &str| name.chars().nth(NAME).is_some();
+    if !super::mask::is_text(component, pointer) || long(pointer) || component.is_some_and(long) {
         return None;
     }
     let mut entry = format!(

@@ -6,6 +6,8 @@
 use std::collections::HashMap;
 
 mod clients;
+mod era;
+mod header;
 mod key;
 mod profile;
 pub mod volatile;
@@ -13,6 +15,8 @@ pub mod volatile;
 use crate::canonical::{Json, Text};
 
 pub use clients::KnownClient;
+pub use era::Era;
+pub use header::{HeaderProblem, header_problem};
 pub use key::{Kind, component_key};
 pub use profile::ClientProfile;
 
@@ -31,6 +35,8 @@ pub struct Surface {
     pub components: Vec<Component>,
     /// The client that the server saw. What a server lists depends on it.
     pub client: ClientProfile,
+    /// Whether it was captured over HTTP. Clients there refuse what others accept.
+    pub over_http: bool,
     /// What was noticed on the way and is not part of the contract.
     pub notes: Vec<Note>,
     /// Which parts this source knows. Comparing what a source never recorded would invent drift.
@@ -122,21 +128,18 @@ impl Lists {
 
 impl Surface {
     /// From the answer to `initialize` (or to `server/discover`) and the lists, all as sent.
-    pub fn new(initialize: &Json, lists: Lists, client: ClientProfile, scope: Scope) -> Self {
+    pub fn new(greeting: &Json, lists: Lists, client: ClientProfile, scope: Scope) -> Self {
         let mut surface = Self {
-            protocol_version: initialize
-                .get("protocolVersion")
-                .and_then(Json::as_str)
-                .unwrap_or_default()
-                .to_owned(),
-            server_info: object_or_empty(initialize.get("serverInfo")),
-            capabilities: object_or_empty(initialize.get("capabilities")),
-            instructions: initialize
+            protocol_version: revision(greeting).to_owned(),
+            server_info: object_or_empty(server_info(greeting)),
+            capabilities: object_or_empty(greeting.get("capabilities")),
+            instructions: greeting
                 .get("instructions")
                 .and_then(Json::as_text)
                 .cloned(),
             components: Vec::new(),
             client,
+            over_http: false,
             notes: Vec::new(),
             scope,
         };
@@ -179,6 +182,15 @@ impl Surface {
                 format!("a {} without a `{}`", kind.noun(), kind.identity()),
             );
         }
+        if kind == Kind::Tool
+            && let Some(HeaderProblem { pointer, problem }) = header_problem(&definition)
+        {
+            self.note(
+                "x-mcp-header-invalid",
+                Some(&key),
+                format!("clients over HTTP leave the tool out: {problem} (at {pointer})"),
+            );
+        }
         for (pointer, name) in definition.repeated_members() {
             self.note(
                 "member-repeated",
@@ -219,6 +231,11 @@ impl Surface {
             .filter(move |component| component.kind == kind)
     }
 
+    /// The era that it was captured in.
+    pub fn era(&self) -> Era {
+        Era::of(&self.protocol_version)
+    }
+
     /// `serverInfo.name`, where it is a string.
     pub fn server_name(&self) -> Option<&str> {
         self.server_info.get("name").and_then(Json::as_str)
@@ -236,6 +253,29 @@ impl Component {
         volatile::without(self.kind, &self.definition)
     }
 }
+
+/// The revision that was agreed on. The answer to `server/discover` lists what the server offers, and ours is taken.
+fn revision(greeting: &Json) -> &str {
+    if let Some(agreed) = greeting.get("protocolVersion").and_then(Json::as_str) {
+        return agreed;
+    }
+    let offered = greeting.get("supportedVersions").and_then(Json::as_array);
+    let mut offered = offered.unwrap_or_default().iter().filter_map(Json::as_str);
+    let ours = Era::Modern.revision();
+    match offered.clone().any(|it| it == ours) {
+        true => ours,
+        false => offered.next_back().unwrap_or_default(),
+    }
+}
+
+/// Who answers: a member of the answer to `initialize`, and metadata of every answer since 2026-07-28.
+fn server_info(greeting: &Json) -> Option<&Json> {
+    let told = greeting.get("_meta").and_then(|it| it.get(SERVER_INFO));
+    told.or_else(|| greeting.get("serverInfo"))
+}
+
+/// The member of a result's `_meta` that says who answers.
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 fn object_or_empty(value: Option<&Json>) -> Json {
     value.cloned().unwrap_or_else(|| Json::object([]))

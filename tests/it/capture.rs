@@ -60,7 +60,7 @@ fn the_answer_to_initialize_is_kept_as_sent() {
     ))
     .run()
     .unwrap();
-    assert_eq!(to_compact(&captured.initialize), result);
+    assert_eq!(to_compact(&captured.greeting), result);
     assert_eq!(captured.surface.protocol_version, "2024-10-07");
     assert_eq!(captured.surface.instructions.unwrap().as_str(), Some("do"));
 }
@@ -761,9 +761,11 @@ mod left_behind {
                 let seen = format!("STRAY={stray}");
                 runtime().block_on(async {
                     let silent = |_| {};
-                    let run = mcp_keel::capture::capture_stdio(
-                        &capture.spec,
+                    let reach = mcp_keel::capture::Reach::Stdio(capture.spec.clone());
+                    let run = mcp_keel::capture::capture(
+                        &reach,
                         &capture.client,
+                        capture.order,
                         &capture.limits,
                         &silent,
                     );

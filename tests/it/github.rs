@@ -928,3 +928,66 @@ fn without_code(line: &str) -> String {
     }
     out + rest
 }
+
+#[test]
+fn the_parts_of_a_run_post_nothing_and_whoever_joins_them_posts_one_of_each() {
+    let whole = {
+        let pull = fleet();
+        pull.run().exits(1);
+        let (run, annotations) = pull.one_run("failure");
+        (
+            run["output"].clone(),
+            annotations,
+            pull.keel.read("mcp-keel-report.json"),
+            pull.comments(),
+        )
+    };
+    let mut pull = fleet();
+    for part in ["1/2", "2/2"] {
+        pull.set("INPUT_SHARD", part);
+        pull.set(
+            "INPUT_REPORT",
+            &format!("json=parts/{}/part.json", &part[..1]),
+        );
+        let code = if part == "1/2" { 1 } else { 0 };
+        pull.run().exits(code);
+    }
+    assert_eq!(pull.double.state().requests, []);
+    pull.env.remove("INPUT_SHARD");
+    pull.env.remove("INPUT_REPORT");
+    pull.set("INPUT_MERGE", "parts");
+    pull.run().exits(1);
+    let (run, annotations) = pull.one_run("failure");
+    assert_eq!(run["output"], whole.0);
+    assert_eq!(annotations, whole.1);
+    assert_eq!(pull.keel.read("mcp-keel-report.json"), whole.2);
+    assert_eq!(pull.comments(), whole.3);
+
+    // A part that is missing is nobody's success.
+    std::fs::remove_dir_all(pull.keel.folder().join("parts/1")).unwrap();
+    pull.run().exits(3);
+    pull.one_run("action_required");
+
+    pull.set("INPUT_SHARD", "1/2");
+    pull.run().exits(2).says("two jobs");
+}
+
+/// A pull request with three servers, of which the first drifts.
+fn fleet() -> Pull {
+    let mut pull = Pull::new(&usual());
+    pull.keel.write(
+        "mcp-keel.toml",
+        &crate::fleet::configuration(&crate::fleet::servers(3, &[])),
+    );
+    pull.keel.run(&["pin"]).exits(0);
+    let baseline = pull.keel.read("mcp-baseline.json");
+    let path = "mcp-baseline.json".to_owned();
+    pull.double.state().files.insert(path, baseline);
+    pull.keel.write(
+        "mcp-keel.toml",
+        &crate::fleet::configuration(&crate::fleet::servers(3, &[0])),
+    );
+    pull.env.remove("INPUT_COMMAND");
+    pull.env.remove("INPUT_SERVERS");
+    pull
+}

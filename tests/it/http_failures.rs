@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mcp_keel::capture::http::{Endpoint, HttpSpec, HttpTransport, Template, capture_http};
-use mcp_keel::capture::{CaptureFailure, Captured, Limits};
-use mcp_keel::surface::ClientProfile;
+use mcp_keel::capture::http::{Endpoint, HttpSpec, HttpTransport, Template};
+use mcp_keel::capture::{CaptureFailure, Captured, Limits, Order, Reach};
+use mcp_keel::surface::{ClientProfile, Era};
 use serde_json::json;
 
 use crate::http::special;
@@ -33,10 +33,11 @@ fn capture(double: &Double, change: impl FnOnce(&mut Limits)) -> Result<Captured
     let url = Endpoint::new(&Template::new(double.url()), &|_| None).unwrap();
     let mut limits = Limits::default();
     change(&mut limits);
-    let spec = HttpSpec::of(url);
-    runtime().block_on(capture_http(
-        &spec,
+    let reach = Reach::Http(Box::new(HttpSpec::of(url)));
+    runtime().block_on(mcp_keel::capture::capture(
+        &reach,
         &ClientProfile::default(),
+        Order::First(Era::Legacy),
         &limits,
         &|_| {},
     ))

@@ -53,13 +53,8 @@ fn every_command_that_it_names_runs() {
             continue; // `a_revision_in_git_is_a_source` runs it.
         }
         if line.contains("--url") {
-            // These want a server at an address; `it::http` runs such. That the flags are known is seen here.
-            let run = keel.run_on_path(&words, &node);
-            assert!(
-                !run.stderr.contains("unexpected argument"),
-                "{}",
-                run.stderr
-            );
+            // These want a server at an address, and `it::http` runs such. That their flags are known is seen here.
+            keel.run(&[&words[..], &["--help"]].concat()).exits(0);
             continue;
         }
         keel.run_on_path(&words, &node).exits(0);

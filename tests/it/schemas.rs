@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
+use mcp_keel::capture::Eras;
 use mcp_keel::config::Config;
 use mcp_keel::drift;
 use mcp_keel::judgement::{Exposure, Level, Proof};
@@ -390,6 +391,8 @@ fn the_words_of_the_schemas_are_those_of_the_program() {
         .collect();
     same("config", &policy("unknown"), &unknown, |word| word);
     same("config", &policy("fail-on"), FailOn::ALL, FailOn::word);
+    let eras = "/$defs/server/properties/era/enum";
+    same("config", eras, Eras::ALL, Eras::word);
     same(
         "config",
         &policy("fail-on-exposure"),

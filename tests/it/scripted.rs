@@ -3,29 +3,35 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_keel::capture::{CaptureFailure, Captured, Limits, Stage, capture_stdio};
+use mcp_keel::capture::{CaptureFailure, Captured, Limits, Order, Reach, Stage, capture};
 use mcp_keel::launch::{LaunchSpec, MARKER};
-use mcp_keel::surface::ClientProfile;
+use mcp_keel::surface::{ClientProfile, Era};
 
-/// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
-pub(crate) fn scripted(scenario: &str) -> Vec<String> {
+/// The path of a program under `examples`.
+pub(crate) fn example(name: &str) -> String {
     let mut program = std::env::current_exe().expect("the test has a path");
     // target/debug/deps/it-123 stands beside target/debug/examples.
     program.pop();
     program.pop();
     program.push("examples");
-    program.push(format!("scripted-server{}", std::env::consts::EXE_SUFFIX));
+    program.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.exists(),
         "cargo builds the examples before the tests"
     );
-    vec![program.to_string_lossy().into_owned(), scenario.to_owned()]
+    program.to_string_lossy().into_owned()
+}
+
+/// The command that starts the scripted server with a scenario (JSON text, or the path of a file).
+pub(crate) fn scripted(scenario: &str) -> Vec<String> {
+    vec![example("scripted-server"), scenario.to_owned()]
 }
 
 /// A capture to be made: what differs from the usual one is said, the rest is left.
 pub(crate) struct Capture {
     pub(crate) spec: LaunchSpec,
     pub(crate) client: ClientProfile,
+    pub(crate) order: Order,
     pub(crate) limits: Limits,
     pub(crate) stages: std::sync::Mutex<Vec<Stage>>,
 }
@@ -44,6 +50,7 @@ impl Capture {
                 ..LaunchSpec::default()
             },
             client: ClientProfile::default(),
+            order: Order::First(Era::Legacy),
             limits: Limits::default(),
             stages: std::sync::Mutex::default(),
         }
@@ -58,6 +65,12 @@ impl Capture {
     pub(crate) fn impatient(mut self) -> Self {
         self.limits.start = Duration::from_millis(400);
         self.limits.request = Duration::from_millis(400);
+        self
+    }
+
+    /// In this order of eras.
+    pub(crate) fn order(mut self, order: Order) -> Self {
+        self.order = order;
         self
     }
 
@@ -82,9 +95,10 @@ impl Capture {
     /// Makes it.
     pub(crate) fn run(&self) -> Result<Captured, CaptureFailure> {
         let progress = |stage| self.stages.lock().expect("no panic").push(stage);
-        runtime().block_on(capture_stdio(
-            &self.spec,
+        runtime().block_on(capture(
+            &Reach::Stdio(self.spec.clone()),
             &self.client,
+            self.order,
             &self.limits,
             &progress,
         ))

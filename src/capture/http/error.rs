@@ -217,6 +217,29 @@ pub enum HttpError {
 }
 
 impl HttpError {
+    /// The request that was not answered, where there was an answer of some kind, or somebody to answer.
+    pub(in crate::capture) fn method(&self) -> Option<&str> {
+        match self {
+            Self::Exited { method, .. }
+            | Self::Denied { method, .. }
+            | Self::Status { method, .. }
+            | Self::NotMcp { method, .. }
+            | Self::NoAnswer { method, .. }
+            | Self::StreamEnded { method, .. }
+            | Self::Timeout { method, .. } => Some(method),
+            _ => None,
+        }
+    }
+
+    /// Whether the server said that it does not want this request.
+    pub(in crate::capture) fn refuses(&self, refused: &str) -> bool {
+        match self {
+            Self::Denied { method, .. } => method == refused,
+            Self::Status { method, status, .. } => method == refused && (400..500).contains(status),
+            _ => false,
+        }
+    }
+
     /// The texts of the other side that are quoted in it. Every variant is named, so that none is forgotten.
     pub(in crate::capture) fn quoted_mut(&mut self) -> Vec<&mut String> {
         match self {

@@ -5,9 +5,7 @@ use http::HeaderValue;
 
 use crate::canonical::{Json, to_compact};
 use crate::capture::wire::number;
-
-/// The revision from which on every request says itself what `initialize` used to agree on.
-const MODERN: &str = "2026-07-28";
+use crate::surface::Era;
 
 /// A message of ours.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -33,7 +31,7 @@ impl Outgoing {
             id: method.as_ref().and_then(|_| value.get("id")?.as_i64()),
             method,
             revision: revision
-                .filter(|it| it.as_str() >= MODERN)
+                .filter(|it| Era::of(it) == Era::Modern)
                 .and_then(|it| HeaderValue::try_from(it).ok()),
         })
     }

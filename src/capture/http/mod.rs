@@ -21,6 +21,7 @@ use client::Client;
 use pipe::Pipe;
 
 use super::inbox::Inbox;
+use super::opening::Opening;
 use super::wire::Wire;
 use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
 use crate::launch::{Launched, launch};
@@ -33,9 +34,10 @@ pub use spec::{
 };
 
 /// Captures the contract of a server over HTTP, which is started before and ended afterwards if `spec` says how.
-pub async fn capture_http(
+pub(super) async fn capture_http(
     spec: &HttpSpec,
     client: &ClientProfile,
+    opening: Opening,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
@@ -50,8 +52,8 @@ pub async fn capture_http(
     let inbox = Arc::new(Inbox::default());
     let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&inbox), limits);
     let (reader, writer) = tokio::io::split(near);
-    let (wire, sender) = Wire::new(reader, writer, client, Arc::clone(&inbox), limits);
-    let conversation = converse(wire, &inbox, client, limits, progress);
+    let (wire, sender) = Wire::new(reader, writer, client, opening, Arc::clone(&inbox), limits);
+    let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let gone = async {
         match &mut server {
@@ -66,7 +68,7 @@ pub async fn capture_http(
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
         }
         status = gone => Err(HttpError::Exited {
-            method: inbox.first_open().unwrap_or("initialize").to_owned(),
+            method: inbox.first_open().unwrap_or(opening.method()).to_owned(),
             status,
         }
         .into()),
@@ -75,7 +77,7 @@ pub async fn capture_http(
     let outcome = outcome.map_err(|error| match (error, left) {
         // Whatever went wrong has a better explanation when nobody is there any more.
         (error, Some(status)) if is_silence(&error) => HttpError::Exited {
-            method: inbox.first_open().unwrap_or("initialize").to_owned(),
+            method: inbox.first_open().unwrap_or(opening.method()).to_owned(),
             status,
         }
         .into(),
@@ -90,15 +92,14 @@ pub async fn capture_http(
     progress(Stage::Stopping);
     drop(sender);
     pipe.close().await;
-    finished(
-        outcome,
-        &inbox,
-        client,
-        server.zip(spec.start.as_ref()),
-        limits,
-        "among its messages",
-    )
-    .await
+    let place = "among its messages";
+    let server = server.zip(spec.start.as_ref());
+    let mut captured = finished(outcome, &inbox, client, server, limits, place).await?;
+    captured.surface.over_http = true;
+    if let Some(again) = &mut captured.again {
+        again.over_http = true;
+    }
+    Ok(captured)
 }
 
 /// Starts the server, if that is asked for, at an address where nobody listens yet.
@@ -138,8 +139,8 @@ fn over_http(error: CaptureError, started: bool) -> CaptureError {
             after,
         }
         .into(),
-        CaptureError::NotJsonRpc { noise, .. } => HttpError::NoAnswer {
-            method: "initialize".to_owned(),
+        CaptureError::NotJsonRpc { method, noise, .. } => HttpError::NoAnswer {
+            method: method.to_owned(),
             body: noise.first,
         }
         .into(),

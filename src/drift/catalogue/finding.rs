@@ -37,6 +37,37 @@ pub(super) const RULES: &[Rule] = &[
         "Parsers keep the last one, most without a word; a reviewer who reads the raw text sees the first. Two \
          readers of one definition can so see two different things.",
         "Fix the server's serialiser. Until then the definition is compared as sent, both members included."),
+    rule!(Finding "x-mcp-header-invalid", Risky, None,
+        "a tool breaks a rule of `x-mcp-header`",
+        "Since 2026-07-28 a client over HTTP repeats such a parameter in a header, and must leave a tool out of the list \
+         if the annotation is invalid. Over stdio, and at older revisions, nobody reads it. A tool that becomes invalid \
+         on a server over HTTP is the change `tool-hidden-from-http-clients`.",
+        "Correct the annotation: a name of a header, each only once, on a string, integer or boolean, below \
+         `properties` alone."),
+    elsewhere(
+        "era-fallback",
+        "the server no longer speaks the era of the protocol that it was pinned in",
+        "`--era auto` asks in the era that the baseline records, and in the other one only if the server does not speak \
+         it. The capture is complete and was compared; `protocol-version-changed` is the drift.",
+        "Check that the clients you support speak what the server speaks now, then pin.",
+        "a baseline with protocolVersion 2026-07-28, and a server that answers `initialize` only",
+    ),
+    elsewhere(
+        "era-not-spoken",
+        "the server speaks one era of the protocol only",
+        "`--era both` was asked for. There is nothing to compare with, and the one capture counts.",
+        "Nothing. `--era auto` does not ask for the other one.",
+        "--era both, and a server that answers `server/discover` with \"Method not found\"",
+    ),
+    elsewhere(
+        "era-surfaces-differ",
+        "the server tells clients of the two eras different things",
+        "Clients up to 2025-11-25 and clients since 2026-07-28 see different contracts of the same server. Only one of \
+         them is compared with the baseline, so a drift in the other passes unseen.",
+        "Let both eras list the same. If the difference is meant, pin each era under a name of its own, with `era` in \
+         its `[server.NAME]`.",
+        "--era both, and a server that lists a tool to `initialize` clients only",
+    ),
     elsewhere(
         "stdout-noise",
         "the server prints lines on stdout that are not JSON-RPC",

@@ -74,7 +74,9 @@ pub(super) const RULES: &[Rule] = &[
     rule!(Change "protocol-version-changed", Risky, None,
         "client and server agreed on another protocol revision",
         "The revision decides which members exist and what they mean. With the same tools it is usually an upgrade \
-         of the server's SDK; clients that know only the older revision still negotiate.",
+         of the server's SDK; clients that know only the older revision still negotiate. Between a revision up to \
+         2025-11-25 and 2026-07-28 it stands for everything that the two say in different ways: where the server names \
+         itself, how changes are announced, what became an extension.",
         "Check that the oldest client you support can speak the new revision, then pin."),
     rule!(Change "tool-order-changed", Cosmetic, None,
         "the same tools are listed in another order",

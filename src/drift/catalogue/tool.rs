@@ -15,6 +15,14 @@ pub(super) const RULES: &[Rule] = &[
         "Every prompt, agent and allow-list that names it now fails. A model that expects the tool does not stop: \
          it picks another tool or answers from memory.",
         "Keep the old name as an alias for a release, or release it as a breaking change and pin."),
+    rule!(Change "tool-hidden-from-http-clients", Breaking, None,
+        "a tool breaks a rule of `x-mcp-header`, and clients over HTTP leave it out",
+        "Since 2026-07-28 a client over HTTP must drop every tool with an invalid `x-mcp-header` from the list: the name \
+         is not the name of a header or stands twice, the parameter is no string, integer or boolean, or something else \
+         than `properties` leads to it. The server still lists the tool, and nobody there can call it: for its callers it \
+         is removed. Said of a server that was captured over HTTP at that revision; of any other it is the finding \
+         `x-mcp-header-invalid`.",
+        "Correct the annotation, or take it away."),
     rule!(Change "tool-renamed", Breaking, Low,
         "a tool has another name",
         "A tool is gone and another one came that takes the same arguments and says the same. For a caller that is a \

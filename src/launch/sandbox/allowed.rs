@@ -270,7 +270,7 @@ fn installation_of(folder: &Path, within: &Path) -> Option<PathBuf> {
         || !around.starts_with(within)
         // `/home/me` in `/home`
         || HIDDEN.contains(&around.parent()?.to_str()?)
-        || KEEPERS.iter().any(|name| keeps(&name));
+        || KEEPERS.iter().any(|name| keeps(name));
     (!too_much).then(|| around.to_owned())
 }
 

@@ -1,0 +1,132 @@
+//! `manifest.json` of a bundle (MCPB, once DXT), beside the unpacked files.
+
+use std::collections::BTreeMap;
+
+use super::fill::{Asked, Piece, Values, joined};
+use super::tree::{Node, Value};
+use super::{ConfigError, File};
+use crate::config::ServerConfig;
+
+pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> {
+    let name = root.get("name").and_then(Node::text);
+    let Some(name) = name else {
+        return Err(file.error(root, "the bundle has no `name`", "expected a text"));
+    };
+    let server = server(file, name, root);
+    file.insert(name, server);
+    Ok(())
+}
+
+fn server(file: &File<'_>, name: &str, root: &Node) -> Result<ServerConfig, ConfigError> {
+    let config = root.get("server").and_then(|it| it.get("mcp_config"));
+    let Some(config) = config else {
+        return Err(file.error(
+            root.get("server").unwrap_or(root),
+            "the bundle does not say how its server is started",
+            "expected `server.mcp_config` with a `command`",
+        ));
+    };
+    let platform = match std::env::consts::OS {
+        "windows" => "win32",
+        "macos" => "darwin",
+        other => other,
+    };
+    let override_of = config
+        .get("platform_overrides")
+        .and_then(|it| it.get(platform));
+    let of = |member: &str| {
+        override_of
+            .and_then(|it| it.get(member))
+            .or(config.get(member))
+    };
+    let asked = questions(root);
+    let mut values = Values::new();
+    let Some(command) = of("command") else {
+        return Err(file.error(
+            config,
+            "the bundle does not say which command starts its server",
+            "expected `server.mcp_config.command`",
+        ));
+    };
+    let text = file.string(name, command)?;
+    let mut words = vec![joined(
+        file.pieces(name, command, text, &asked)?,
+        &mut values,
+    )];
+    for node in of("args").map(Node::items).unwrap_or_default() {
+        let text = file.string(name, node)?;
+        match several(file, root, text) {
+            Some(all) => words.extend(all),
+            None => {
+                let pieces = file.pieces(name, node, text, &asked)?;
+                if !left_out(&pieces, text) {
+                    words.push(joined(pieces, &mut values));
+                }
+            }
+        }
+    }
+    // Both count: those of the platform win.
+    let mut env = BTreeMap::new();
+    let all = [config.get("env"), override_of.and_then(|it| it.get("env"))];
+    for (variable, node) in all.into_iter().flatten().flat_map(Node::members) {
+        let text = file.string(name, node)?;
+        let pieces = file.pieces(name, node, text, &asked)?;
+        if !left_out(&pieces, text) {
+            env.insert(variable.to_owned(), joined(pieces, &mut values));
+        }
+    }
+    Ok(ServerConfig {
+        command: words,
+        cwd: Some(file.folder.clone()),
+        env,
+        values,
+        ..ServerConfig::default()
+    })
+}
+
+/// What the bundle asks its user for.
+fn questions(root: &Node) -> BTreeMap<String, Asked> {
+    let questions = root.get("user_config").into_iter().flat_map(Node::members);
+    questions
+        .map(|(key, node)| {
+            let asked = Asked {
+                default: node.get("default").and_then(Node::scalar),
+                secret: node.get("sensitive").and_then(Node::boolean) == Some(true),
+                optional: node.get("required").and_then(Node::boolean) != Some(true),
+            };
+            (key.to_owned(), asked)
+        })
+        .collect()
+}
+
+/// Whether a text is one answer only, and the user left it open.
+fn left_out(pieces: &[Piece], text: &str) -> bool {
+    let is_answer = text.starts_with("${user_config.") && text.find('}') == Some(text.len() - 1);
+    let is_empty = |it: &Piece| matches!(it, Piece::Text(text) if text.is_empty());
+    is_answer && pieces.iter().all(is_empty)
+}
+
+/// An argument that stands for several answers becomes as many arguments: given one a line, or the default.
+fn several(file: &File<'_>, root: &Node, text: &str) -> Option<Vec<String>> {
+    let key = text.strip_prefix("${user_config.")?.strip_suffix('}')?;
+    let question = root.get("user_config")?.get(key)?;
+    if question.get("multiple").and_then(Node::boolean) != Some(true) {
+        return None;
+    }
+    if let Some(given) = file.surroundings.inputs.get(key) {
+        return Some(given.lines().map(str::to_owned).collect());
+    }
+    let default = question.get("default")?;
+    let Value::Array(items) = &default.value else {
+        return None;
+    };
+    let no_asked = BTreeMap::new();
+    let mut values = Values::new();
+    items
+        .iter()
+        .map(|it| {
+            let pieces = file.pieces("", it, it.text()?, &no_asked).ok()?;
+            Some(joined(pieces, &mut values))
+        })
+        .collect()
+}

@@ -1,0 +1,285 @@
+//! The files of clients that name servers by `command` or `url`: Claude Code, Claude Desktop, VS Code, Cursor, Zed and
+//! whoever writes an `mcp.json`.
+
+use std::collections::BTreeMap;
+
+use super::fill::{Asked, Values, joined, template};
+use super::tree::Node;
+use super::{ConfigError, File, Format};
+use crate::capture::http::HttpTransport;
+use crate::config::{HttpConfig, ServerConfig};
+
+/// Members of a server that are understood.
+const KNOWN: &[&str] = &[
+    "type",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "headers",
+    "disabled",
+    "enabled",
+    "source",
+    "settings",
+    "oauth",
+    "auth",
+    "headersHelper",
+];
+
+/// Members that are about the client: what it shows, and what it lets a model do.
+const OF_THE_CLIENT: &[&str] = &[
+    "name",
+    "description",
+    "title",
+    "icon",
+    "version",
+    "gallery",
+    "dev",
+    "timeout",
+    "trust",
+    "autoApprove",
+    "alwaysAllow",
+    "disabledTools",
+    "enabledTools",
+    "includeTools",
+    "excludeTools",
+    "tools",
+    "sandbox",
+    "sandboxEnabled",
+    "$schema",
+];
+
+pub(super) fn read(file: &mut File<'_>, root: &Node, format: Format) -> Result<(), ConfigError> {
+    let member = match format {
+        Format::VsCode => "servers",
+        Format::Zed => "context_servers",
+        _ => "mcpServers",
+    };
+    let servers = root.get(member).filter(|it| it.is_object());
+    let Some(servers) = servers else {
+        return Err(file.error(
+            root,
+            format!("there is no `{member}`"),
+            "expected an object with the servers by name",
+        ));
+    };
+    let asked = inputs(root);
+    for (name, node) in servers.members() {
+        if !node.is_object() {
+            let error = file.error(
+                node,
+                format!("server `{name}` is not an object"),
+                "expected an object with `command` or `url`",
+            );
+            file.insert(name, Err(error));
+            continue;
+        }
+        let off = node.get("disabled").and_then(Node::boolean) == Some(true)
+            || node.get("enabled").and_then(Node::boolean) == Some(false);
+        if off {
+            file.note(name, "it is switched off, and left out");
+            continue;
+        }
+        file.note_unknown(name, node, &[KNOWN, OF_THE_CLIENT]);
+        if node.get("oauth").or(node.get("auth")).is_some() {
+            file.note(
+                name,
+                "nobody signs in here: if the server asks for a token, hand it over with `headers`",
+            );
+        }
+        let server = server(file, name, node, &asked);
+        file.insert(name, server);
+    }
+    Ok(())
+}
+
+/// What VS Code asks its user for.
+fn inputs(root: &Node) -> BTreeMap<String, Asked> {
+    let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
+    inputs
+        .iter()
+        .filter_map(|input| {
+            let asked = Asked {
+                default: input.get("default").and_then(Node::scalar),
+                secret: input.get("password").and_then(Node::boolean) == Some(true),
+                optional: false,
+            };
+            Some((input.get("id")?.text()?.to_owned(), asked))
+        })
+        .collect()
+}
+
+fn server(
+    file: &File<'_>,
+    name: &str,
+    node: &Node,
+    asked: &BTreeMap<String, Asked>,
+) -> Result<ServerConfig, ConfigError> {
+    let url = node
+        .get("url")
+        .or(node.get("serverUrl"))
+        .or(node.get("httpUrl"));
+    let mut values = Values::new();
+    let server = match (command(node), url) {
+        (Some(_), Some(url)) => {
+            return Err(file.error(
+                url,
+                format!("server `{name}` has a `command` and a `url`"),
+                "expected one of them",
+            ));
+        }
+        (Some((command, args)), None) => {
+            let mut read = |node: &Node| -> Result<String, ConfigError> {
+                let text = file.string(name, node)?;
+                let pieces = file.pieces(name, node, text, asked)?;
+                Ok(joined(pieces, &mut values))
+            };
+            let mut words = vec![read(command)?];
+            for word in args.map(Node::items).unwrap_or_default() {
+                words.push(read(word)?);
+            }
+            let cwd = match node.get("cwd") {
+                Some(cwd) => file.inside(&read(cwd)?),
+                None => file.folder.clone(),
+            };
+            let mut env = BTreeMap::new();
+            if let Some(node) = node.get("envFile") {
+                env.extend(file.env_file(name, node, &read(node)?)?);
+            }
+            env.extend(variables(file, name, node, asked, &mut values)?);
+            ServerConfig {
+                command: words,
+                cwd: Some(cwd),
+                env,
+                ..ServerConfig::default()
+            }
+        }
+        (None, Some(url)) => {
+            let mut http = HttpConfig::of("");
+            let text = file.string(name, url)?;
+            http.url = template(file.pieces(name, url, text, asked)?, &mut values);
+            if let Some(headers) = node.get("headers") {
+                for (header, node) in headers.members() {
+                    let text = file.string(name, node)?;
+                    let pieces = file.pieces(name, node, text, asked)?;
+                    let value = template(pieces, &mut values);
+                    http.headers.insert(header.to_owned(), value);
+                }
+            }
+            http.transport = transport(file, name, node)?;
+            ServerConfig {
+                http: Some(http),
+                ..ServerConfig::default()
+            }
+        }
+        (None, None) => {
+            return Err(file.error(
+                node,
+                format!("server `{name}` has neither `command` nor `url`"),
+                "expected one of them; an extension of an editor starts its server by itself, and is not reached here",
+            ));
+        }
+    };
+    Ok(ServerConfig { values, ..server })
+}
+
+/// The program and its arguments. Zed once had both in an object.
+fn command(node: &Node) -> Option<(&Node, Option<&Node>)> {
+    let command = node.get("command")?;
+    match command.get("path") {
+        Some(path) => Some((path, command.get("args"))),
+        None => Some((command, node.get("args"))),
+    }
+}
+
+fn variables(
+    file: &File<'_>,
+    name: &str,
+    node: &Node,
+    asked: &BTreeMap<String, Asked>,
+    values: &mut Values,
+) -> Result<BTreeMap<String, String>, ConfigError> {
+    let of_command = node.get("command").and_then(|it| it.get("env"));
+    let mut env = BTreeMap::new();
+    for (variable, node) in [of_command, node.get("env")]
+        .into_iter()
+        .flatten()
+        .flat_map(Node::members)
+    {
+        let Some(text) = node.scalar() else {
+            // VS Code takes a variable away by null; a server starts with none here.
+            continue;
+        };
+        let pieces = file.pieces(name, node, &text, asked)?;
+        env.insert(variable.to_owned(), joined(pieces, values));
+    }
+    Ok(env)
+}
+
+fn transport(file: &File<'_>, name: &str, node: &Node) -> Result<HttpTransport, ConfigError> {
+    let Some(word) = node.get("type").or(node.get("transport")) else {
+        return Ok(HttpTransport::Auto);
+    };
+    match file.string(name, word)? {
+        "http" | "streamable-http" | "streamableHttp" | "streamable_http" => {
+            // VS Code and others fall back to SSE by themselves.
+            Ok(HttpTransport::Auto)
+        }
+        "sse" => Ok(HttpTransport::Sse),
+        other => Err(file.error(
+            word,
+            format!("server `{name}`: the type `{other}` cannot be reached here"),
+            "expected \"stdio\" with a command, \"http\" or \"sse\"",
+        )),
+    }
+}
+
+impl File<'_> {
+    pub(super) fn string<'n>(&self, server: &str, node: &'n Node) -> Result<&'n str, ConfigError> {
+        node.text().ok_or_else(|| {
+            self.error(
+                node,
+                format!("server `{server}`: this is not a text"),
+                "expected a text in quotation marks",
+            )
+        })
+    }
+
+    /// The variables of an `envFile`: `NAME=VALUE` a line, `#` begins a comment, quotation marks around a value are not
+    /// part of it.
+    fn env_file(
+        &self,
+        server: &str,
+        node: &Node,
+        path: &str,
+    ) -> Result<BTreeMap<String, String>, ConfigError> {
+        let path = self.inside(path);
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            self.error(
+                node,
+                format!("server `{server}`: cannot read {}: {error}", path.display()),
+                "write the file, or give the variables with --env NAME=VALUE and take `envFile` out",
+            )
+        })?;
+        let mut variables = BTreeMap::new();
+        for line in text.lines().map(str::trim) {
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            let Some((name, value)) = line.split_once('=').filter(|_| !line.starts_with('#'))
+            else {
+                continue;
+            };
+            let value = value.trim();
+            let quoted = ['"', '\''].iter().find_map(|mark| {
+                let inner = value.strip_prefix(*mark)?;
+                inner.strip_suffix(*mark)
+            });
+            variables.insert(name.trim().to_owned(), quoted.unwrap_or(value).to_owned());
+        }
+        Ok(variables)
+    }
+}

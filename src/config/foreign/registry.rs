@@ -1,0 +1,319 @@
+//! `server.json` of the MCP registry: packages that are started with the program of their ecosystem, and remotes. Both
+//! spellings of its members are read (`registryType` and, before September 2025, `registry_type`).
+
+use std::collections::BTreeMap;
+
+use super::fill::{Asked, Piece, Values, joined, template};
+use super::tree::Node;
+use super::{ConfigError, File};
+use crate::capture::http::HttpTransport;
+use crate::config::{HttpConfig, ServerConfig};
+
+pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> {
+    let name = root.get("name").and_then(Node::text);
+    let Some(name) = name else {
+        return Err(file.error(root, "the server has no `name`", "expected a text"));
+    };
+    let list = |member: &str| root.get(member).map(Node::items).unwrap_or_default();
+    let mut ways: Vec<(String, Result<ServerConfig, ConfigError>)> = Vec::new();
+    for node in list("packages") {
+        let kind = node.either("registryType", "registry_type");
+        let kind = kind.and_then(Node::text).unwrap_or("package");
+        ways.push((kind.to_owned(), package(file, name, node, kind)));
+    }
+    for node in list("remotes") {
+        let kind = node.either("type", "transport_type");
+        let kind = kind.and_then(Node::text).unwrap_or("remote");
+        ways.push((kind.to_owned(), remote(file, name, node, kind)));
+    }
+    if ways.is_empty() {
+        return Err(file.error(
+            root,
+            "the server has neither a package nor a remote",
+            "expected `packages` or `remotes`",
+        ));
+    }
+    // One server that is reached in several ways is as many servers, called by the way.
+    let only = ways.len() == 1;
+    let mut count: BTreeMap<String, usize> = BTreeMap::new();
+    for (kind, server) in ways {
+        let nth = count.entry(kind.clone()).or_default();
+        *nth += 1;
+        let called = match (only, *nth) {
+            (true, _) => name.to_owned(),
+            (false, 1) => format!("{name}#{kind}"),
+            (false, nth) => format!("{name}#{kind}-{nth}"),
+        };
+        file.insert(&called, server);
+    }
+    Ok(())
+}
+
+/// What a package, its arguments and its variables come to.
+struct Filled<'f, 'a> {
+    file: &'f File<'a>,
+    name: &'f str,
+    values: Values,
+}
+
+fn package(
+    file: &File<'_>,
+    name: &str,
+    node: &Node,
+    kind: &str,
+) -> Result<ServerConfig, ConfigError> {
+    let Some(identifier) = node.get("identifier").and_then(Node::text) else {
+        return Err(file.error(node, "a package has no `identifier`", "expected a text"));
+    };
+    let version = node.get("version").and_then(Node::text);
+    let hint = node.either("runtimeHint", "runtime_hint");
+    let hint = hint.and_then(Node::text);
+    let mut filled = Filled {
+        file,
+        name,
+        values: Values::new(),
+    };
+    let runtime = filled.arguments(node.either("runtimeArguments", "runtime_arguments"))?;
+    let arguments = filled.arguments(node.either("packageArguments", "package_arguments"))?;
+    let env = filled.variables(node.either("environmentVariables", "environment_variables"))?;
+    let at = |mark: &str| match version {
+        Some(version) => format!("{identifier}{mark}{version}"),
+        None => identifier.to_owned(),
+    };
+    let has = |word: &str| runtime.iter().any(|it| it == word);
+    let mut words: Vec<String>;
+    match kind {
+        "npm" => {
+            words = vec![hint.unwrap_or("npx").to_owned()];
+            if words[0] == "npx" && !has("-y") && !has("--yes") {
+                words.push("-y".to_owned());
+            }
+            words.extend(runtime);
+            words.push(at("@"));
+        }
+        "pypi" => {
+            words = vec![hint.unwrap_or("uvx").to_owned()];
+            words.extend(runtime);
+            words.push(match words[0].as_str() {
+                "uvx" | "pipx" => at("@"),
+                _ => identifier.to_owned(),
+            });
+        }
+        "oci" => {
+            words = vec![hint.unwrap_or("docker").to_owned()];
+            if !runtime.iter().any(|it| it == "run") {
+                words.extend(["run", "-i", "--rm"].map(str::to_owned));
+            }
+            // The values stay in the environment of docker itself, out of its arguments.
+            for variable in env.keys() {
+                words.extend(["-e".to_owned(), variable.clone()]);
+            }
+            words.extend(runtime);
+            words.push(match identifier.rsplit('/').next() {
+                Some(last) if last.contains(':') || last.contains('@') => identifier.to_owned(),
+                _ => at(":"),
+            });
+        }
+        "nuget" => {
+            words = vec![hint.unwrap_or("dnx").to_owned()];
+            words.extend(runtime.iter().cloned());
+            words.push(at("@"));
+            if !has("--yes") {
+                words.push("--yes".to_owned());
+            }
+            if !arguments.is_empty() {
+                words.push("--".to_owned());
+            }
+        }
+        "mcpb" => {
+            return Err(file.error(
+                node,
+                format!("server `{name}`: a bundle is not fetched here"),
+                "unpack it, and give its manifest.json with --from",
+            ));
+        }
+        other => {
+            return Err(file.error(
+                node,
+                format!(
+                    "server `{name}`: there is no way known here to start a package of `{other}`"
+                ),
+                "known: npm, pypi, oci, nuget; give its command after `--`",
+            ));
+        }
+    }
+    words.extend(arguments);
+    let transport = node.get("transport");
+    let over = transport
+        .and_then(|it| it.get("type"))
+        .and_then(Node::text)
+        .unwrap_or("stdio");
+    let mut server = ServerConfig {
+        cwd: Some(file.folder.clone()),
+        env,
+        ..ServerConfig::default()
+    };
+    match transport {
+        Some(transport) if over != "stdio" => {
+            let mut http = filled.http(transport, over)?;
+            http.start = words;
+            server.http = Some(http);
+        }
+        _ => server.command = words,
+    }
+    server.values = filled.values;
+    Ok(server)
+}
+
+fn remote(
+    file: &File<'_>,
+    name: &str,
+    node: &Node,
+    kind: &str,
+) -> Result<ServerConfig, ConfigError> {
+    let mut filled = Filled {
+        file,
+        name,
+        values: Values::new(),
+    };
+    let http = filled.http(node, kind)?;
+    Ok(ServerConfig {
+        http: Some(http),
+        values: filled.values,
+        ..ServerConfig::default()
+    })
+}
+
+impl Filled<'_, '_> {
+    fn http(&mut self, node: &Node, kind: &str) -> Result<HttpConfig, ConfigError> {
+        let Some(url) = node.get("url") else {
+            return Err(self
+                .file
+                .error(node, "there is no `url`", "expected an address"));
+        };
+        let mut http = HttpConfig::of("");
+        let text = self.file.string(self.name, url)?;
+        let pieces = self.braces(url, text, node.get("variables"))?;
+        http.url = template(pieces, &mut self.values);
+        http.transport = match kind {
+            "sse" => HttpTransport::Sse,
+            "streamable-http" => HttpTransport::Streamable,
+            _ => HttpTransport::Auto,
+        };
+        for header in node.get("headers").map(Node::items).unwrap_or_default() {
+            let Some(name) = header.get("name").and_then(Node::text) else {
+                continue;
+            };
+            if let Some(pieces) = self.input(header, name)? {
+                let value = template(pieces, &mut self.values);
+                http.headers.insert(name.to_owned(), value);
+            }
+        }
+        Ok(http)
+    }
+
+    /// Arguments in their order.
+    fn arguments(&mut self, list: Option<&Node>) -> Result<Vec<String>, ConfigError> {
+        let mut words = Vec::new();
+        for node in list.map(Node::items).unwrap_or_default() {
+            let named = node.get("type").and_then(Node::text) == Some("named");
+            let flag = node.get("name").and_then(Node::text).filter(|_| named);
+            let hint = node.either("valueHint", "value_hint").and_then(Node::text);
+            let bare = flag.is_some()
+                && [
+                    "value",
+                    "default",
+                    "valueHint",
+                    "value_hint",
+                    "choices",
+                    "format",
+                ]
+                .iter()
+                .all(|it| node.get(it).is_none());
+            if bare {
+                words.extend(flag.map(str::to_owned));
+                continue;
+            }
+            let id = hint.or(flag.map(|it| it.trim_start_matches('-')));
+            let Some(pieces) = self.input(node, id.unwrap_or("argument"))? else {
+                continue;
+            };
+            words.extend(flag.map(str::to_owned));
+            words.push(joined(pieces, &mut self.values));
+        }
+        Ok(words)
+    }
+
+    fn variables(&mut self, list: Option<&Node>) -> Result<BTreeMap<String, String>, ConfigError> {
+        let mut variables = BTreeMap::new();
+        for node in list.map(Node::items).unwrap_or_default() {
+            let Some(name) = node.get("name").and_then(Node::text) else {
+                continue;
+            };
+            // A variable of this name in our own environment is what it is meant to be.
+            let ours = (self.file.surroundings.variable)(name).filter(|it| !it.is_empty());
+            let given = self.file.surroundings.inputs.contains_key(name);
+            if let (Some(value), None, false) = (ours, node.get("value"), given) {
+                variables.insert(name.to_owned(), value);
+            } else if let Some(pieces) = self.input(node, name)? {
+                variables.insert(name.to_owned(), joined(pieces, &mut self.values));
+            }
+        }
+        Ok(variables)
+    }
+
+    /// A value as the registry describes one: fixed, given, by default, or left out.
+    fn input(&self, node: &Node, id: &str) -> Result<Option<Vec<Piece>>, ConfigError> {
+        if let Some(value) = node.get("value") {
+            let text = self.file.string(self.name, value)?;
+            return self.braces(value, text, node.get("variables")).map(Some);
+        }
+        let asked = asked(node);
+        let known = asked.default.is_some() || self.file.surroundings.inputs.contains_key(id);
+        if asked.optional && !known {
+            return Ok(None);
+        }
+        let piece = self.file.given(self.name, node, id, &asked)?;
+        Ok(Some(vec![piece]))
+    }
+
+    /// A text in which `{variable}` stands for one of `variables`.
+    fn braces(
+        &self,
+        node: &Node,
+        text: &str,
+        variables: Option<&Node>,
+    ) -> Result<Vec<Piece>, ConfigError> {
+        let mut pieces = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let known = after.split_once('}').and_then(|(id, then)| {
+                let variable = variables?.get(id)?;
+                Some((id, variable, then))
+            });
+            let Some((id, variable, then)) = known else {
+                pieces.push(Piece::Text(format!("{before}{{")));
+                rest = after;
+                continue;
+            };
+            pieces.push(Piece::Text(before.to_owned()));
+            if let Some(value) = variable.get("value").and_then(Node::scalar) {
+                pieces.push(Piece::Text(value));
+            } else {
+                pieces.push(self.file.given(self.name, node, id, &asked(variable))?);
+            }
+            rest = then;
+        }
+        pieces.push(Piece::Text(rest.to_owned()));
+        Ok(pieces)
+    }
+}
+
+fn asked(node: &Node) -> Asked {
+    let truth = |one: &str, other: &str| node.either(one, other).and_then(Node::boolean);
+    Asked {
+        default: node.get("default").and_then(Node::scalar),
+        secret: truth("isSecret", "is_secret") == Some(true),
+        optional: truth("isRequired", "is_required") != Some(true),
+    }
+}

@@ -1,0 +1,60 @@
+//! The two eras of the protocol, which open a conversation in ways that do not mix.
+
+use crate::judgement::words;
+
+/// How client and server find out about each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Era {
+    /// A handshake, `initialize`: 2024-11-05 to 2025-11-25.
+    Legacy,
+    /// No handshake: every request says who asks, and `server/discover` says who answers. 2026-07-28 and later.
+    Modern,
+}
+
+words!(Era { Legacy = "legacy", Modern = "modern" });
+
+impl Era {
+    /// The one revision of this era that is asked for.
+    pub const fn revision(self) -> &'static str {
+        match self {
+            Self::Legacy => "2025-11-25",
+            Self::Modern => "2026-07-28",
+        }
+    }
+
+    /// The era of a protocol revision. Revisions are dates; whatever is none is older than all of them.
+    pub fn of(revision: &str) -> Self {
+        let is_date = revision.len() == 10
+            && revision.bytes().enumerate().all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        match is_date && revision >= Self::Modern.revision() {
+            true => Self::Modern,
+            false => Self::Legacy,
+        }
+    }
+
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Legacy => Self::Modern,
+            Self::Modern => Self::Legacy,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Era;
+
+    #[test]
+    fn the_date_of_a_revision_tells_its_era() {
+        for legacy in ["2024-11-05", "2025-11-25", "", "DRAFT-2026-v1", "zzzz"] {
+            assert_eq!(Era::of(legacy), Era::Legacy, "{legacy}");
+        }
+        for modern in ["2026-07-28", "2027-01-01"] {
+            assert_eq!(Era::of(modern), Era::Modern, "{modern}");
+        }
+    }
+}

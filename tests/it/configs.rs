@@ -1,0 +1,556 @@
+//! Lists of servers that people have: each format as its documentation gives it, read, and run where it can be.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use mcp_keel::capture::http::{Endpoint, Headers, HttpSpec, HttpTransport};
+use mcp_keel::config::ServerConfig;
+use mcp_keel::config::foreign::{Format, Listed, Surroundings, read};
+
+#[cfg(unix)]
+use crate::keel::{Keel, Run};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/configs")
+        .join(name)
+}
+
+fn map(of: &[(&str, &str)]) -> BTreeMap<String, String> {
+    of.iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+/// A file, with these variables and inputs.
+fn listed(name: &str, variables: &[(&str, &str)], inputs: &[(&str, &str)]) -> Listed {
+    let (variables, inputs) = (map(variables), map(inputs));
+    let surroundings = Surroundings {
+        variable: &|name| variables.get(name).cloned(),
+        inputs: &inputs,
+    };
+    read(&fixture(name), None, &surroundings).unwrap()
+}
+
+#[track_caller]
+fn server<'a>(listed: &'a Listed, name: &str) -> &'a ServerConfig {
+    listed.servers[name]
+        .as_ref()
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What is wrong with a server, and how to go on.
+#[track_caller]
+fn wrong(listed: &Listed, name: &str) -> String {
+    let error = listed.servers[name].as_ref().unwrap_err();
+    format!("{error}; {}", error.help())
+}
+
+fn words(server: &ServerConfig) -> Vec<&str> {
+    server.command.iter().map(String::as_str).collect()
+}
+
+/// Where the server is, and the values of its headers as they are sent.
+fn http(server: &ServerConfig) -> (String, Vec<String>) {
+    let http = server.http.as_ref().unwrap();
+    let lookup = |name: &str| server.values.get(name).cloned();
+    let url = Endpoint::new(&http.url, &lookup).unwrap();
+    let origin = url.origin();
+    let headers = http
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value));
+    let spec = HttpSpec {
+        headers: Headers::new(headers, &lookup).unwrap(),
+        ..HttpSpec::of(url)
+    };
+    (origin, spec.secrets())
+}
+
+#[test]
+fn claude_code_fills_in_variables_and_their_defaults() {
+    let variables = [("AIRTABLE_API_KEY", "k"), ("API_KEY", "secret")];
+    let listed = listed("claude-code/.mcp.json", &variables, &[]);
+    let airtable = server(&listed, "airtable");
+    assert_eq!(words(airtable), ["npx", "-y", "airtable-mcp-server"]);
+    assert_eq!(
+        airtable.env,
+        map(&[("AIRTABLE_API_KEY", "k"), ("CACHE_DIR", "/tmp")])
+    );
+    assert_eq!(
+        airtable.cwd.as_deref(),
+        fixture("claude-code/.mcp.json").parent()
+    );
+    let (url, headers) = http(server(&listed, "api-server"));
+    assert_eq!(url, "https://api.example.com");
+    assert!(headers.contains(&"Bearer secret".to_owned()), "{headers:?}");
+    let events = server(&listed, "events").http.as_ref().unwrap();
+    assert_eq!(events.transport, HttpTransport::Sse);
+}
+
+#[test]
+fn a_variable_that_is_not_set_is_an_error_of_its_server_alone() {
+    let listed = listed("claude-code/.mcp.json", &[("API_KEY", "")], &[]);
+    let said = wrong(&listed, "airtable");
+    assert!(
+        said.contains(".mcp.json:7: server `airtable`: the variable AIRTABLE_API_KEY is not set"),
+        "{said}"
+    );
+    assert!(said.contains("--env AIRTABLE_API_KEY=VALUE"), "{said}");
+    // Empty is not set: that is how a workflow hands over a secret that is not there.
+    assert!(wrong(&listed, "api-server").contains("API_KEY is not set"));
+    server(&listed, "events");
+}
+
+#[test]
+fn claude_desktop_means_what_stands_there() {
+    let listed = listed("claude-desktop/claude_desktop_config.json", &[], &[]);
+    let filesystem = server(&listed, "filesystem");
+    assert_eq!(words(filesystem).last(), Some(&"${literal}"));
+    assert_eq!(filesystem.cwd.as_deref(), Some(Path::new(".")));
+}
+
+#[test]
+fn vs_code_has_comments_inputs_and_an_env_file() {
+    let root = fixture("vscode").to_string_lossy().into_owned();
+    let variables = [("HOME", "/home/me"), ("GITHUB_PAT", "p")];
+    let inputs = [("perplexity-key", "secret")];
+    let listed = listed("vscode/.vscode/mcp.json", &variables, &inputs);
+    let perplexity = server(&listed, "perplexity");
+    assert_eq!(
+        words(perplexity),
+        [
+            "npx",
+            "-y",
+            "server-perplexity-ask",
+            "--root",
+            &root,
+            "--region=eu"
+        ]
+    );
+    let env = map(&[
+        ("EDITOR_HOME", "/home/me"),
+        ("LOG_LEVEL", "debug"),
+        ("PERPLEXITY_API_KEY", "secret"),
+        ("TEAM", "data, eu"),
+    ]);
+    assert_eq!(perplexity.env, env);
+    // Whoever redacts knows what was given.
+    assert_eq!(
+        perplexity.values,
+        map(&[("INPUT_SECRET_perplexity_key", "secret")])
+    );
+    let github = http(server(&listed, "github")).1;
+    assert!(github.contains(&"Bearer p".to_owned()), "{github:?}");
+    assert_eq!(listed.notes, [""; 0]);
+
+    let listed = self::listed("vscode/.vscode/mcp.json", &variables, &[]);
+    let said = wrong(&listed, "perplexity");
+    assert!(
+        said.contains("`perplexity-key` is asked of the user"),
+        "{said}"
+    );
+    assert!(said.contains("--input perplexity-key=VALUE"), "{said}");
+    server(&listed, "github");
+}
+
+#[test]
+fn cursor_has_the_variables_of_an_editor() {
+    let variables = [("CURSOR_TEST_KEY", "k"), ("SERVICE_TOKEN", "t")];
+    let listed = listed("cursor/.cursor/mcp.json", &variables, &[]);
+    let root = fixture("cursor").to_string_lossy().into_owned();
+    let local = server(&listed, "local-server");
+    assert_eq!(
+        words(local),
+        ["python", &format!("{root}/tools/mcp_server.py")]
+    );
+    assert_eq!(local.env, map(&[("API_KEY", "k")]));
+    let web = http(server(&listed, "web-server"));
+    assert!(web.1.contains(&"t".to_owned()), "{web:?}");
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    let listed = listed("mcp/mcp.json", &[], &[]);
+    assert_eq!(server(&listed, "weather").env, map(&[("UNITS", "metric")]));
+    assert!(!listed.servers.contains_key("retired"));
+    let notes = listed.notes.join("\n");
+    assert!(
+        notes.contains("server `retired`: it is switched off"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("server `signed`: `spiral` is not understood"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("server `signed`: nobody signs in here"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn zed_keeps_its_servers_among_its_settings() {
+    let listed = listed("zed/settings.json", &[], &[]);
+    assert_eq!(
+        words(server(&listed, "local-mcp-server")),
+        ["node", "server.js", "arg-2"]
+    );
+    let older = server(&listed, "older-spelling");
+    assert_eq!(
+        (words(older), older.env["MODE"].as_str()),
+        (vec!["node", "old.js"], "old")
+    );
+    let said = wrong(&listed, "from-an-extension");
+    assert!(
+        said.contains("an extension of an editor starts its server by itself"),
+        "{said}"
+    );
+    assert!(!listed.servers.contains_key("switched-off"));
+    let remote = http(server(&listed, "remote-mcp-server"));
+    assert_eq!(remote.0, "https://example.com");
+}
+
+#[test]
+fn codex_names_variables() {
+    let variables = [("FIGMA_OAUTH_TOKEN", "t"), ("FIGMA_TEAM", "data")];
+    let listed = listed("codex/.codex/config.toml", &variables, &[]);
+    let context7 = server(&listed, "context7");
+    assert_eq!(words(context7), ["npx", "-y", "@upstash/context7-mcp"]);
+    assert_eq!(context7.env, map(&[("MY_ENV_VAR", "MY_ENV_VALUE")]));
+    assert_eq!(
+        context7.pass_env.iter().collect::<Vec<_>>(),
+        ["LOCAL_TOKEN"]
+    );
+    assert_eq!(context7.timeout.unwrap().as_secs(), 20);
+    let sent = http(server(&listed, "figma")).1;
+    for value in ["Bearer t", "us-east-1", "data"] {
+        assert!(sent.contains(&value.to_owned()), "{sent:?}");
+    }
+    assert_eq!(listed.notes.len(), 1, "{:?}", listed.notes);
+    let without = self::listed("codex/.codex/config.toml", &[], &[]);
+    assert!(wrong(&without, "figma").contains("FIGMA_TEAM is not set"));
+}
+
+#[test]
+fn the_registry_tells_how_packages_are_started_and_remotes_reached() {
+    let inputs = [
+        ("source_path", "/data"),
+        ("tenant", "us-cell1"),
+        ("X-API-Key", "secret"),
+    ];
+    let variables = [("WEATHER_API_KEY", "k")];
+    let listed = listed("registry/server.json", &variables, &inputs);
+    let of = |way: &str| server(&listed, &format!("io.github.example/weather-mcp#{way}"));
+    assert_eq!(words(of("pypi")), ["uvx", "weather-mcp-server@0.5.0"]);
+    assert_eq!(
+        of("pypi").env,
+        map(&[("WEATHER_API_KEY", "k"), ("WEATHER_UNITS", "celsius")])
+    );
+    assert_eq!(
+        words(of("npm")),
+        [
+            "npx",
+            "-y",
+            "@example/weather-mcp@0.5.0",
+            "start",
+            "--city",
+            "Oslo",
+            "--quiet"
+        ]
+    );
+    assert_eq!(
+        words(of("oci")),
+        [
+            "docker",
+            "run",
+            "-i",
+            "--rm",
+            "-e",
+            "WEATHER_UNITS",
+            "--mount",
+            "type=bind,src=/data,dst=/project",
+            "docker.io/example/weather-mcp:0.5.0"
+        ]
+    );
+    assert_eq!(of("oci").env, map(&[("WEATHER_UNITS", "kelvin")]));
+    assert_eq!(
+        words(of("nuget")),
+        ["dnx", "Example.WeatherMcp@0.5.0", "--yes", "--", "mcp"]
+    );
+    let bundle = wrong(&listed, "io.github.example/weather-mcp#mcpb");
+    assert!(bundle.contains("unpack it"), "{bundle}");
+    let (url, headers) = http(of("streamable-http"));
+    assert_eq!(url, "https://us-cell1.example.com");
+    assert!(headers.contains(&"secret".to_owned()), "{headers:?}");
+
+    let without = self::listed("registry/server.json", &[], &[]);
+    let wrong = |way: &str| wrong(&without, &format!("io.github.example/weather-mcp#{way}"));
+    assert!(wrong("pypi").contains("--input WEATHER_API_KEY=VALUE"));
+    assert!(wrong("oci").contains("--input source_path=VALUE"));
+    assert!(wrong("streamable-http").contains("--input tenant=VALUE"));
+
+    let old = self::listed("registry/old-server.json", &[("BRAVE_API_KEY", "b")], &[]);
+    let brave = server(&old, "io.modelcontextprotocol/brave-search");
+    assert_eq!(
+        words(brave),
+        [
+            "npx",
+            "-y",
+            "@modelcontextprotocol/server-brave-search@1.0.2"
+        ]
+    );
+    assert_eq!(brave.env, map(&[("BRAVE_API_KEY", "b")]));
+}
+
+#[test]
+fn a_bundle_is_started_from_its_own_folder() {
+    let root = fixture("mcpb").to_string_lossy().into_owned();
+    let listed = listed(
+        "mcpb/manifest.json",
+        &[("HOME", "/home/me")],
+        &[("api_key", "secret")],
+    );
+    let bundle = server(&listed, "my-extension");
+    if cfg!(target_os = "linux") {
+        assert_eq!(
+            words(bundle),
+            [
+                "node",
+                &format!("{root}/server/index.js"),
+                "--verbose=false",
+                "/home/me/Desktop"
+            ]
+        );
+        assert_eq!(
+            bundle.env,
+            map(&[("API_KEY", "secret"), ("PLATFORM", "linux")])
+        );
+    }
+    let without = self::listed("mcpb/manifest.json", &[("HOME", "/home/me")], &[]);
+    assert!(wrong(&without, "my-extension").contains("--input api_key=VALUE"));
+}
+
+#[test]
+fn a_format_can_be_named_and_a_file_of_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list.json");
+    let none = map(&[]);
+    let surroundings = Surroundings {
+        variable: &|_| None,
+        inputs: &none,
+    };
+    let read = |text: &str, format| {
+        std::fs::write(&path, text).unwrap();
+        read(&path, format, &surroundings)
+    };
+    let text = r#"{"mcpServers": {"a": {"command": "x", "args": ["${A}"]}}}"#;
+    assert!(read(text, None).unwrap().servers["a"].is_err());
+    let desktop = read(text, Some(Format::ClaudeDesktop)).unwrap();
+    assert_eq!(words(server(&desktop, "a")), ["x", "${A}"]);
+    for (text, says) in [
+        ("{}", "not a list of servers"),
+        ("{\n  'a': 1\n}", "list.json:2: not JSON"),
+        ("", "the file is empty"),
+        ("[1, 2", "not JSON"),
+    ] {
+        let error = read(text, None).unwrap_err().to_string();
+        assert!(error.contains(says), "{text}: {error}");
+    }
+    for (text, says) in [
+        (
+            r#"{"mcpServers": {"a": {}}}"#,
+            "neither `command` nor `url`",
+        ),
+        (
+            r#"{"mcpServers": {"a": {"command": "x", "url": "https://y"}}}"#,
+            "a `command` and a `url`",
+        ),
+        (r#"{"mcpServers": {"a": {"command": 1}}}"#, "not a text"),
+        (r#"{"mcpServers": {"a": 1}}"#, "not an object"),
+        (
+            r#"{"mcpServers": {"a": {"command": "${A:-${B}}"}}}"#,
+            "nothing can be filled in",
+        ),
+        (
+            r#"{"servers": {"a": {"command": "${command:pick}"}}}"#,
+            "nothing can be filled in",
+        ),
+        (
+            r#"{"mcpServers": {"a": {"type": "ws", "url": "wss://y"}}}"#,
+            "cannot be reached here",
+        ),
+    ] {
+        let listed = read(text, None).unwrap();
+        let error = wrong(&listed, "a");
+        assert!(error.contains(says), "{text}: {error}");
+    }
+}
+
+/// Programs of that name which are a scripted server: its one tool tells how it was started.
+#[cfg(unix)]
+fn programs(keel: &Keel) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scripted = crate::scripted::scripted("");
+    let bin = keel.folder().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let scenario = r#"{"tools": [{"name": "started", "description": "$env{WORDS} $env{MY_ENV_VAR} $env{UNITS} $env{SECRET_OF_OURS}", "inputSchema": {"type": "object"}}]}"#;
+    for name in ["npx", "node", "uvx", "python", "docker", "dnx"] {
+        let script = format!(
+            "#!/bin/sh\nWORDS=\"{name} $*\" exec '{}' '{scenario}'\n",
+            scripted[0]
+        );
+        let path = bin.join(name);
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    bin.join("npx")
+}
+
+#[cfg(unix)]
+#[test]
+fn every_format_is_pinned_and_checked_from_its_file() {
+    let keel = Keel::new();
+    let npx = programs(&keel);
+    for (from, servers, more) in [
+        (
+            "claude-code/.mcp.json",
+            &["airtable"][..],
+            &["--env", "AIRTABLE_API_KEY=k"][..],
+        ),
+        (
+            "claude-desktop/claude_desktop_config.json",
+            &["filesystem"],
+            &[],
+        ),
+        (
+            "vscode/.vscode/mcp.json",
+            &["perplexity"],
+            &["--input", "perplexity-key=hush-hush"],
+        ),
+        (
+            "cursor/.cursor/mcp.json",
+            &["local-server"],
+            &["--env", "CURSOR_TEST_KEY=k"],
+        ),
+        ("mcp/mcp.json", &["weather"], &[]),
+        (
+            "zed/settings.json",
+            &["local-mcp-server", "older-spelling"],
+            &[],
+        ),
+        (
+            "codex/.codex/config.toml",
+            &["context7"],
+            &["--pass-env", "HOME"],
+        ),
+        (
+            "registry/server.json",
+            &[
+                "io.github.example/weather-mcp#pypi",
+                "io.github.example/weather-mcp#nuget",
+            ],
+            &["--env", "WEATHER_API_KEY=k"],
+        ),
+        (
+            "registry/old-server.json",
+            &[],
+            &["--input", "BRAVE_API_KEY=hush-hush"],
+        ),
+        ("mcpb/manifest.json", &[], &["--input", "api_key=hush-hush"]),
+    ] {
+        let path = fixture(from).to_string_lossy().into_owned();
+        let run = |command: &str| -> Run {
+            let mut args = vec![command];
+            args.extend(servers);
+            args.extend(["--from", &path, "--baseline", "b.json"]);
+            args.extend(more);
+            keel.run_on_path(&args, &npx)
+        };
+        run("pin").exits(0);
+        let pinned = keel.read("b.json");
+        assert!(!pinned.contains("hush-hush"), "{from}: {pinned}");
+        run("check").exits(0).says_nothing_of("hush-hush");
+        std::fs::remove_file(keel.folder().join("b.json")).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_server_sees_what_its_file_names_and_is_accepted_with_the_same_file() {
+    let keel = Keel::new();
+    let npx = programs(&keel);
+    keel.write(
+        "mcp.json",
+        r#"{"mcpServers": {"weather": {"command": "uvx", "args": ["w"], "env": {"UNITS": "${UNITS:-metric}"}},
+            "other": {"command": "npx", "env": {"KEY": "${NOT_SET_ANYWHERE}"}}}}"#,
+    );
+    keel.run_on_path(&["pin", "weather", "--from", "mcp.json"], &npx)
+        .exits(0);
+    let baseline = keel.read("mcp-baseline.json");
+    assert!(baseline.contains("uvx w - metric -"), "{baseline}");
+    // Another server's missing variable is no concern of this one, and of those who ask for all of them it is.
+    keel.run_on_path(&["check", "weather", "--from", "mcp.json"], &npx)
+        .exits(0);
+    keel.run_on_path(&["check", "--from", "mcp.json"], &npx)
+        .exits(2)
+        .says("mcp.json:2: server `other`: the variable NOT_SET_ANYWHERE is not set");
+    let args = [
+        "check",
+        "weather",
+        "--from",
+        "mcp.json",
+        "--env",
+        "UNITS=imperial",
+        "--input",
+        "id=hush-hush",
+    ];
+    keel.run_on_path(&args, &npx)
+        .exits(1)
+        .says("mcp-keel pin --from mcp.json --input id=\"$ID\" --env 'UNITS=imperial' weather")
+        .says_nothing_of("hush-hush");
+    keel.run_on_path(&["check", "wether", "--from", "mcp.json"], &npx)
+        .exits(2)
+        .says("did you mean `weather`");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_configuration_takes_its_servers_from_a_file_and_keeps_the_policy() {
+    let keel = Keel::new();
+    let npx = programs(&keel);
+    keel.write(
+        "sub/.mcp.json",
+        r#"{"mcpServers": {"weather": {"command": "uvx", "args": ["w"]}}}"#,
+    );
+    keel.write(
+        "sub/mcp-keel.toml",
+        "from = [\".mcp.json\"]\n\n[server.mine]\ncommand = [\"npx\", \"mine\"]\n\n[policy]\nenforcement = \"warn\"\n",
+    );
+    let run = |args: &[&str]| keel.run_on_path(args, &npx);
+    run(&["pin", "--config", "sub/mcp-keel.toml"])
+        .exits(0)
+        .says("mine, weather");
+    run(&["check", "--config", "sub/mcp-keel.toml"]).exits(0);
+    keel.write(
+        "sub/.mcp.json",
+        r#"{"mcpServers": {"weather": {"command": "uvx", "args": ["x"]}}}"#,
+    );
+    run(&["check", "--config", "sub/mcp-keel.toml"])
+        .exits(0)
+        .says("WARN");
+    keel.write(
+        "sub/.mcp.json",
+        r#"{"mcpServers": {"mine": {"command": "uvx"}}}"#,
+    );
+    run(&["check", "--config", "sub/mcp-keel.toml"])
+        .exits(2)
+        .says("`mine` is a server of the configuration and of");
+    keel.write("sub/.mcp.json", r#"{"mcpServers": {}}"#);
+    run(&["check", "--from", "sub/.mcp.json"])
+        .exits(2)
+        .says("there is no server to check");
+    run(&["check", "--from", "nowhere.json"])
+        .exits(2)
+        .says("nowhere.json: cannot read it");
+}

@@ -1,0 +1,212 @@
+//! Many servers in one run: the same bytes whatever the timing, and nothing that one server does hides another.
+
+use crate::keel::{Keel, Run};
+use crate::scripted::scripted;
+
+/// A configuration with these servers, each with a scenario.
+pub(crate) fn configuration(servers: &[(String, String)]) -> String {
+    servers
+        .iter()
+        .map(|(name, scenario)| {
+            let command = serde_json::to_string(&scripted(scenario)).unwrap();
+            format!("[server.{name}]\ncommand = {command}\n")
+        })
+        .collect()
+}
+
+/// A server with one tool.
+pub(crate) fn scenario(tool: &str, description: &str) -> String {
+    let tool = serde_json::json!({
+        "name": tool,
+        "description": description,
+        "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}},
+    });
+    serde_json::json!({"tools": [tool]}).to_string()
+}
+
+/// So many servers; of those in `drifting` another description than was pinned.
+pub(crate) fn servers(count: usize, drifting: &[usize]) -> Vec<(String, String)> {
+    (0..count)
+        .map(|at| {
+            let text = match drifting.contains(&at) {
+                true => "Changed on the way.",
+                false => "As it was.",
+            };
+            (format!("s{at:03}"), scenario(&format!("tool_{at}"), text))
+        })
+        .collect()
+}
+
+/// Pins so many servers, and lets some of them drift.
+pub(crate) fn pinned(count: usize, drifting: &[usize]) -> Keel {
+    let keel = Keel::new().file("mcp-keel.toml", &configuration(&servers(count, &[])));
+    keel.run(&["pin", "--quiet"]).exits(0);
+    keel.write("mcp-keel.toml", &configuration(&servers(count, drifting)));
+    keel
+}
+
+const FORMATS: [&str; 8] = [
+    "terminal", "json", "markdown", "html", "sarif", "junit", "github", "gitlab",
+];
+
+/// Runs a command with every format in a file of its own below `folder`, and returns them.
+pub(crate) fn in_every_format(
+    keel: &Keel,
+    args: &[&str],
+    folder: &str,
+    code: i32,
+) -> Vec<(&'static str, String)> {
+    let reports: Vec<String> = FORMATS
+        .iter()
+        .map(|format| format!("--report={format}={folder}/{format}"))
+        .collect();
+    let mut args: Vec<&str> = args.to_vec();
+    args.extend(reports.iter().map(String::as_str));
+    keel.run(&args).exits(code);
+    FORMATS
+        .iter()
+        .map(|format| (*format, keel.read(&format!("{folder}/{format}"))))
+        .collect()
+}
+
+#[test]
+fn the_report_is_the_same_however_many_run_at_a_time() {
+    let keel = pinned(12, &[1, 7]);
+    // The first ones are the slowest, so that the last ones are through before them.
+    let mut slow = servers(12, &[1, 7]);
+    for (at, (_, scenario)) in slow.iter_mut().enumerate().take(3) {
+        let wait = 120 - 40 * at;
+        *scenario = scenario.replacen(
+            '{',
+            &format!("{{\"start\": [{{\"sleep_ms\": {wait}}}], "),
+            1,
+        );
+    }
+    keel.write("mcp-keel.toml", &configuration(&slow));
+    let one = in_every_format(&keel, &["check", "--jobs", "1"], "one", 1);
+    let many = in_every_format(&keel, &["check", "--jobs", "6"], "many", 1);
+    assert_eq!(one, many);
+}
+
+#[test]
+fn a_failing_server_hides_no_other_and_takes_only_its_own_place() {
+    let keel = pinned(6, &[5]);
+    let mut fleet = servers(6, &[5]);
+    fleet[0].1 = r#"{"start": [{"stderr": "no"}, {"exit": 7}]}"#.to_owned();
+    fleet[2].1 = r#"{"on": {"initialize": ["hang"]}}"#.to_owned();
+    keel.write("mcp-keel.toml", &configuration(&fleet));
+    let args = ["check", "--jobs", "2", "--timeout", "1", "--format", "json"];
+    // Drift that blocks is certain, and stands above what could not be determined.
+    let report = keel.run(&args).exits(1).json();
+    let statuses: Vec<&str> = report["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| server["status"].as_str().unwrap())
+        .collect();
+    let expected = [
+        "undetermined",
+        "clean",
+        "undetermined",
+        "clean",
+        "clean",
+        "drifted",
+    ];
+    assert_eq!(statuses, expected);
+    let without: Run = {
+        fleet.truncate(5);
+        keel.write("mcp-keel.toml", &configuration(&fleet));
+        keel.run(&args)
+    };
+    without.exits(3);
+}
+
+#[test]
+fn pinning_many_at_a_time_writes_the_same_baseline_and_a_failing_server_keeps_its_entry() {
+    let one = Keel::new().file("mcp-keel.toml", &configuration(&servers(8, &[])));
+    one.run(&["pin", "--jobs", "1"]).exits(0);
+    let many = Keel::new().file("mcp-keel.toml", &configuration(&servers(8, &[])));
+    many.run(&["pin", "--jobs", "4"]).exits(0);
+    let baseline = many.read("mcp-baseline.json");
+    assert_eq!(baseline, one.read("mcp-baseline.json"));
+
+    let mut fleet = servers(8, &[2]);
+    fleet[4].1 = r#"{"start": [{"exit": 7}]}"#.to_owned();
+    many.write("mcp-keel.toml", &configuration(&fleet));
+    many.run(&["pin", "--jobs", "4"])
+        .exits(3)
+        .says("s004")
+        .says("Commit mcp-baseline.json");
+    let entry = |text: &str, name: &str| -> serde_json::Value {
+        let value: serde_json::Value = serde_json::from_str(text).unwrap();
+        value["servers"][name].clone()
+    };
+    let after = many.read("mcp-baseline.json");
+    assert_eq!(entry(&after, "s004"), entry(&baseline, "s004"));
+    assert_ne!(entry(&after, "s002"), entry(&baseline, "s002"));
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_is_replaced_or_kept_but_never_dropped() {
+    let keel = pinned(2, &[]);
+    let damaged = keel.read("mcp-baseline.json").replacen(
+        "\"scheme\": \"keel-1\"",
+        "\"scheme\": \"keel-9\"",
+        1,
+    );
+    keel.write("mcp-baseline.json", &damaged);
+    let mut fleet = servers(2, &[1]);
+    fleet[0].1 = r#"{"start": [{"exit": 7}]}"#.to_owned();
+    keel.write("mcp-keel.toml", &configuration(&fleet));
+    // The damaged entry is that of the server that cannot be captured: nothing is written.
+    keel.run(&["pin"]).says("keel-9");
+    assert_eq!(keel.read("mcp-baseline.json"), damaged);
+    keel.write("mcp-keel.toml", &configuration(&servers(2, &[])));
+    keel.run(&["pin"]).exits(0);
+    keel.run(&["check"]).exits(0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn servers_side_by_side_end_only_what_is_theirs() {
+    // Each leaves a process behind in a session of its own; some end while others are still listing.
+    let keel = Keel::new();
+    let fleet: Vec<(String, String)> = servers(12, &[])
+        .into_iter()
+        .enumerate()
+        .map(|(at, (name, scenario))| {
+            let start = serde_json::json!([
+                {"spawn": ["setsid", "sleep", "3600"]},
+                {"sleep_ms": (at % 4) * 30},
+            ]);
+            let scenario = scenario.replacen('{', &format!("{{\"start\": {start}, "), 1);
+            (name, scenario)
+        })
+        .collect();
+    let mark = format!("FLEET_TEST = \"{}\"", keel.folder().display());
+    let text =
+        configuration(&fleet).replace("\ncommand", &format!("\nenv = {{ {mark} }}\ncommand"));
+    keel.write("mcp-keel.toml", &text);
+    keel.run(&["pin", "--jobs", "6"]).exits(0);
+    keel.run(&["check", "--jobs", "6"]).exits(0);
+    let variable = format!("FLEET_TEST={}", keel.folder().display());
+    assert_eq!(crate::scripted::processes_with(&variable), [""; 0]);
+}
+
+#[test]
+fn what_is_written_wrong_is_told_before_anything_is_started() {
+    let keel = Keel::new();
+    let log = keel.folder().join("log");
+    let scenario = serde_json::json!({"tools": [], "log": log}).to_string();
+    let fleet = [
+        ("a".to_owned(), scenario),
+        ("b".to_owned(), "{}".to_owned()),
+    ];
+    keel.write("mcp-keel.toml", &configuration(&fleet));
+    keel.run(&["pin", "a"]).exits(0);
+    std::fs::remove_file(&log).unwrap();
+    let text = configuration(&fleet) + "version = \"no-such-file.json\"\n";
+    keel.write("mcp-keel.toml", &text);
+    keel.run(&["check"]).exits(2).says("no-such-file.json");
+    assert!(!log.exists());
+}
