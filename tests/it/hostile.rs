@@ -490,7 +490,7 @@ fn no_reference_is_followed_and_no_proxy_asked() {
     let file = format!("file://{}", keel.folder().join("secret.json").display());
     let schema = |extra: &str| {
         json!({"tools": [{"name": "a", "inputSchema": {
-            "$schema": format!("{address}/dialect"), "$id": format!("{address}/id"), "type": "object",
+            "$schema": format!("{address}/dialect"), "type": "object",
             "properties": {"remote": {"$ref": format!("{address}/schema.json")}, "local": {"$ref": file},
                 "x": {"$dynamicRef": format!("{address}/dynamic#a"), "type": extra}},
             "required": ["remote", "local"]}}]})
