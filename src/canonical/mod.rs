@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 pub use number::{Decimal, Number};
 pub use reader::{Document, ReadError, parse, parse_document, parse_str};
 pub use text::Text;
-pub use writer::{is_invisible, to_canonical, to_compact, to_pretty, write_pretty_at};
+pub use writer::{is_invisible, is_unseen, to_canonical, to_compact, to_pretty, write_pretty_at};
 
 /// A JSON value as it stood in the text that was read.
 ///

@@ -111,6 +111,20 @@ pub fn is_invisible(character: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Whether a character cannot be seen for what it is: controls, everything that Unicode says to ignore (joiners,
+/// directions, tags, variation selectors), every space but the usual one, and what no font has a picture for.
+///
+/// Wider than [`is_invisible`], which decides what committed baselines look like and therefore stays what it is.
+pub fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || is_invisible(character)
+        || (character.is_whitespace() && character != ' ')
+        || matches!(u32::from(character),
+            0x34f | 0x17b4..=0x17b5 | 0x180b..=0x180f | 0x2800 | 0xe000..=0xf8ff | 0xfdd0..=0xfdef | 0xfe0f
+            | 0xfff0..=0xfffc | 0x1bca0..=0x1bca3 | 0x1d159 | 0x1d173..=0x1d17a | 0xf0000..)
+        || u32::from(character) & 0xfffe == 0xfffe
+}
+
 pub(super) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
     match value {
         Json::Null => out.push_str("null"),

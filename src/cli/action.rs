@@ -21,6 +21,7 @@ use crate::github::{Api, ApiError, Context, Event, files, identity};
 use crate::judgement::Level;
 use crate::launch::sandbox;
 use crate::policy::{Action, Enforcement, FailOn, Policy, Verdict};
+use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
 
 /// The check run's name when nobody gives it another.
@@ -683,9 +684,10 @@ impl Page<'_> {
     fn annotations(&self) -> Vec<Annotation> {
         let mut annotations = report::annotations(&self.combined());
         for annotation in &mut annotations {
-            annotation.title = secrets::clean(&annotation.title);
-            annotation.message = secrets::clean(&annotation.message);
-            annotation.raw_details = annotation.raw_details.as_deref().map(secrets::clean);
+            let clean = |text: &str| Visible::of_parts(secrets::clean(text));
+            annotation.title = clean(&annotation.title);
+            annotation.message = clean(&annotation.message);
+            annotation.raw_details = annotation.raw_details.as_deref().map(clean);
         }
         annotations
     }

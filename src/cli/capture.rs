@@ -4,7 +4,6 @@ use super::plan::plan;
 use super::progress::Progress;
 use super::repeat::{self, Purpose};
 use super::{CaptureArgs, Error, Exit, output};
-use crate::canonical::to_pretty;
 use crate::source::capture_document;
 
 pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
@@ -24,7 +23,7 @@ pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
     let observed = repeat::require(target, None, &plan.policy, Purpose::Print, &progress).await;
     drop(progress);
     let captured = observed?.captured;
-    let text = to_pretty(&capture_document(&target.name, &captured)) + "\n";
+    let text = output::json(&capture_document(&target.name, &captured));
     match &args.output {
         Some(path) => output::write_file(path, &text)?,
         None => output::print(&text)?,

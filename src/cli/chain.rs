@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Answer, ChainArgs, ChainCommand, Error, Exit, FreezeArgs, IntegrityArgs, output};
 use crate::baseline::store;
-use crate::canonical::{Json, to_pretty};
+use crate::canonical::Json;
 use crate::policy::Date;
 use crate::report::escape;
 use crate::verify::chain::disk::{self, DiskError, Found};
@@ -145,7 +145,7 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
             if !outcome.warnings.is_empty() {
                 members.push(("warnings", texts(&outcome.warnings)));
             }
-            to_pretty(&Json::object(members)) + "\n"
+            output::json(&Json::object(members))
         }
         Answer::Terminal => {
             let mut lines = Vec::new();
@@ -231,7 +231,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
         )
     })?;
     let text = match args.chain.format {
-        Answer::Json => to_pretty(&lock.to_json()) + "\n",
+        Answer::Json => output::json(&lock.to_json()),
         Answer::Terminal => format!(
             "FROZEN  {} links, chain {}, in {}\n",
             outcome.links.len(),
@@ -269,7 +269,7 @@ fn show(args: &ChainArgs) -> Result<Exit, Error> {
                 ("chainHash", Json::string(chain_hash(&links))),
                 ("chain", Json::Array(chain)),
             ]);
-            to_pretty(&document) + "\n"
+            output::json(&document)
         }
         Answer::Terminal => {
             let mut lines: Vec<String> = Vec::new();
@@ -302,7 +302,7 @@ fn one_line(link: &Link) -> String {
         .and_then(Json::as_str)
         .unwrap_or("tool");
     let digest = link.stored().map_or_else(|| "no digest".to_owned(), short);
-    escape::line(&format!("{kind} {}@{} {digest}", link.id(), link.version()))
+    escape::line(&format!("{kind} {}@{} {digest}", link.id(), link.version())).into()
 }
 
 fn print_integrity(args: &IntegrityArgs) -> Result<Exit, Error> {

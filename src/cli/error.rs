@@ -77,9 +77,11 @@ impl Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "error: {}", escape::block(&self.message))?;
+        // A line of a message may be a server's: indented, it cannot pass for one of ours.
+        let indented = |text: &str| escape::block(text).replace('\n', "\n  ");
+        write!(f, "error: {}", indented(&self.message))?;
         if !self.help.is_empty() {
-            write!(f, "\nhelp: {}", escape::block(&self.help))?;
+            write!(f, "\nhelp: {}", indented(&self.help))?;
         }
         if !self.stderr.is_empty() {
             write!(f, "\nthe last lines of its stderr:")?;

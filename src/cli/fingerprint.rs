@@ -1,7 +1,7 @@
 //! `mcp-keel fingerprint`: a digest manifest `{key: hex}`.
 
 use super::{Error, Exit, FingerprintArgs, JsonOnly, output, sources};
-use crate::canonical::{Json, Object, Text, to_pretty};
+use crate::canonical::{Json, Object, Text};
 use crate::fingerprint::{Profile, manifest};
 use crate::source::Dialect;
 
@@ -29,6 +29,6 @@ pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
         .into_iter()
         .map(|(key, hex)| (Text::from(key), Json::string(hex)))
         .collect();
-    output::print(&(to_pretty(&Json::Object(object)) + "\n"))?;
+    output::print(&output::json(&Json::Object(object)))?;
     Ok(Exit::Pass)
 }

@@ -4,7 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use super::{Color, Error, Format, ReportArgs, secrets};
-use crate::report::{self, Report, Style};
+use crate::canonical::{Json, to_pretty};
+use crate::report::{self, Report, Style, escape};
 
 /// Writes to stdout, without secrets. A reader that went away (`| head`) has seen enough: that is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -24,6 +25,11 @@ pub(super) fn print_as_it_is(text: &str) -> Result<(), Error> {
         )),
         _ => Ok(()),
     }
+}
+
+/// A document as it is printed: what a server says in it acts in no log and hides from nobody, and is the same value.
+pub(super) fn json(document: &Json) -> String {
+    escape::json(to_pretty(document)) + "\n"
 }
 
 /// Writes a line to stderr, without secrets.

@@ -1,7 +1,7 @@
 //! `mcp-keel scan`: what a person should read before a model does. Advice: it exits with 0 whatever it finds.
 
 use super::{Answer, Error, Exit, ScanArgs, ScanProfile, output, sources};
-use crate::canonical::{Json, to_pretty};
+use crate::canonical::Json;
 use crate::report::escape;
 use crate::scan::{Severity, keel, toolpin};
 use crate::source::Dialect;
@@ -56,7 +56,7 @@ fn json(lines: &[Line]) -> String {
             ])
         })
         .collect();
-    to_pretty(&Json::object([("findings", Json::Array(findings))])) + "\n"
+    output::json(&Json::object([("findings", Json::Array(findings))]))
 }
 
 fn terminal(lines: &[Line], components: usize) -> String {

@@ -5,7 +5,7 @@ use super::compared::finding;
 use super::plan::{Target, resolve};
 use super::{Answer, Color, Error, Exit, VerifyArgs, output};
 use crate::baseline::{BaselineError, store};
-use crate::canonical::{Json, to_pretty};
+use crate::canonical::Json;
 use crate::policy::{Action, Policy, verdict};
 use crate::report::{Finding, escape};
 use crate::verify::checksum::{Verified, VerifyError};
@@ -30,7 +30,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
         Answer::Terminal => terminal(&outcomes),
         Answer::Json => {
             let servers = outcomes.iter().map(json).collect();
-            to_pretty(&Json::object([("servers", Json::Array(servers))])) + "\n"
+            output::json(&Json::object([("servers", Json::Array(servers))]))
         }
     };
     output::print(&text)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{Answer, Error, Exit, output};
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockV1, lock_v1};
-use crate::canonical::{Json, Object, Text, parse, to_pretty};
+use crate::canonical::{Json, Object, Text, parse};
 use crate::report::escape;
 
 /// What was found about a lock.
@@ -175,7 +175,7 @@ fn json(verified: &Verified) -> String {
         ("digest", Json::string(verified.digest.as_str())),
         ("entries", Json::Object(entries)),
     ]);
-    to_pretty(&document) + "\n"
+    output::json(&document)
 }
 
 fn terminal(path: &Path, verified: &Verified) -> String {

@@ -329,7 +329,7 @@ fn limited(answer: &Answer) -> Option<Duration> {
 fn message(text: &str) -> String {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
     let said = answer["message"].as_str().unwrap_or("no reason given");
-    crate::report::escape::short(said, 200)
+    crate::report::escape::short(said, 200).into()
 }
 
 /// An error with its causes: the outermost alone says only that a service failed.
@@ -340,7 +340,7 @@ fn chain(error: &dyn std::error::Error) -> String {
         last = error.to_string();
         cause = error.source();
     }
-    crate::report::escape::short(&last, 200)
+    crate::report::escape::short(&last, 200).into()
 }
 
 /// A part of a path, or a value of a query.

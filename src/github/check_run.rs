@@ -316,6 +316,7 @@ fn sent(annotation: &Annotation) -> Sent<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::escape::Visible;
 
     fn annotation(line: usize, message: &str) -> Annotation {
         Annotation {
@@ -323,8 +324,8 @@ mod tests {
             start_line: line,
             end_line: line,
             level: AnnotationLevel::Failure,
-            title: "a title".to_owned(),
-            message: message.to_owned(),
+            title: Visible::of_parts("a title".to_owned()),
+            message: Visible::of_parts(message.to_owned()),
             raw_details: None,
         }
     }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::escape::Visible;
 use super::{Located, Place, Report, plain};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
@@ -12,8 +13,8 @@ use crate::policy::Action;
 /// What GitHub takes of a title.
 const TITLE_CHARACTERS: usize = 255;
 
-/// What GitHub takes of a message, and of details: 64 KB, less room for the sentence that counts what was cut.
-const TEXT_BYTES: usize = 64_000 - 100;
+/// What GitHub takes of a message, and of details: 64 KB, the mark of a cut included.
+const TEXT_BYTES: usize = 64_000;
 
 /// How much of a value is shown in the details.
 const VALUE_CHARACTERS: usize = 8_000;
@@ -53,11 +54,11 @@ pub struct Annotation {
     /// How bad.
     pub level: AnnotationLevel,
     /// At most 255 characters, one line.
-    pub title: String,
+    pub title: Visible,
     /// At most 64 KB.
-    pub message: String,
+    pub message: Visible,
     /// Old and new in full, at most 64 KB.
-    pub raw_details: Option<String>,
+    pub raw_details: Option<Visible>,
 }
 
 /// Every change that has a place, the most severe first; changes that are equally severe in the order of the report.
@@ -98,8 +99,8 @@ fn of_change(located: &Located, place: &Place) -> Annotation {
         start_line: place.line,
         end_line: place.line,
         level: located.judged.action.into(),
-        title: title(&plain::title(located)),
-        message: bounded(plain::lines(located).join("\n")),
+        title: title(plain::title(located)),
+        message: bounded(plain::joined(&plain::lines(located), "\n")),
         raw_details: (!values.is_empty()).then(|| bounded(values)),
     }
 }
@@ -131,8 +132,10 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
             start_line: line,
             end_line: line,
             level: worst.0,
-            title: title(&format!("{about}: {count} against the baseline")),
-            message: bounded(said.join("\n")),
+            title: title(Visible::of_parts(format!(
+                "{about}: {count} against the baseline"
+            ))),
+            message: bounded(Visible::of_parts(said.join("\n"))),
             raw_details: None,
         };
         (worst, annotation)
@@ -140,22 +143,10 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
     declared.into_iter().map(one).collect()
 }
 
-fn title(text: &str) -> String {
-    if text.chars().count() <= TITLE_CHARACTERS {
-        return text.to_owned();
-    }
-    let kept: String = text.chars().take(TITLE_CHARACTERS - 1).collect();
-    kept + "…"
+fn title(text: Visible) -> Visible {
+    text.cut_to_fit(TITLE_CHARACTERS)
 }
 
-/// Cut at a character, with a count of what was left out.
-fn bounded(text: String) -> String {
-    if text.len() <= TEXT_BYTES {
-        return text;
-    }
-    let end = (0..=TEXT_BYTES)
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    format!("{}… ({} more bytes)", &text[..end], text.len() - end)
+fn bounded(text: Visible) -> Visible {
+    text.cut_to_bytes(TEXT_BYTES)
 }

@@ -2,71 +2,292 @@
 //!
 //! A server can name a tool with terminal escapes, right-to-left overrides, characters that nobody sees, workflow
 //! commands, mentions, markup. None of them reaches a sink as itself; each is shown as what it is, so that a reviewer
-//! still sees that it was there.
+//! still sees that it was there. And no two texts look the same: an escape that was typed is told from one that was made
+//! here, and where a text is cut, a digest of all of it stands in the mark.
 //!
-//! [`line`] and [`block`] are for plain text and are the first step of everything else. [`markdown`], [`code`] and
-//! [`fenced`] are for Markdown as GitHub renders it, [`html`] is for elements and attributes, [`xml`] for XML 1.0,
+//! Two steps. [`line`], [`block`], [`value`] and their shortened forms make text [`Visible`]; that is all a terminal needs.
+//! The functions for other sinks take text or what is visible already, and do what their sink needs on top: [`markdown`],
+//! [`code`] and [`fenced`] for Markdown as GitHub renders it, [`html`] for elements and attributes, [`xml`] for XML 1.0,
 //! [`command_data`] and [`command_property`] for workflow commands, [`sarif`] for messages in SARIF.
 
-use crate::canonical::is_invisible;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
 
-/// Text for one line of a terminal: no control, no escape sequence, nothing invisible, no workflow command.
-pub fn line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            other => push_visible(&mut out, other),
+use crate::canonical::{Json, Text, is_unseen, to_compact};
+use crate::fingerprint::Digest;
+
+/// Text in which everything can be seen: no control, no escape sequence, nothing invisible, no workflow command.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Visible(String);
+
+impl Visible {
+    /// Of parts each of which is visible, or a word of ours.
+    pub fn of_parts(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
+    /// At most `most` characters of it, with a count and a digest in place of the rest.
+    pub fn cut(self, most: usize) -> Self {
+        let length = self.0.chars().count();
+        if length <= most {
+            return self;
+        }
+        let kept: String = self.0.chars().take(most).collect();
+        Self(kept + &rest_of(&self.0, length - most, "characters"))
+    }
+
+    /// At most `most` characters, the mark included.
+    pub fn cut_to_fit(self, most: usize) -> Self {
+        match self.0.chars().count() <= most && !self.looks_cut() {
+            true => self,
+            false => self.cut(most.saturating_sub(MARK_CHARACTERS)),
         }
     }
-    without_commands(out)
+
+    /// At most `most` bytes, the mark included.
+    pub fn cut_to_bytes(self, most: usize) -> Self {
+        let kept = most.saturating_sub(MARK_CHARACTERS + 2);
+        if self.0.len() <= kept || (self.0.len() <= most && !self.looks_cut()) {
+            return self;
+        }
+        let end = (0..=kept)
+            .rev()
+            .find(|at| self.0.is_char_boundary(*at))
+            .unwrap_or(0);
+        let more = self.0.len() - end;
+        Self(self.0[..end].to_owned() + &rest_of(&self.0, more, "bytes"))
+    }
+
+    /// Whether it ends like a text that was cut: somebody may have typed the mark.
+    fn looks_cut(&self) -> bool {
+        self.0.ends_with(')') && self.0.contains("… (")
+    }
 }
 
-/// Text that may keep its line breaks and tabs, each line safe by itself.
-pub fn block(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => out.push('\n'),
-            '\t' => out.push_str("    "),
-            '\r' => {}
-            other => push_visible(&mut out, other),
+/// The longest mark of a cut: 20 digits of a count, 16 of a digest, the words between them.
+const MARK_CHARACTERS: usize = 64;
+
+/// What stands for the rest of a text that was cut. The digest is of the whole: two texts that begin alike are told apart.
+fn rest_of(whole: &str, more: usize, unit: &str) -> String {
+    let digest = Digest::of(whole).hex();
+    format!("… ({more} more {unit}, sha256 {})", &digest[..16])
+}
+
+impl fmt::Display for Visible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Deref for Visible {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<Visible> for String {
+    fn from(visible: Visible) -> Self {
+        visible.0
+    }
+}
+
+impl From<Visible> for Text {
+    fn from(visible: Visible) -> Self {
+        visible.0.into()
+    }
+}
+
+/// What can be shown: text from anywhere, which is made visible first, or what is visible already.
+pub trait Shown {
+    /// As part of one line.
+    fn in_line(&self) -> Cow<'_, str>;
+    /// With its line breaks.
+    fn in_block(&self) -> Cow<'_, str>;
+}
+
+impl Shown for str {
+    fn in_line(&self) -> Cow<'_, str> {
+        escaped(self.chars().map(Ok), Layout::Line).into()
+    }
+
+    fn in_block(&self) -> Cow<'_, str> {
+        escaped(self.chars().map(Ok), Layout::Block).into()
+    }
+}
+
+impl Shown for String {
+    fn in_line(&self) -> Cow<'_, str> {
+        self.as_str().in_line()
+    }
+
+    fn in_block(&self) -> Cow<'_, str> {
+        self.as_str().in_block()
+    }
+}
+
+impl Shown for Cow<'_, str> {
+    fn in_line(&self) -> Cow<'_, str> {
+        (**self).in_line()
+    }
+
+    fn in_block(&self) -> Cow<'_, str> {
+        (**self).in_block()
+    }
+}
+
+impl<T: Shown + ?Sized> Shown for &T {
+    fn in_line(&self) -> Cow<'_, str> {
+        (**self).in_line()
+    }
+
+    fn in_block(&self) -> Cow<'_, str> {
+        (**self).in_block()
+    }
+}
+
+/// Lone surrogates are shown as what they are, and not as the character that replaces them elsewhere.
+impl Shown for Text {
+    fn in_line(&self) -> Cow<'_, str> {
+        let units = char::decode_utf16(self.utf16());
+        let characters = units.map(|it| it.map_err(|lone| lone.unpaired_surrogate()));
+        escaped(characters, Layout::Line).into()
+    }
+
+    fn in_block(&self) -> Cow<'_, str> {
+        let units = char::decode_utf16(self.utf16());
+        let characters = units.map(|it| it.map_err(|lone| lone.unpaired_surrogate()));
+        escaped(characters, Layout::Block).into()
+    }
+}
+
+impl Shown for Visible {
+    fn in_line(&self) -> Cow<'_, str> {
+        match self.0.contains('\n') {
+            true => replaced(&self.0, |it| it == '\n').into(),
+            false => self.0.as_str().into(),
         }
     }
-    without_commands(out)
-}
 
-/// [`line`], cut to `most` characters with a count of what was left out: a cut is never silent.
-pub fn short(text: &str, most: usize) -> String {
-    cut(line(text), most)
-}
-
-/// [`block`], cut to `most` characters with a count of what was left out.
-pub fn short_block(text: &str, most: usize) -> String {
-    cut(block(text), most)
-}
-
-fn cut(escaped: String, most: usize) -> String {
-    let length = escaped.chars().count();
-    if length <= most {
-        return escaped;
-    }
-    let kept: String = escaped.chars().take(most).collect();
-    format!("{kept}… ({} more characters)", length - most)
-}
-
-fn push_visible(out: &mut String, character: char) {
-    if character.is_control() || is_invisible(character) {
-        push_code_point(out, character);
-    } else {
-        out.push(character);
+    fn in_block(&self) -> Cow<'_, str> {
+        self.0.as_str().into()
     }
 }
 
-fn push_code_point(out: &mut String, character: char) {
-    out.push_str(&format!("\\u{{{:x}}}", u32::from(character)));
+/// Text for one line of a terminal.
+pub fn line(text: &(impl Shown + ?Sized)) -> Visible {
+    Visible(text.in_line().into_owned())
+}
+
+/// Text that may keep its line breaks, each line safe by itself.
+pub fn block(text: &(impl Shown + ?Sized)) -> Visible {
+    Visible(text.in_block().into_owned())
+}
+
+/// [`line`], cut to `most` characters: a cut is never silent.
+pub fn short(text: &(impl Shown + ?Sized), most: usize) -> Visible {
+    line(text).cut(most)
+}
+
+/// [`block`], cut to `most` characters.
+pub fn short_block(text: &(impl Shown + ?Sized), most: usize) -> Visible {
+    block(text).cut(most)
+}
+
+/// A value as JSON in one line. JSON's own escapes show what cannot be seen, so that it is still the JSON that was sent.
+pub fn value(value: &Json) -> Visible {
+    Visible(json(to_compact(value)))
+}
+
+/// [`value`], cut to `most` characters.
+pub fn short_value(json: &Json, most: usize) -> Visible {
+    value(json).cut(most)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Line,
+    Block,
+}
+
+/// Text with an escape for whatever cannot be seen; a lone surrogate is an `Err`.
+///
+/// A backslash is doubled only where it would read as the beginning of an escape, a whole run of them at a time (as the
+/// quotes of a Windows command line are written): `C:\dir` and `^\d+$` stay what they are.
+fn escaped(characters: impl Iterator<Item = Result<char, u16>>, layout: Layout) -> String {
+    let mut out = String::new();
+    let mut backslashes = 0;
+    let mut characters = characters.peekable();
+    while let Some(next) = characters.next() {
+        if next == Ok('\\') {
+            backslashes += 1;
+            continue;
+        }
+        let (shown, begins_an_escape) = match next {
+            Ok('\n') if layout == Layout::Line => ("\\n".into(), true),
+            Ok('\n') => ("\n".into(), false),
+            Ok('\r') if layout == Layout::Line => ("\\r".into(), true),
+            Ok('\t') if layout == Layout::Line => ("\\t".into(), true),
+            Ok(unseen) if is_unseen(unseen) => (code_point(unseen.into()), true),
+            Err(lone) => (code_point(lone.into()), true),
+            Ok('u') => ("u".into(), characters.peek() == Some(&Ok('{'))),
+            Ok(letter @ ('n' | 'r' | 't')) => (letter.to_string(), layout == Layout::Line),
+            Ok(other) => (other.to_string(), false),
+        };
+        let times = if begins_an_escape { 2 } else { 1 };
+        out.extend(std::iter::repeat_n('\\', times * backslashes));
+        backslashes = 0;
+        out += &shown;
+    }
+    out.extend(std::iter::repeat_n('\\', backslashes));
+    without_commands(out, code_point)
+}
+
+/// Visible text in which these characters too are shown as code points.
+fn replaced(visible: &str, is: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(visible.len() + 8);
+    for character in visible.chars() {
+        if is(character) {
+            let run = out.len() - out.trim_end_matches('\\').len();
+            out.extend(std::iter::repeat_n('\\', run));
+            out += &code_point(character.into());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+fn code_point(number: u32) -> String {
+    format!("\\u{{{number:x}}}")
+}
+
+/// Whether two texts that differ would be taken for one another: the same characters in another composition, or
+/// characters beyond ASCII in place of others.
+pub fn look_alike(one: &str, other: &str) -> bool {
+    let composed = |text: &str| {
+        icu_normalizer::ComposingNormalizerBorrowed::new_nfc()
+            .normalize(text)
+            .into_owned()
+    };
+    let same_place =
+        |(one, other): (char, char)| one == other || !one.is_ascii() || !other.is_ascii();
+    one != other
+        && (composed(one) == composed(other)
+            || (one.chars().count() == other.chars().count()
+                && one.chars().zip(other.chars()).all(same_place)))
+}
+
+/// Text with every character beyond ASCII as its code point.
+pub fn code_points(text: &(impl Shown + ?Sized)) -> Visible {
+    Visible(replaced(&text.in_line(), |it| !it.is_ascii()))
 }
 
 /// What a runner takes for a command when it stands first in a line of a log.
@@ -91,7 +312,7 @@ const COMMANDS: [&str; 16] = [
 
 /// A runner reads every line that a step prints. `::error::` is a command when it begins a line (and wrapping may put
 /// any word there), `##[error]` and `##vso[` wherever they stand. Their second character is shown as its code point.
-fn without_commands(text: String) -> String {
+fn without_commands(text: String, escape: fn(u32) -> String) -> String {
     if !text.contains("::") && !text.contains("##") {
         return text;
     }
@@ -105,7 +326,7 @@ fn without_commands(text: String) -> String {
         out.push(first);
         rest = &rest[first.len_utf8()..];
         if is_command {
-            push_code_point(&mut out, first);
+            out += &escape(first.into());
             rest = &rest[first.len_utf8()..];
         }
     }
@@ -128,48 +349,92 @@ fn starts_with(text: &str, prefix: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
-/// JSON that may be printed in a workflow: `##[` can stand only in its strings, where `#` may be written as an escape.
+/// JSON that may be shown, and printed in a workflow: what cannot be seen and what is a command can stand only in its
+/// strings, where any character may be written as an escape.
 pub fn json(document: String) -> String {
-    document
-        .replace("##[", "#\\u0023[")
-        .replace("##v", "#\\u0023v")
-        .replace("##V", "#\\u0023V")
+    let mut out = String::with_capacity(document.len());
+    for character in document.chars() {
+        if is_unseen(character) && character != '\n' {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                out += &json_escape((*unit).into());
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    without_commands(out, json_escape)
+}
+
+fn json_escape(unit: u32) -> String {
+    format!("\\u{unit:04x}")
 }
 
 /// Text within a line of Markdown. Words stay words; a word with anything in it that Markdown or GitHub acts upon (a
-/// mention, a reference, an address, a commit, markup, an emoji's name) is shown in code, where nothing acts.
+/// mention, a reference, an address, a commit, markup, an emoji's name) is shown in code, where nothing acts. What stands
+/// between two backticks was meant as code, and is.
 ///
 /// Backslashes or entities would not do: GitHub looks for mentions and references after it has rendered them.
-pub fn markdown(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (index, part) in line(text).split('`').enumerate() {
-        // What stands between two backticks was meant as code; elsewhere a backtick is only dropped from the words.
-        if index % 2 == 1 && !part.trim_matches(' ').is_empty() {
-            separate(&mut out);
-            out += &code(part);
-            continue;
-        }
-        for piece in part.split_inclusive(' ') {
-            let word = piece.trim_end_matches(' ');
-            // What closes a clause after code (`a`, `b`) is no markup there.
-            let closes = out.ends_with('`') && word.chars().all(|it| ",.;:!?)".contains(it));
-            if word.is_empty() || closes || is_inert(word) {
-                out += piece;
-            } else {
-                separate(&mut out);
-                out += &code(word);
-                out += &piece[word.len()..];
+pub fn markdown(text: &(impl Shown + ?Sized)) -> String {
+    let mut out = String::new();
+    let text = text.in_line();
+    let mut rest = &*text;
+    while !rest.is_empty() {
+        let (words, quoted) = rest.split_at(rest.find('`').unwrap_or(rest.len()));
+        inert_or_code(&mut out, words);
+        let quotes = quoted.len() - quoted.trim_start_matches('`').len();
+        let inner = &quoted[quotes..];
+        match inner.find('`') {
+            // A pair of single backticks around something.
+            Some(end) if quotes == 1 && !inner[..end].trim_matches(' ').is_empty() => {
+                span(&mut out, &inner[..end]);
+                rest = &inner[end + 1..];
+            }
+            // Others quote nothing, and are shown.
+            _ => {
+                if quotes > 0 {
+                    span(&mut out, &quoted[..quotes]);
+                }
+                rest = inner;
             }
         }
     }
-    out.trim_matches(' ').to_owned()
+    if out.ends_with(' ') {
+        out.pop();
+        span(&mut out, " ");
+    }
+    out
 }
 
-/// Two code spans side by side would read as one with another fence.
-fn separate(out: &mut String) {
+/// Words without backticks. A space that a renderer would drop (at either end, or after another) is shown.
+fn inert_or_code(out: &mut String, words: &str) {
+    let mut rest = words;
+    while !rest.is_empty() {
+        let end = rest.find(' ').unwrap_or(rest.len());
+        let (word, spaces) = rest.split_at(end);
+        // What closes a clause after code (`a`, `b`) is no markup there.
+        let closes = out.ends_with('`') && word.chars().all(|it| ",.;:!?)".contains(it));
+        if word.is_empty() || closes || is_inert(word) {
+            *out += word;
+        } else {
+            span(out, word);
+        }
+        let count = spaces.len() - spaces.trim_start_matches(' ').len();
+        rest = &spaces[count..];
+        match count {
+            0 => {}
+            1 if !out.is_empty() => out.push(' '),
+            _ => span(out, &spaces[..count]),
+        }
+    }
+}
+
+/// Code, apart from code before it: two code spans side by side would read as one with another fence.
+fn span(out: &mut String, visible: &str) {
     if out.ends_with('`') {
         out.push(' ');
     }
+    *out += &code(&Visible(visible.to_owned()));
 }
 
 /// Whether a word means nothing to Markdown or to GitHub, wherever it stands in a line.
@@ -203,15 +468,14 @@ fn is_inert(word: &str) -> bool {
 }
 
 /// Text as inline code in Markdown, in a table too: what cannot stand in a cell (`|`) is shown as its code point.
-pub fn code(text: &str) -> String {
-    let shown = line(text).replace('|', "\\u{7c}");
-    if shown.trim().is_empty() {
-        // Code of nothing but spaces is shown as nothing.
-        return format!(
-            "`{}`",
-            shown.replace(' ', "\\u{20}") + if shown.is_empty() { "\"\"" } else { "" }
-        );
-    }
+pub fn code(text: &(impl Shown + ?Sized)) -> String {
+    let text = text.in_line();
+    let shown = match text.trim_matches(' ') {
+        // Code of nothing is no code. The braces hold what is there: no code point.
+        "" if text.is_empty() => "\\u{}".to_owned(),
+        "" => replaced(&text, |_| true),
+        _ => replaced(&text, |it| it == '|'),
+    };
     let fence = "`".repeat(longest_run(&shown, '`') + 1);
     let pad = if shown.starts_with(['`', ' ']) || shown.ends_with(['`', ' ']) {
         " "
@@ -222,11 +486,10 @@ pub fn code(text: &str) -> String {
 }
 
 /// Text as a fenced block in Markdown, with final newline. The fence is longer than any run of backticks in it.
-pub fn fenced(language: &str, text: &str) -> String {
-    let shown = block(text);
+pub fn fenced(language: &str, text: &(impl Shown + ?Sized)) -> String {
+    let shown = text.in_block();
     let fence = "`".repeat((longest_run(&shown, '`') + 1).max(3));
-    let newline = if shown.ends_with('\n') { "" } else { "\n" };
-    format!("{fence}{language}\n{shown}{newline}{fence}\n")
+    format!("{fence}{language}\n{shown}\n{fence}\n")
 }
 
 fn longest_run(text: &str, of: char) -> usize {
@@ -238,13 +501,13 @@ fn longest_run(text: &str, of: char) -> usize {
 
 /// Text of one line for an element or an attribute of HTML. In Markdown on GitHub it has to stand in `<code>` as well,
 /// because mentions are looked for in all other text.
-pub fn html(text: &str) -> String {
-    entities(&line(text))
+pub fn html(text: &(impl Shown + ?Sized)) -> String {
+    entities(&text.in_line())
 }
 
 /// Text of several lines for an element of HTML.
-pub fn html_block(text: &str) -> String {
-    entities(&block(text))
+pub fn html_block(text: &(impl Shown + ?Sized)) -> String {
+    entities(&text.in_block())
 }
 
 fn entities(text: &str) -> String {
@@ -264,35 +527,25 @@ fn entities(text: &str) -> String {
 
 /// Text for an element or an attribute of XML 1.0, which has no way at all to write most control characters. Line
 /// breaks are kept; `]]>` cannot arise, since `>` is always written as an entity.
-pub fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in entities(&block(text)).chars() {
-        match character {
-            '\u{fffe}' | '\u{ffff}' => push_code_point(&mut out, character),
-            other => out.push(other),
-        }
-    }
-    out
+pub fn xml(text: &(impl Shown + ?Sized)) -> String {
+    entities(&text.in_block())
 }
 
 /// The message of a workflow command.
-pub fn command_data(text: &str) -> String {
-    block(text)
-        .replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
+pub fn command_data(text: &(impl Shown + ?Sized)) -> String {
+    text.in_block().replace('%', "%25").replace('\n', "%0A")
 }
 
 /// The value of a property of a workflow command.
-pub fn command_property(text: &str) -> String {
+pub fn command_property(text: &(impl Shown + ?Sized)) -> String {
     command_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Plain text for a message in SARIF, in which brackets make links and braces are placeholders (3.11.5 and 3.11.6 of
 /// the standard).
-pub fn sarif(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in block(text).chars() {
+pub fn sarif(text: &(impl Shown + ?Sized)) -> String {
+    let mut out = String::new();
+    for character in text.in_block().chars() {
         match character {
             '\\' | '[' | ']' => {
                 out.push('\\');
@@ -313,17 +566,61 @@ mod tests {
     #[test]
     fn nothing_that_acts_on_a_terminal_survives_and_everything_is_seen() {
         let hostile = "a\u{1b}[31mred\u{7}\u{202e}evil\u{200b}\u{e0041}\u{9b}2J\nnext";
-        let shown = line(hostile);
         assert_eq!(
-            shown,
+            &*line(hostile),
             "a\\u{1b}[31mred\\u{7}\\u{202e}evil\\u{200b}\\u{e0041}\\u{9b}2J\\nnext"
         );
-        assert_eq!(block("a\n\u{1b}b"), "a\n\\u{1b}b");
+        assert_eq!(&*block("a\n\u{1b}b"), "a\n\\u{1b}b");
     }
 
     #[test]
-    fn a_cut_says_how_much_it_cut() {
-        assert_eq!(short("abcdef", 6), "abcdef");
-        assert_eq!(short("abcdefgh", 3), "abc… (5 more characters)");
+    fn a_cut_says_how_much_it_cut_and_of_what() {
+        assert_eq!(&*short("abcdef", 6), "abcdef");
+        assert_eq!(
+            &*short("abcdefgh", 3),
+            "abc… (5 more characters, sha256 9c56cc51b374c3ba)"
+        );
+        assert_ne!(short("abcdefgh", 3), short("abcdefgi", 3));
+    }
+
+    #[test]
+    fn an_escape_that_was_typed_is_told_from_one_that_was_made() {
+        for (text, shown) in [
+            ("\u{202e}", "\u{202e}"),
+            ("\\u{202e}", "\\\\u{202e}"),
+            ("\n", "\\n"),
+            ("\\n", "\\\\n"),
+            ("\\\n", "\\\\\\n"),
+            ("C:\\dir\\new ^\\d+$ \\", "C:\\dir\\\\new ^\\d+$ \\"),
+            ("::error::x ##[group]", ":\\u{3a}error::x #\\u{23}[group]"),
+            ("a\u{a0}b\u{fe0f}", "a\\u{a0}b\\u{fe0f}"),
+        ] {
+            assert_eq!(
+                &*line(text),
+                shown.replace("\u{202e}", "\\u{202e}"),
+                "{text:?}"
+            );
+        }
+        assert_eq!(&*block("C:\\new\tx\r\n"), "C:\\new\\u{9}x\\u{d}\n");
+    }
+
+    #[test]
+    fn a_value_is_shown_as_the_json_that_it_is() {
+        let value = crate::canonical::parse_str(
+            r#"{"pattern":"^\\d+\n$","t":"a\nb \u202e\ud800 ::error::"}"#,
+        );
+        assert_eq!(
+            &*super::value(&value.unwrap()),
+            r#"{"pattern":"^\\d+\n$","t":"a\nb \u202e\ud800 :\u003aerror::"}"#
+        );
+    }
+
+    #[test]
+    fn texts_that_look_alike_are_known() {
+        assert!(look_alike("paypal", "p\u{430}ypal"));
+        assert!(look_alike("caf\u{e9}", "cafe\u{301}"));
+        assert!(!look_alike("paypal", "paypel"));
+        assert!(!look_alike("paypal", "paypal"));
+        assert_eq!(&*code_points("p\u{430}y"), "p\\u{430}y");
     }
 }

@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 
 use super::annotations::{AnnotationLevel, annotations};
-use super::{Report, Status, escape, plain};
+use super::escape::{self, Visible};
+use super::{Report, Status, plain};
 
 /// What GitHub shows of each level in one step.
 const A_LEVEL: usize = 10;
@@ -53,8 +54,8 @@ pub fn github(report: &Report) -> String {
         let command = Command {
             level: AnnotationLevel::Notice,
             place: None,
-            title: "mcp-keel: not all is shown".to_owned(),
-            message,
+            title: Visible::of_parts("mcp-keel: not all is shown".to_owned()),
+            message: Visible::of_parts(message),
         };
         out += &command.line();
     }
@@ -64,8 +65,8 @@ pub fn github(report: &Report) -> String {
 struct Command {
     level: AnnotationLevel,
     place: Option<(String, usize)>,
-    title: String,
-    message: String,
+    title: Visible,
+    message: Visible,
 }
 
 impl Command {
@@ -97,8 +98,12 @@ fn commands(report: &Report) -> Vec<Command> {
             all.push(Command {
                 level: AnnotationLevel::Failure,
                 place: None,
-                title: format!("{} could not be captured", server.name),
-                message: format!("{}\n{}", failure.message, failure.help),
+                title: escape::line(&format!("{} could not be captured", server.name)),
+                message: Visible::of_parts(format!(
+                    "{}\n{}",
+                    escape::line(&failure.message),
+                    escape::block(&failure.help)
+                )),
             });
         }
     }
@@ -113,7 +118,7 @@ fn commands(report: &Report) -> Vec<Command> {
             level: located.judged.action.into(),
             place: None,
             title: plain::title(located),
-            message: plain::lines(located).join("\n"),
+            message: plain::joined(&plain::lines(located), "\n"),
         });
     }
     let of_servers = report.servers.iter().flat_map(|server| &server.findings);
@@ -121,7 +126,7 @@ fn commands(report: &Report) -> Vec<Command> {
         all.push(Command {
             level: finding.action.into(),
             place: None,
-            title: finding.note.rule.to_owned(),
+            title: Visible::of_parts(finding.note.rule.to_owned()),
             message: plain::finding(finding),
         });
     }

@@ -1,6 +1,7 @@
 //! What a run comes to and what to do next, in the same words in every format.
 
-use super::{Comparison, Report, ServerReport, Status, escape};
+use super::escape::{self, Visible};
+use super::{Comparison, Report, ServerReport, Status};
 use crate::judgement::Level;
 use crate::policy::Action;
 
@@ -8,8 +9,8 @@ use crate::policy::Action;
 pub(super) type Show = fn(&str) -> String;
 
 /// [`headline`] as plain text, the command after it.
-pub(super) fn plain(report: &Report) -> String {
-    one_line(report, escape::line)
+pub(super) fn plain(report: &Report) -> Visible {
+    Visible::of_parts(one_line(report, |text| escape::line(text).into()))
 }
 
 /// [`headline`] with the command after it.

@@ -22,6 +22,7 @@ const HEAD: &str = r#"<!doctype html>
 <style>
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+p, li, code { white-space: pre-wrap; }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.875rem; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid; padding: 0.5rem; margin: 0; }
 section.change { border-left: 4px solid; padding-left: 1rem; margin: 1.5rem 0; }

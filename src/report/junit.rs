@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Failure, Finding, Located, Report, ServerReport, Status, escape, plain};
+use super::escape::{self, Shown, Visible};
+use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, plain};
 use crate::policy::Action;
 
 /// The report as JUnit XML, with a final newline.
@@ -39,22 +40,22 @@ struct Suite {
 }
 
 struct Case {
-    name: String,
+    name: Visible,
     outcome: Outcome,
     /// What is said without failing.
-    output: Vec<String>,
+    output: Vec<Visible>,
 }
 
 enum Outcome {
     Passed,
     Failed {
         kind: String,
-        message: String,
-        text: String,
+        message: Visible,
+        text: Visible,
     },
     Error {
-        message: String,
-        text: String,
+        message: Visible,
+        text: Visible,
     },
 }
 
@@ -88,7 +89,7 @@ impl Suite {
             .count();
         let unchanged = server.components.saturating_sub(known);
         suite.cases.push(Case {
-            name: format!("unchanged components: {unchanged}"),
+            name: Visible::of_parts(format!("unchanged components: {unchanged}")),
             outcome: Outcome::Passed,
             output: Vec::new(),
         });
@@ -118,7 +119,7 @@ impl Suite {
                 _ => (Outcome::Passed, vec![text]),
             };
             self.cases.push(Case {
-                name,
+                name: escape::line(&name),
                 outcome,
                 output,
             });
@@ -177,7 +178,7 @@ impl Case {
             }
         }
         if !self.output.is_empty() {
-            let output = escape::xml(&self.output.join("\n\n"));
+            let output = escape::xml(&plain::joined(&self.output, "\n\n"));
             let _ = writeln!(out, "      <system-out>{output}</system-out>");
         }
         *out += "    </testcase>\n";
@@ -185,22 +186,28 @@ impl Case {
 }
 
 /// A line break in an attribute would be read back as a space.
-fn attribute(text: &str) -> String {
+fn attribute(text: &(impl Shown + ?Sized)) -> String {
     escape::xml(&escape::short(text, 400))
 }
 
 fn undetermined(failure: &Failure) -> Case {
     Case {
-        name: "capture".to_owned(),
+        name: Visible::of_parts("capture".to_owned()),
         outcome: Outcome::Error {
-            message: failure.message.clone(),
-            text: format!(
+            message: escape::line(&failure.message),
+            text: Visible::of_parts(format!(
                 "{}\n{}\n\n{}",
-                failure.message, failure.help, failure.stderr
-            ),
+                escape::line(&failure.message),
+                escape::block(&failure.help),
+                escape::block(&failure.stderr)
+            )),
         },
         output: Vec::new(),
     }
+}
+
+fn at(place: &Place) -> String {
+    format!("{}:{}", escape::line(&place.slashed()), place.line)
 }
 
 fn changed(component: &str, changes: &[&Located]) -> Case {
@@ -208,15 +215,15 @@ fn changed(component: &str, changes: &[&Located]) -> Case {
         let mut text = format!(
             "{}\n{}",
             plain::title(located),
-            plain::lines(located).join("\n")
+            plain::joined(&plain::lines(located), "\n")
         );
         if let Some(place) = &located.location {
-            let _ = write!(text, "\nBaseline: {}:{}", place.slashed(), place.line);
+            let _ = write!(text, "\nBaseline: {}", at(place));
         }
         if let Some(place) = &located.source {
-            let _ = write!(text, "\nSource: {}:{}", place.slashed(), place.line);
+            let _ = write!(text, "\nSource: {}", at(place));
         }
-        text
+        Visible::of_parts(text)
     };
     let (mut failing, passing): (Vec<&&Located>, Vec<&&Located>) = changes
         .iter()
@@ -228,13 +235,16 @@ fn changed(component: &str, changes: &[&Located]) -> Case {
             kind: worst.judged.change.rule.to_owned(),
             message: match failing.len() {
                 1 => plain::sentence(worst),
-                many => format!("{} (and {} more)", plain::sentence(worst), many - 1),
+                many => {
+                    let sentence = plain::sentence(worst);
+                    Visible::of_parts(format!("{sentence} (and {} more)", many - 1))
+                }
             },
-            text: failing.iter().map(text).collect::<Vec<_>>().join("\n\n"),
+            text: plain::joined(&failing.iter().map(text).collect::<Vec<_>>(), "\n\n"),
         },
     };
     Case {
-        name: component.to_owned(),
+        name: escape::line(component),
         outcome,
         output: passing.iter().map(text).collect(),
     }

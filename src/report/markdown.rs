@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::annotations::{AnnotationLevel, severity};
+use super::escape::{self, Visible};
 use super::fold::{Told, fold};
 use super::headline::{counted, one_line};
-use super::{Comparison, Failure, Finding, Located, Report, ServerReport, Status, escape, plain};
+use super::{Comparison, Failure, Finding, Located, Report, ServerReport, Status, plain};
 use crate::canonical::{Json, to_pretty};
 use crate::drift::catalogue;
 use crate::judgement::{Exposure, Level, Proof};
@@ -317,14 +318,14 @@ fn failure_text(failure: &Failure) -> String {
     let mut out = format!(
         "\nIt could not be captured, and nothing is claimed about it.\n\n- error: {message}\n- help: {help}\n"
     );
-    let stderr = escape::block(&failure.stderr);
-    let lines: Vec<String> = stderr
+    let lines: Vec<Visible> = failure
+        .stderr
         .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| escape::short(line, 400))
         .collect();
     if !lines.is_empty() {
-        let last = lines[lines.len().saturating_sub(STDERR_LINES)..].join("\n");
+        let last = plain::joined(&lines[lines.len().saturating_sub(STDERR_LINES)..], "\n");
         let _ = write!(
             out,
             "\nThe last lines of its stderr:\n\n{}",
@@ -403,7 +404,7 @@ fn detail(told: &Told<'_>) -> String {
     let change = &judged.change;
     let about = match told.components.len() {
         0 => escape::short(plain::component(located), 120),
-        many => format!("{many} {}", noun(&told.components)),
+        many => Visible::of_parts(format!("{many} {}", noun(&told.components))),
     };
     let mut out = format!(
         "\n<details><summary>{} <code>{}</code> {}</summary>\n",
@@ -419,6 +420,9 @@ fn detail(told: &Told<'_>) -> String {
         sentence += &format!(" ({})", escape::code(&escape::short(&change.pointer, 300)));
     }
     paragraph(&upper(&sentence));
+    if let Some(alike) = plain::look_alike(change) {
+        paragraph(&upper(&format!("{}.", escape::markdown(&alike))));
+    }
     if !told.components.is_empty() {
         let names: Vec<String> = told
             .components
@@ -460,11 +464,11 @@ fn detail(told: &Told<'_>) -> String {
 
 fn places(located: &Located) -> Option<String> {
     let show = |place: &super::Place| {
-        escape::code(&format!(
+        escape::code(&Visible::of_parts(format!(
             "{}:{}",
             escape::short(&place.slashed(), 300),
             place.line
-        ))
+        )))
     };
     let said = [("Baseline", &located.location), ("Source", &located.source)]
         .into_iter()

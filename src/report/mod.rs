@@ -225,7 +225,7 @@ impl Report {
     }
 
     /// What the run comes to and what to do next, as plain text in a sentence or two.
-    pub fn headline(&self) -> String {
+    pub fn headline(&self) -> escape::Visible {
         headline::plain(self)
     }
 

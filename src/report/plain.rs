@@ -1,12 +1,12 @@
 //! A change in plain words, for every format whose sink shows text as it is: annotations, JUnit, SARIF, GitLab.
 //!
-//! Everything here is escaped by [`escape::line`] or [`escape::block`] already; what the sink itself treats in a special
-//! way is left to its renderer.
+//! Everything here is [`Visible`] already; what the sink itself treats in a special way is left to its renderer.
 
-use super::{Finding, Located, escape};
-use crate::canonical::{to_compact, to_pretty};
-use crate::drift::catalogue;
+use super::escape::{self, Visible};
+use super::{Finding, Located};
+use crate::canonical::{Json, to_pretty};
 use crate::drift::words::Run;
+use crate::drift::{Change, catalogue};
 use crate::judgement::Proof;
 use crate::policy::Action;
 
@@ -27,24 +27,55 @@ pub(super) fn component(located: &Located) -> &str {
 }
 
 /// `breaking tool-removed: tool:list_stations@`
-pub(super) fn title(located: &Located) -> String {
+pub(super) fn title(located: &Located) -> Visible {
     let change = &located.judged.change;
     let title = format!("{} {}: {}", change.level, change.rule, component(located));
     escape::line(&title)
 }
 
 /// What changed, in one line.
-pub(super) fn sentence(located: &Located) -> String {
+pub(super) fn sentence(located: &Located) -> Visible {
     let change = &located.judged.change;
-    let mut sentence = escape::short(&change.message, 400);
+    let mut sentence = escape::short(&change.message, 400).into_string();
     if !change.pointer.is_empty() {
         sentence += &format!(" ({})", escape::short(&change.pointer, 200));
     }
-    sentence
+    if let Some(alike) = look_alike(change) {
+        sentence += &format!(" ({alike})");
+    }
+    Visible::of_parts(sentence)
+}
+
+/// Old and new in code points, where a reader would take them for the same text.
+pub(super) fn look_alike(change: &Change) -> Option<Visible> {
+    const CHARACTERS: usize = 120;
+    let mut pairs: Vec<(&str, &str)> = change
+        .words
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [Run::Removed(old), Run::Added(new)] => Some((old.as_str(), new.as_str())),
+            _ => None,
+        })
+        .collect();
+    let values = (change.old.as_ref(), change.new.as_ref());
+    let compact = |value: Option<&Json>| value.map(crate::canonical::to_compact);
+    let (old, new) = (compact(values.0), compact(values.1));
+    if let (Some(old), Some(new)) = (&old, &new) {
+        pairs.push((old, new));
+    }
+    let (old, new) = pairs
+        .into_iter()
+        .find(|(old, new)| escape::look_alike(old, new))?;
+    let shown = |text: &str| escape::code_points(text).cut(CHARACTERS);
+    Some(Visible::of_parts(format!(
+        "the two look alike and are not the same: {} was, {} is",
+        shown(old),
+        shown(new)
+    )))
 }
 
 /// What changed, how that is known and what to do, a line each.
-pub(super) fn lines(located: &Located) -> Vec<String> {
+pub(super) fn lines(located: &Located) -> Vec<Visible> {
     let change = &located.judged.change;
     let mut lines = vec![sentence(located)];
     if !change.words.is_empty() {
@@ -52,23 +83,25 @@ pub(super) fn lines(located: &Located) -> Vec<String> {
     } else if !change.pointer.is_empty() || change.component.is_none() {
         for (label, value) in [("old", &change.old), ("new", &change.new)] {
             if let Some(value) = value {
-                let value = escape::short(&to_compact(value), VALUE_CHARACTERS);
-                lines.push(format!("{label}: {value}"));
+                let value = escape::short_value(value, VALUE_CHARACTERS);
+                lines.push(Visible::of_parts(format!("{label}: {value}")));
             }
         }
     }
     match &change.proof {
         Some(Proof::Witness(instance)) => {
-            let call = escape::short(&to_compact(instance), 2 * VALUE_CHARACTERS);
-            lines.push(format!("{}: {call}", witness_label(located)));
+            let call = escape::short_value(instance, 2 * VALUE_CHARACTERS);
+            let label = witness_label(located);
+            lines.push(Visible::of_parts(format!("{label}: {call}")));
         }
         Some(Proof::Undecided(reason)) => {
-            lines.push(format!("not decided: {}", escape::short(reason, 200)));
+            let reason = escape::short(reason, 200);
+            lines.push(Visible::of_parts(format!("not decided: {reason}")));
         }
         Some(Proof::Subsumed) | None => {}
     }
     if let Some(rule) = catalogue::find(change.rule) {
-        lines.push(format!("What to do: {}", rule.advice));
+        lines.push(Visible::of_parts(format!("What to do: {}", rule.advice)));
     }
     lines.push(judgement(located));
     lines
@@ -83,7 +116,7 @@ pub(super) fn witness_label(located: &Located) -> &'static str {
 }
 
 /// Both judgements, what happens, and the name by which the change is accepted.
-fn judgement(located: &Located) -> String {
+fn judgement(located: &Located) -> Visible {
     let judged = &located.judged;
     let happens = match judged.action {
         Action::Block => "blocks",
@@ -91,14 +124,14 @@ fn judgement(located: &Located) -> String {
         Action::Audit => "does not fail",
         Action::Accepted => "was accepted",
     };
-    format!(
+    Visible::of_parts(format!(
         "Level {}, exposure {}; the change {} {happens}.",
         judged.change.level, judged.change.exposure, judged.id
-    )
+    ))
 }
 
 /// Old and new value, whole and laid out, up to `most` characters each.
-pub(super) fn values(located: &Located, most: usize) -> String {
+pub(super) fn values(located: &Located, most: usize) -> Visible {
     let change = &located.judged.change;
     let mut out = String::new();
     for (label, value) in [("old", &change.old), ("new", &change.new)] {
@@ -109,11 +142,17 @@ pub(super) fn values(located: &Located, most: usize) -> String {
             );
         }
     }
-    out
+    Visible::of_parts(out)
+}
+
+/// Several lines as one text.
+pub(super) fn joined(lines: &[Visible], between: &str) -> Visible {
+    let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
+    Visible::of_parts(lines.join(between))
 }
 
 /// A word diff in the manner of `git diff --word-diff`, on several lines if the text has them.
-pub(super) fn words(runs: &[Run]) -> String {
+pub(super) fn words(runs: &[Run]) -> Visible {
     let text: String = runs
         .iter()
         .map(|run| match run {
@@ -126,7 +165,7 @@ pub(super) fn words(runs: &[Run]) -> String {
 }
 
 /// A finding in one line.
-pub(super) fn finding(finding: &Finding) -> String {
+pub(super) fn finding(finding: &Finding) -> Visible {
     let note = &finding.note;
     let about = note
         .component

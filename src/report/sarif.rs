@@ -7,7 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, escape, plain, rules};
+use super::escape::{self, Shown, Visible};
+use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, plain, rules};
 use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
 use crate::drift::Subject;
@@ -165,8 +166,8 @@ fn upper(word: &str) -> String {
     })
 }
 
-/// A message. Text of a server is in it only in its escaped form.
-fn text_of(text: &str) -> Json {
+/// A message.
+fn text_of(text: &(impl Shown + ?Sized)) -> Json {
     Json::object([("text", Json::string(escape::sarif(text)))])
 }
 
@@ -188,10 +189,10 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
     let change = &judged.change;
     let mut members = rule_members(change.rule, rules);
     let component = escape::line(plain::component(located));
-    let message = format!(
+    let message = Visible::of_parts(format!(
         "{component}: {}.",
         plain::sentence(located).trim_end_matches('.')
-    );
+    ));
     members.extend([
         ("kind", Json::string("fail")),
         ("level", level_of(judged.action)),
@@ -215,7 +216,7 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
         related.insert(0, ("id", number(1)));
         related.push((
             "message",
-            text_of(&format!("{component} is declared here.")),
+            text_of(&Visible::of_parts(format!("{component} is declared here."))),
         ));
         members.push(("relatedLocations", Json::Array(vec![Json::object(related)])));
     }
@@ -231,7 +232,7 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
         "properties",
         Json::object([
             ("server", Json::string(escape::line(server))),
-            ("component", Json::string(component.as_str())),
+            ("component", Json::string(&*component)),
             ("pointer", Json::string(escape::line(&change.pointer))),
             ("level", Json::string(change.level.word())),
             ("exposure", Json::string(change.exposure.word())),
@@ -255,10 +256,10 @@ fn finding(finding: &Finding, server: Option<&str>, rules: &Rules) -> Json {
         ("level", level_of(finding.action)),
         (
             "message",
-            text_of(&format!(
+            text_of(&Visible::of_parts(format!(
                 "{}.",
                 plain::finding(finding).trim_end_matches('.')
-            )),
+            ))),
         ),
         ("locations", Json::Array(vec![location(None, None)])),
         (
@@ -347,12 +348,12 @@ fn notification(server: &ServerReport, failure: &Failure) -> Json {
     let text = format!(
         "{} could not be captured, and nothing is claimed about it: {}\n{}",
         escape::line(&server.name),
-        failure.message,
-        failure.help
+        escape::line(&failure.message),
+        escape::block(&failure.help)
     );
     Json::object([
         ("level", Json::string("error")),
-        ("message", text_of(&text)),
+        ("message", text_of(&Visible::of_parts(text))),
     ])
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use owo_colors::{OwoColorize as _, Style as Paint};
 
 use super::fold::{Told, fold};
-use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline};
-use crate::canonical::{Json, to_compact};
+use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline, plain};
+use crate::canonical::Json;
 use crate::drift::words::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
@@ -89,8 +89,11 @@ impl Page {
                 .initial_indent(if index == 0 { &first } else { &rest })
                 .subsequent_indent(&rest)
                 // Rule ids and options are to be copied: no break at their hyphens.
-                .word_splitter(textwrap::WordSplitter::NoHyphenation);
-            let _ = writeln!(self.out, "{}", textwrap::fill(line, options).trim_end());
+                .word_splitter(textwrap::WordSplitter::NoHyphenation)
+                // A line ends where a space was, and nowhere else: what is shown can be read back.
+                .break_words(false);
+            let filled = textwrap::fill(line, options).replace(KEPT_SPACE, " ");
+            let _ = writeln!(self.out, "{}", filled.trim_end());
         }
     }
 
@@ -104,7 +107,7 @@ impl Page {
             Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
             Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
         };
-        let (sentence, command) = headline::headline(report, escape::line);
+        let (sentence, command) = headline::headline(report, |text| escape::line(text).into());
         let mark = format!("{label}  ");
         match command {
             None => self.hanging(0, &mark, &sentence),
@@ -188,12 +191,12 @@ impl Page {
     }
 
     fn failure(&mut self, failure: &Failure) {
-        let message = escape::line(&failure.message);
+        let message = kept(&escape::line(&failure.message));
         self.hanging(2, "error: ", &message);
         let help = escape::block(&failure.help);
         self.hanging(2, "help: ", &help);
-        let stderr = escape::block(&failure.stderr);
-        let lines: Vec<&str> = stderr
+        let lines: Vec<&str> = failure
+            .stderr
             .lines()
             .filter(|line| !line.trim().is_empty())
             .collect();
@@ -224,7 +227,7 @@ impl Page {
         let names: Vec<String> = told
             .components
             .iter()
-            .map(|component| escape::short(component, 120))
+            .map(|component| kept(&escape::short(component, 120)))
             .collect();
         self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
@@ -232,7 +235,7 @@ impl Page {
 
     fn component(&mut self, component: Option<&str>, changes: &[Told<'_>]) {
         let name = match component {
-            Some(key) => escape::short(key, 120),
+            Some(key) => kept(&escape::short(key, 120)),
             None => "the server itself".to_owned(),
         };
         let place = changes
@@ -271,11 +274,18 @@ impl Page {
         title += &self.paint(&format!("  {}", judged.id), Paint::new().dimmed());
         self.paragraph(4, &title);
 
-        let mut sentence = escape::short(&change.message, 400);
+        let mut sentence = kept(&escape::short(&change.message, 400));
         if !change.pointer.is_empty() {
-            let _ = write!(sentence, "  [{}]", escape::short(&change.pointer, 200));
+            let _ = write!(
+                sentence,
+                "  [{}]",
+                kept(&escape::short(&change.pointer, 200))
+            );
         }
         self.paragraph(14, &sentence);
+        if let Some(alike) = plain::look_alike(change) {
+            self.paragraph(14, &kept(&alike));
+        }
         if !change.words.is_empty() {
             let words = self.words(&change.words);
             self.paragraph(14, &words);
@@ -299,7 +309,7 @@ impl Page {
                     None => String::new(),
                 };
                 self.paragraph(14, &format!("{of}{label}"));
-                let call = escape::short(&to_compact(instance), VALUE_CHARACTERS);
+                let call = kept(&escape::short_value(instance, VALUE_CHARACTERS));
                 let call = self.paint(&call, Paint::new().cyan());
                 self.paragraph(16, &call);
             }
@@ -313,7 +323,7 @@ impl Page {
 
     fn value(&mut self, mark: &str, value: Option<&Json>, paint: Paint) {
         if let Some(value) = value {
-            let text = escape::short(&to_compact(value), VALUE_CHARACTERS);
+            let text = kept(&escape::short_value(value, VALUE_CHARACTERS));
             let text = self.paint(&text, paint);
             self.hanging(14, mark, &text);
         }
@@ -325,15 +335,15 @@ impl Page {
         for (index, run) in runs.iter().enumerate() {
             match run {
                 Run::Same(text) => {
-                    let text = escape::line(text);
+                    let text = kept(&escape::line(text));
                     out += &context(&text, index > 0, index + 1 < runs.len());
                 }
                 Run::Removed(text) => {
-                    let text = escape::short(text, 1_000);
+                    let text = kept(&escape::short(text, 1_000));
                     out += &self.paint(&format!("[-{text}-]"), Paint::new().red());
                 }
                 Run::Added(text) => {
-                    let text = escape::short(text, 1_000);
+                    let text = kept(&escape::short(text, 1_000));
                     out += &self.paint(&format!("{{+{text}+}}"), Paint::new().green());
                 }
             }
@@ -353,7 +363,7 @@ impl Page {
                 .as_deref()
                 .map(|key| format!("{key}: "))
                 .unwrap_or_default();
-            let text = escape::short(&format!("{component}{}", note.message), 500);
+            let text = kept(&escape::short(&format!("{component}{}", note.message), 500));
             let word = if finding.action == Action::Audit {
                 "note"
             } else {
@@ -368,6 +378,23 @@ impl Page {
     }
 }
 
+/// Stands for a space at which a line must not end while it is laid out. Visible text never holds it: private characters
+/// are shown as code points.
+const KEPT_SPACE: char = '\u{f8ff}';
+
+/// Text of a server for a paragraph. Several spaces are no place to end a line: how many they were could not be seen.
+fn kept(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("  ") {
+        let spaces = rest[at..].len() - rest[at..].trim_start_matches(' ').len();
+        out += &rest[..at];
+        out.extend(std::iter::repeat_n(KEPT_SPACE, spaces));
+        rest = &rest[at + spaces..];
+    }
+    out + rest
+}
+
 /// Enough of an unchanged run to see where a change stands.
 fn context(text: &str, before: bool, after: bool) -> String {
     const WORDS: usize = 8;
@@ -377,15 +404,20 @@ fn context(text: &str, before: bool, after: bool) -> String {
         return text.to_owned();
     }
     let mut out = String::new();
-    let mut skipping = false;
+    let mut skipped = 0;
     for (at, word) in words.iter().enumerate() {
-        if keep(at) {
-            out += word;
-            skipping = false;
-        } else if !skipping {
-            out += "… ";
-            skipping = true;
+        if !keep(at) {
+            skipped += 1;
+            continue;
         }
+        if skipped > 0 {
+            let _ = write!(out, "… ({skipped} words) … ");
+            skipped = 0;
+        }
+        out += word;
+    }
+    if skipped > 0 {
+        let _ = write!(out, "… ({skipped} words)");
     }
     out
 }
