@@ -59,3 +59,6 @@ pub mod github;
 pub mod demo;
 
 pub mod cli;
+
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;

@@ -201,7 +201,7 @@ impl Source {
 }
 
 /// A capture, a saved list result, or the JSON-RPC answer around one.
-fn from_document(document: &Json) -> Result<(String, Surface), String> {
+pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String> {
     let document = match document.get("result") {
         Some(result) if document.get("tools").is_none() => result,
         _ => document,

@@ -13,6 +13,8 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod error;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzzed;
 pub mod http;
 mod inbox;
 mod lists;

@@ -142,6 +142,12 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         (wire, Sender(writing))
     }
 
+    /// How much memory the bytes take that were read and not yet taken apart.
+    #[cfg(any(test, fuzzing))]
+    pub(super) fn held(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// The next message for rmcp; `None` when there will be none.
     async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
         for count in 1_usize.. {

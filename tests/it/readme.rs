@@ -65,3 +65,37 @@ fn every_command_that_it_names_runs() {
         keel.run_on_path(&words, &node).exits(0);
     }
 }
+
+#[test]
+fn every_test_that_the_security_policy_names_exists() {
+    fn sources(folder: &std::path::Path, out: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, out);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                out.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut all = String::new();
+    sources(&root.join("src"), &mut all);
+    sources(&root.join("tests"), &mut all);
+    let policy = std::fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let named: Vec<&str> = policy
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|it| it.contains('_') && !it.contains([' ', '.', '/']) && *it != "pull_request")
+        .filter(|it| !it.starts_with("pull_request") && !it.starts_with("schema_"))
+        .collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        let wanted = match name.strip_prefix('*') {
+            Some(ending) => format!("{ending}("),
+            None => format!("fn {name}("),
+        };
+        assert!(all.contains(&wanted), "there is no test `{name}`");
+    }
+}

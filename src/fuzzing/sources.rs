@@ -1,0 +1,32 @@
+//! Sources of a repository, read as tokens.
+
+use std::collections::BTreeSet;
+
+use crate::locate::{Language, declarations};
+
+/// The first byte is the language. Whatever the text, a declaration names a line of it, and one on which (or near which)
+/// the tool's name can be read.
+pub fn locate(input: &[u8]) {
+    let Some((language, text)) = input.split_first() else {
+        return;
+    };
+    let language = match language % 7 {
+        0 => Language::Script,
+        1 => Language::Python,
+        2 => Language::Rust,
+        3 => Language::Go,
+        4 => Language::Java,
+        5 => Language::Kotlin,
+        _ => Language::CSharp,
+    };
+    let text = String::from_utf8_lossy(text);
+    let words = text.split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');
+    let tools: BTreeSet<&str> = words.filter(|it| !it.is_empty()).take(64).collect();
+    let lines = text.lines().count().max(1);
+    for (tool, line) in declarations(&text, language, &tools) {
+        assert!(
+            (1..=lines).contains(&line),
+            "{tool} on line {line} of {lines}"
+        );
+    }
+}

@@ -1,0 +1,305 @@
+//! The committed seeds, replayed.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::{TARGETS, rendered};
+use crate::canonical::{Json, Text, is_unseen};
+
+/// The seeds of a target; none where this is the published package, which has no `fuzz` folder.
+fn seeds(name: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    if !fuzz.is_dir() {
+        return None;
+    }
+    let folder = fuzz.join("corpus").join(name);
+    let mut seeds: Vec<(String, Vec<u8>)> = std::fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, std::fs::read(path).unwrap())
+        })
+        .collect();
+    seeds.sort();
+    Some(seeds)
+}
+
+#[test]
+fn every_committed_seed_still_holds() {
+    for (name, target) in TARGETS {
+        let Some(seeds) = seeds(name) else { return };
+        assert!(!seeds.is_empty(), "{name} has no seeds");
+        for (seed, bytes) in seeds {
+            let replayed = std::panic::catch_unwind(|| target(&bytes));
+            assert!(replayed.is_ok(), "fuzz/corpus/{name}/{seed}");
+        }
+    }
+}
+
+#[test]
+fn the_fuzz_crate_has_exactly_these_targets() {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/Cargo.toml");
+    let Ok(manifest) = std::fs::read_to_string(manifest) else {
+        return;
+    };
+    let mut bins: Vec<&str> = manifest
+        .split("[[bin]]")
+        .skip(1)
+        .filter_map(|it| it.split("name = \"").nth(1)?.split('"').next())
+        .collect();
+    bins.sort_unstable();
+    let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
+    assert_eq!(bins, names);
+}
+
+/// Parts of texts that act somewhere, or that nobody sees, and that are easily lost or confused.
+const PARTS: &[&str] = &[
+    "\u{1b}[31m",
+    "\u{7}",
+    "\nhelp: x\nerror: y",
+    "\u{9b}2J",
+    "\u{7f}",
+    "\u{85}",
+    "\u{0}",
+    "\r\n",
+    "\n",
+    "\t",
+    "\u{2028}",
+    "\u{2029}",
+    "\u{202e}",
+    "\u{2066}",
+    "\u{200b}",
+    "\u{200d}",
+    "\u{ad}",
+    "\u{34f}",
+    "\u{e0041}",
+    "\u{fe0f}",
+    "\u{fe01}",
+    "\u{e0101}",
+    "\u{a0}",
+    "\u{3000}",
+    "\u{2800}",
+    "\u{feff}",
+    "\u{fffe}",
+    "\u{e000}",
+    "\\",
+    "\\\\",
+    "\\n",
+    "\\t",
+    "\\u{202e}",
+    "\\u{5c}",
+    "\\u{}",
+    "u{",
+    "n",
+    "}",
+    "::error::",
+    "::set-output name=a::b",
+    "::",
+    ":",
+    "##[error]",
+    "##vso[",
+    "##",
+    "#",
+    "`",
+    "``",
+    "```",
+    "|",
+    "<!-- ",
+    "-->",
+    "<script>",
+    "</pre>",
+    "&lt;",
+    "&",
+    "@all",
+    "#12",
+    "[a](b)",
+    "![a](b)",
+    "{0}",
+    "{{",
+    "}}",
+    "]]>",
+    "%0A",
+    "%25",
+    ",",
+    "www.example.com",
+    "https://example.com/a?b",
+    "abcdef1",
+    "ABC-123",
+    "1.",
+    "- ",
+    "    ",
+    " ",
+    "  ",
+    "*a*",
+    "_b_",
+    "~~c~~",
+    "$d$",
+    "\"",
+    "'",
+    "é",
+    "e\u{301}",
+    "а",
+    "a",
+    "word",
+    "\u{fffd}",
+    "\u{1f600}",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    let part = prop_oneof![
+        4 => (0..PARTS.len()).prop_map(|at| PARTS[at].to_owned()),
+        1 => any::<String>(),
+        1 => "[a-zA-Z ]{1,10}",
+        1 => "x{1,300}",
+    ];
+    proptest::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
+}
+
+/// The same texts on every run: `MCP_KEEL_SEED` looks at others.
+fn seeded() -> ProptestConfig {
+    let seed = std::env::var("MCP_KEEL_SEED").ok();
+    let seed = seed.and_then(|it| it.parse().ok()).unwrap_or(1);
+    ProptestConfig {
+        rng_seed: proptest::test_runner::RngSeed::Fixed(seed),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+fn sink(name: &str, text: &str) {
+    let (_, holds) = rendered::SINKS.iter().find(|it| it.0 == name).unwrap();
+    holds(text);
+}
+
+proptest! {
+    #![proptest_config(seeded())]
+
+    #[test]
+    fn a_terminal_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("terminal", &text);
+    }
+
+    #[test]
+    fn a_block_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("block", &text);
+    }
+
+    #[test]
+    fn a_value_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("value", &text);
+    }
+
+    #[test]
+    fn json_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("json", &text);
+    }
+
+    #[test]
+    fn markdown_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("markdown", &text);
+    }
+
+    #[test]
+    fn code_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("code", &text);
+    }
+
+    #[test]
+    fn a_fence_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("fence", &text);
+    }
+
+    #[test]
+    fn html_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("html", &text);
+    }
+
+    #[test]
+    fn junit_xml_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("xml", &text);
+    }
+
+    #[test]
+    fn a_workflow_command_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("workflow command", &text);
+    }
+
+    #[test]
+    fn sarif_shows_harmlessly_and_unmistakably(text in text()) {
+        sink("sarif", &text);
+    }
+
+    #[test]
+    fn an_output_file_holds_just_the_value(text in text()) {
+        sink("output file", &text);
+    }
+
+    #[test]
+    fn a_cut_counts_what_it_left_out(text in text()) {
+        sink("cut", &text);
+    }
+
+    #[test]
+    fn two_texts_are_never_shown_alike(one in text(), other in text(), common in text()) {
+        rendered::apart(&one, &other);
+        rendered::apart(&(common.clone() + &one), &(common + &other));
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_shown_as_what_it_is(units in proptest::collection::vec(any::<u16>(), 0..20)) {
+        rendered::lone_surrogates(&Text::from_utf16(&units));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..seeded() })]
+
+    #[test]
+    fn every_format_of_a_report_is_harmless(name in text(), old in text(), new in text(), said in text()) {
+        let tool = |description: &str, kind: &str| {
+            let property = Json::object([("type", Json::string(kind)), ("title", Json::string(description))]);
+            Json::object([
+                ("name", Json::string(name.as_str())),
+                ("description", Json::string(description)),
+                ("inputSchema", Json::object([
+                    ("type", Json::string("object")),
+                    ("properties", Json::object([(name.as_str(), property)])),
+                ])),
+            ])
+        };
+        let surface = |tools: Vec<Json>| {
+            let document = Json::object([
+                ("initialize", Json::object([
+                    ("serverInfo", Json::object([("name", Json::string(said.as_str()))])),
+                    ("instructions", tools[0].get("description").cloned().unwrap()),
+                ])),
+                ("tools", Json::Array(tools)),
+            ]);
+            crate::source::from_document(&document).unwrap().1
+        };
+        let before = surface(vec![tool(&old, "string"), Json::object([("name", Json::string(old.as_str()))])]);
+        let after = surface(vec![tool(&new, "integer"), Json::object([("name", Json::string(new.as_str()))])]);
+        let report = rendered::made(&before, &after, &said);
+        rendered::told_harmlessly(&report);
+    }
+
+    #[test]
+    fn an_error_is_harmless_and_its_help_is_ours(said in text()) {
+        let error = crate::capture::CaptureError::Refused { method: "tools/list", error: said.clone() };
+        let error = crate::source::SourceError::Capture {
+            what: said.clone(),
+            failure: Box::new(crate::capture::CaptureFailure {
+                error,
+                stderr: said.into_bytes(),
+                missing_variables: Vec::new(),
+                sandbox: None,
+            }),
+        };
+        let told = crate::cli::Error::from(error).to_string();
+        prop_assert!(told.chars().all(|it| it == '\n' || !is_unseen(it)), "{told:?}");
+        let helps = told.lines().filter(|it| it.starts_with("help:")).count();
+        prop_assert_eq!(helps, 1, "{}", told);
+    }
+}

@@ -1,0 +1,69 @@
+//! Framing: what a server's bytes come to.
+
+use crate::capture::http::sse::{Decoder, Event, TooLong};
+
+/// The first bytes say how the rest is cut into pieces and how much may be read: however a stream is cut, the same
+/// messages come out of it; no more is held than was allowed.
+pub fn stdio(input: &[u8]) {
+    let Some(([limit, cuts @ ..], stream)) = input.split_first_chunk::<9>() else {
+        return;
+    };
+    let limit = match limit {
+        0..=127 => usize::MAX,
+        _ => usize::from(*limit) * 4,
+    };
+    let whole = crate::capture::fuzzed::read(stream, &[u8::MAX], limit);
+    let pieces = crate::capture::fuzzed::read(stream, cuts, limit);
+    if stream.len() <= limit {
+        assert_eq!(whole, pieces);
+    } else {
+        assert!(whole.failure.is_some() && pieces.failure.is_some());
+    }
+}
+
+/// The first bytes say how the rest is cut into pieces and how long an event may be: however a stream is cut, the same
+/// events come out of it; no more is held than was allowed.
+pub fn sse(input: &[u8]) {
+    let Some(([limit, cuts @ ..], stream)) = input.split_first_chunk::<9>() else {
+        return;
+    };
+    let limit = match limit {
+        0..=127 => usize::MAX,
+        _ => usize::from(limit - 128) * 4,
+    };
+    let mut pieces = Vec::new();
+    let mut rest = stream;
+    for cut in cuts.iter().cycle() {
+        let (piece, after) = rest.split_at(usize::from((*cut).max(1)).min(rest.len()));
+        pieces.push(piece);
+        rest = after;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    let whole = events(&[stream], limit);
+    let single: Vec<&[u8]> = stream.chunks(1).collect();
+    assert_eq!(whole, events(&pieces, limit));
+    assert_eq!(whole, events(&single, limit));
+    if stream.len() <= limit {
+        assert!(whole.2);
+    }
+    for event in &whole.0 {
+        assert!(event.data.len() <= stream.len().min(limit));
+    }
+}
+
+/// What a stream comes to: its events, where to take it up again and when, and whether it kept within the limit. Events
+/// that came in one piece with a line that is too long are lost with it.
+fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, Option<String>, bool) {
+    let mut decoder = Decoder::new(limit);
+    let mut events = Vec::new();
+    for piece in pieces {
+        match decoder.push(piece) {
+            Ok(more) => events.extend(more),
+            Err(TooLong) => return (Vec::new(), None, false),
+        }
+    }
+    let again = format!("{:?} {:?}", decoder.last_id(), decoder.retry());
+    (events, Some(again), true)
+}
