@@ -18,7 +18,9 @@ pub(super) async fn observe(
         Eras::Auto => {
             let first = recorded.unwrap_or(Era::Legacy);
             let mut captured = once(Order::First(first), limits).await?;
-            if recorded.is_some_and(|recorded| recorded != captured.surface.era()) {
+            // The revision that a server names need not be one of the era in which it answers.
+            let spoken = [captured.era, captured.surface.era()];
+            if recorded.is_some_and(|recorded| !spoken.contains(&recorded)) {
                 let message = format!(
                     "the server was pinned in the {} era of the protocol and speaks only the {} one now",
                     first.word(),

@@ -461,7 +461,7 @@ is demanded. The test `hostile` runs them all through the real program and asser
 
 The figures are of a development build on a shared Linux machine with 2 cores, 8 runs at a time: time rounded up to the
 second (or to 15 s), memory to the next power of two; of mcp-keel itself, not of the server. Regenerate them with
-`MCP_KEEL_UPDATE=1 MCP_KEEL_HEAVY=1 cargo test --test it hostile`; without `MCP_KEEL_HEAVY` the heavy ones, which
+`MCP_KEEL_UPDATE=1 MCP_KEEL_HEAVY=1 cargo test --locked --test it hostile`; without `MCP_KEEL_HEAVY` the heavy ones, which
 `.ci/hostile` runs, keep theirs.
 
 | file | behaviour | outcome | time | peak memory |
