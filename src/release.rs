@@ -5,8 +5,11 @@
 //! names or that is found beside a server that is started from its own sources. This room reads files and runs git or
 //! the command that the user named; what a version demands is the policy's business.
 
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::canonical::{Json, parse_str};
 use crate::launch::{Environment, LaunchSpec, environment};
@@ -191,6 +194,12 @@ fn from_toml(text: &str) -> Result<Option<String>, String> {
     Ok(places.into_iter().find_map(at))
 }
 
+/// How long a command may take to print a version.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How much it may print.
+const MAX_PRINTED: u64 = 1024 * 1024;
+
 fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("the command is empty".to_owned());
@@ -198,26 +207,81 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     // The command stands in a file of the repository, like the server's: it sees no more than a server does.
     let Environment { variables, .. } = environment(&LaunchSpec::default(), std::env::vars_os())
         .map_err(|error| error.to_string())?;
-    let output = Command::new(program)
+    let refused = |error: std::io::Error| format!("cannot run {program}: {error}");
+    // Files, not pipes: nobody has to read while it runs, and what it leaves behind holds nothing open.
+    let (mut stdout, mut stderr) = (
+        tempfile::tempfile().map_err(refused)?,
+        tempfile::tempfile().map_err(refused)?,
+    );
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .current_dir(folder)
         .env_clear()
         .envs(variables)
         .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("cannot run {program}: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
+        .stdout(stdout.try_clone().map_err(refused)?)
+        .stderr(stderr.try_clone().map_err(refused)?);
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.spawn().map_err(refused)?;
+    let status = ended(&mut child, &[&stdout, &stderr]);
+    end(&mut child);
+    let Some(status) = status else {
+        return Err(format!(
+            "{program} did not end in {} s, or printed without end",
+            PATIENCE.as_secs()
+        ));
+    };
+    if !status.success() {
+        let said = first_line(&mut stderr).map_err(refused)?;
         return Err(format!(
             "{program} failed: {}",
-            said.lines().next().unwrap_or("no message")
+            if said.is_empty() { "no message" } else { &said }
         ));
     }
-    let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().next().map(str::trim) {
-        Some(line) if !line.is_empty() => Ok(line.to_owned()),
-        _ => Err(format!("{program} printed nothing")),
+    match first_line(&mut stdout).map_err(refused)? {
+        line if line.is_empty() => Err(format!("{program} printed nothing")),
+        line => Ok(line),
     }
+}
+
+/// How a command ended; none if it takes too long or prints too much.
+fn ended(child: &mut Child, files: &[&File]) -> Option<ExitStatus> {
+    let until = Instant::now() + PATIENCE;
+    while Instant::now() < until {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        let printed = files
+            .iter()
+            .filter_map(|it| Some(it.metadata().ok()?.len()));
+        if printed.sum::<u64>() > MAX_PRINTED {
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    None
+}
+
+/// Ends a command with what it started.
+fn end(child: &mut Child) {
+    #[cfg(unix)]
+    if let Ok(group) = i32::try_from(child.id()) {
+        let group = nix::unistd::Pid::from_raw(group);
+        let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
+/// The first line of what was printed.
+fn first_line(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.take(MAX_PRINTED).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 #[cfg(test)]
@@ -235,6 +299,23 @@ mod tests {
 
     fn command(words: &str) -> Vec<String> {
         words.split(' ').map(str::to_owned).collect()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_tells_its_first_line_and_does_not_print_for_ever() {
+        let said = |script: &str| {
+            let words = ["sh", "-c", script].map(str::to_owned);
+            printed(Path::new("."), &words)
+        };
+        assert_eq!(said("echo ' 1.2.3 '; echo more").unwrap(), "1.2.3");
+        assert!(
+            said("echo no >&2; exit 1")
+                .unwrap_err()
+                .contains("failed: no")
+        );
+        assert!(said("true").unwrap_err().contains("printed nothing"));
+        assert!(said("yes").unwrap_err().contains("without end"));
     }
 
     #[test]

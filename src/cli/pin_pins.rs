@@ -9,7 +9,7 @@ use super::pin::outcome;
 use super::plan::{Plan, Target, today};
 use super::progress::Progress;
 use super::repeat::{self, Purpose};
-use super::{Error, Exit, PinArgs, fleet, output};
+use super::{Error, Exit, PinArgs, fleet, output, secrets};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
@@ -176,10 +176,13 @@ fn lock(
         false => &target.name,
     };
     let launch = target.reach.launch();
+    // An argument can hold a secret, and a lock is committed.
+    let words = launch.iter().flat_map(|it| &it.command);
+    let command: Vec<String> = words.map(|word| secrets::clean(word)).collect();
     let server = Server {
         name,
         version: surface.server_version().unwrap_or("0.0.0"),
-        command: launch.map_or(&[][..], |it| &it.command),
+        command: &command,
         secrets: launch.map_or_else(Vec::new, |it| it.pass_env.iter().cloned().collect()),
     };
     relock(before, keys, &server, surface, &now())
