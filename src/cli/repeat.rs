@@ -189,7 +189,12 @@ pub(super) async fn compared<E>(
         Err(unobserved) => return Ok(unobserved.report(target, pinned)),
     };
     let report = compare(&observed)?;
-    if !matches!(report.status, Status::Drifted) {
+    // A revision is agreed upon, not listed: no second boot tells more about it.
+    let is_agreed = |rule: &str| rule == "protocol-version-changed";
+    let mut changes = report.changes.iter();
+    if !matches!(report.status, Status::Drifted)
+        || changes.all(|it| is_agreed(it.judged.change.rule))
+    {
         return Ok(report);
     }
     match confirm(target, surface, policy, &observed, progress).await {
