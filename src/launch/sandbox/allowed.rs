@@ -283,10 +283,18 @@ fn project_of(named: &Path, home: &Path) -> PathBuf {
         "go.mod",
         "pyvenv.cfg",
     ];
-    named
-        .ancestors()
-        .take_while(|folder| *folder != home)
-        .find(|folder| MARKS.iter().any(|mark| folder.join(mark).exists()))
+    let below_home = || named.ancestors().take_while(|folder| *folder != home);
+    let is_marked = |folder: &Path| MARKS.iter().any(|mark| folder.join(mark).exists());
+    // A package that was installed has marks of its own, and what it imports lies beside it.
+    let installed = below_home()
+        .filter(|folder| folder.ends_with("node_modules"))
+        .last();
+    if let Some(modules) = installed {
+        let around = modules.parent().filter(|it| *it != home && is_marked(it));
+        return around.unwrap_or(modules).to_owned();
+    }
+    below_home()
+        .find(|folder| is_marked(folder))
         .unwrap_or(named)
         .to_owned()
 }
@@ -320,6 +328,29 @@ mod tests {
 
     fn is_below(set: &BTreeSet<PathBuf>, path: &Path) -> bool {
         set.iter().any(|it| path.starts_with(it))
+    }
+
+    #[test]
+    fn what_an_installed_package_imports_belongs_to_it() {
+        let (_guard, root) = tree(&[
+            "home/.cache/x/package.json",
+            "home/.cache/x/node_modules/server/package.json",
+            "home/.cache/x/node_modules/server/dist/index.js",
+            "home/bare/node_modules/server/node_modules/y/package.json",
+            "home/node_modules/z/package.json",
+            "home/project/package.json",
+            "home/project/dist/index.js",
+        ]);
+        let home = root.join("home");
+        let of = |named: &str| project_of(&home.join(named), &home);
+        assert_eq!(
+            of(".cache/x/node_modules/server/dist/index.js"),
+            home.join(".cache/x")
+        );
+        let nested = "bare/node_modules/server/node_modules/y/index.js";
+        assert_eq!(of(nested), home.join("bare/node_modules"));
+        assert_eq!(of("node_modules/z/index.js"), home.join("node_modules"));
+        assert_eq!(of("project/dist/index.js"), home.join("project"));
     }
 
     #[test]
