@@ -167,8 +167,13 @@ fn of_chain(document: &Json) {
         for mode in [Mode::Strict, Mode::Usual, Mode::Lenient] {
             let _ = chain::validate(&links, mode).ok();
         }
+        // What a document says of itself may be wrong, and what has no digest gets none.
+        let is_open = |link: &chain::Link| {
+            link.stored().is_none() && chain::integrity(&link.0, variant).is_ok()
+        };
+        let all_open = links.iter().all(is_open);
         let digested = disk::with_digests(links, variant);
-        assert!(chain::verify(&digested, variant).ok() || digested.is_empty());
+        assert!(!all_open || chain::verify(&digested, variant).ok() || digested.is_empty());
         let _ = chain::lockfile::chain_hash(&digested);
     }
     let _ = chain::document_integrity(document);

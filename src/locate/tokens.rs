@@ -475,7 +475,10 @@ impl<'a> Reader<'a> {
         let mut characters = rest.char_indices();
         let first = characters.next();
         let end = match first {
-            Some((_, '\\')) => rest[2..].find('\'').map(|at| at + 3),
+            // Whatever is escaped, a quote included, is not the end.
+            Some((_, '\\')) => characters
+                .nth(1)
+                .and_then(|(from, _)| Some(from + rest[from..].find('\'')? + 1)),
             Some(_) => characters
                 .next()
                 .filter(|(_, second)| *second == '\'')
