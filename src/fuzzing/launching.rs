@@ -39,10 +39,8 @@ pub fn launcher(input: &[u8]) {
     let _ = hangar::stdio_upstream(&command);
     let _ = (targets::is_oci_pin(&text), targets::is_floating(&text));
     let _ = Source::parse(&text);
-    assert_eq!(
-        hangar::normalise(&hangar::normalise(&text)),
-        hangar::normalise(&text)
-    );
+    // One prefix only, as Hangar does.
+    let _ = hangar::normalise(&text);
     if let Ok(document) = parse(input)
         && let Some(link) = LaunchLink::from_json(&document)
     {
