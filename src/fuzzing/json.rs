@@ -38,11 +38,13 @@ pub fn json(input: &[u8]) {
     let canonical = to_canonical(&value);
     let again = match parse_str(&canonical) {
         // An exponent at the limit can be one digit longer in the canonical form, which is hashed and never read.
-        Err(error) if error.problem == Problem::Exponent => return,
-        again => again.expect("a canonical form is JSON"),
+        Err(error) if error.problem == Problem::Exponent => None,
+        again => Some(again.expect("a canonical form is JSON")),
     };
-    assert_eq!(to_canonical(&again), canonical);
-    assert!(value.same_value(&again));
+    if let Some(again) = again {
+        assert_eq!(to_canonical(&again), canonical);
+        assert!(value.same_value(&again));
+    }
     writers(&value);
 
     let mut peculiar = !value.repeated_members().is_empty();

@@ -39,8 +39,11 @@ pub fn launcher(input: &[u8]) {
     let _ = hangar::stdio_upstream(&command);
     let _ = (targets::is_oci_pin(&text), targets::is_floating(&text));
     let _ = Source::parse(&text);
-    // One prefix only, as Hangar does.
-    let _ = hangar::normalise(&text);
+    // One prefix is taken off and no more; without it, and without space around, nothing is left to do.
+    let normal = hangar::normalise(&text);
+    if normal.trim() == normal && !normal.starts_with("sha256:") {
+        assert_eq!(hangar::normalise(&normal), normal);
+    }
     if let Ok(document) = parse(input)
         && let Some(link) = LaunchLink::from_json(&document)
     {
