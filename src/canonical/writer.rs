@@ -116,6 +116,10 @@ pub fn is_invisible(character: char) -> bool {
 ///
 /// Wider than [`is_invisible`], which decides what committed baselines look like and therefore stays what it is.
 pub fn is_unseen(character: char) -> bool {
+    // Nearly every character of nearly every text.
+    if matches!(character, ' '..='~') {
+        return false;
+    }
     character.is_control()
         || is_invisible(character)
         || (character.is_whitespace() && character != ' ')
@@ -139,26 +143,50 @@ pub(super) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
 
 pub(super) fn write_string(out: &mut String, text: &Text, escape: Escape) {
     out.push('"');
-    for unit in char::decode_utf16(text.utf16()) {
-        match unit {
-            Ok('"') => out.push_str("\\\""),
-            Ok('\\') => out.push_str("\\\\"),
-            Ok('\u{8}') => out.push_str("\\b"),
-            Ok('\t') => out.push_str("\\t"),
-            Ok('\n') => out.push_str("\\n"),
-            Ok('\u{c}') => out.push_str("\\f"),
-            Ok('\r') => out.push_str("\\r"),
-            Ok(character) if character < ' ' || escape.applies(character) => {
-                let mut units = [0; 2];
-                for unit in character.encode_utf16(&mut units) {
-                    write_unit(out, *unit);
-                }
+    if let Some(text) = text.as_str() {
+        // Most of a text needs no escape, and is copied as it stands.
+        let mut rest = text;
+        while let Some(at) = rest.find(|it| must_be_escaped(it) || escape.applies(it)) {
+            let (plain, escaped) = rest.split_at(at);
+            out.push_str(plain);
+            let mut after = escaped.chars();
+            after.by_ref().take(1).for_each(|it| write_escaped(out, it));
+            rest = after.as_str();
+        }
+        out.push_str(rest);
+    } else {
+        for unit in char::decode_utf16(text.utf16()) {
+            match unit {
+                Ok(it) if must_be_escaped(it) || escape.applies(it) => write_escaped(out, it),
+                Ok(character) => out.push(character),
+                Err(lone) => write_unit(out, lone.unpaired_surrogate()),
             }
-            Ok(character) => out.push(character),
-            Err(lone) => write_unit(out, lone.unpaired_surrogate()),
         }
     }
     out.push('"');
+}
+
+/// What JSON itself does not allow in a string.
+fn must_be_escaped(character: char) -> bool {
+    matches!(character, '"' | '\\' | '\0'..'\u{20}')
+}
+
+fn write_escaped(out: &mut String, character: char) {
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\u{8}' => out.push_str("\\b"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\u{c}' => out.push_str("\\f"),
+        '\r' => out.push_str("\\r"),
+        character => {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                write_unit(out, *unit);
+            }
+        }
+    }
 }
 
 fn write_unit(out: &mut String, unit: u16) {

@@ -41,6 +41,7 @@ pub(super) async fn end() {
         return tokio::time::sleep(GRACE + PATIENCE).await;
     }
     crate::launch::end_all(GRACE);
+    super::progress::end();
     let words = LAST_WORDS
         .lock()
         .unwrap_or_else(PoisonError::into_inner)

@@ -548,6 +548,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // Outside of `select!`, which would drop it, and with it kill the servers, before they are asked to end.
         let mut running = std::pin::pin!(run(cli.command));
         tokio::select! {
+            // A signal first: the other thread may have ended the server by now, which is then no finding.
+            biased;
+            code = crate::launch::interrupted() => {
+                interrupt::end().await;
+                u8::try_from(code).unwrap_or(130)
+            }
             outcome = &mut running => match outcome {
                 Ok(exit) => exit.code(),
                 Err(error) => {
@@ -555,10 +561,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                     error.exit().code()
                 }
             },
-            code = crate::launch::interrupted() => {
-                interrupt::end().await;
-                u8::try_from(code).unwrap_or(130)
-            }
         }
     });
     // A blocking read of standard input must not hold up the end.

@@ -10,6 +10,9 @@ use crate::report::escape;
 
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
+/// To the start of the line, and nothing on it.
+const WIPE: &str = "\r\x1b[2K";
+
 /// A line on stderr that turns while something is going on, and is wiped afterwards.
 pub(super) struct Progress {
     said: Arc<Mutex<String>>,
@@ -29,7 +32,9 @@ impl Progress {
                 for frame in FRAMES.iter().cycle() {
                     let text = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
                     if !text.is_empty() {
-                        draw(&format!("\r\x1b[2K{frame} {text}"));
+                        LINE.lock()
+                            .unwrap_or_else(PoisonError::into_inner)
+                            .draw(&format!("{frame} {text}"));
                     }
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
@@ -77,12 +82,46 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some(turning) = self.turning.take() {
             turning.abort();
-            draw("\r\x1b[2K");
+            let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+            line.wipe();
         }
     }
 }
 
-fn draw(text: &str) {
+/// Wipes what is shown, for good. A signal may end the program from a thread that has no [`Progress`] to drop.
+pub(super) fn end() {
+    let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
+    line.wipe();
+    line.ended = true;
+}
+
+/// The terminal's last line, of which there is one however many draw on it.
+struct Line {
+    shown: bool,
+    ended: bool,
+}
+
+static LINE: Mutex<Line> = Mutex::new(Line {
+    shown: false,
+    ended: false,
+});
+
+impl Line {
+    fn draw(&mut self, text: &str) {
+        if !self.ended {
+            write(&format!("{WIPE}{text}"));
+            self.shown = true;
+        }
+    }
+
+    fn wipe(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            write(WIPE);
+        }
+    }
+}
+
+fn write(text: &str) {
     let mut stderr = std::io::stderr().lock();
     let _ = stderr
         .write_all(text.as_bytes())

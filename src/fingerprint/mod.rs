@@ -27,13 +27,10 @@ impl Digest {
 
     /// 64 lower-case hexadecimal digits.
     pub fn hex(&self) -> String {
-        use std::fmt::Write as _;
-        self.0
-            .iter()
-            .fold(String::with_capacity(64), |mut hex, byte| {
-                let _ = write!(hex, "{byte:02x}");
-                hex
-            })
+        let halves = self.0.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        halves
+            .filter_map(|half| char::from_digit(half.into(), 16))
+            .collect()
     }
 
     /// `sha256:` and the hexadecimal digits.

@@ -69,9 +69,9 @@ impl Group {
     }
 
     /// Kills every process of this launch. Returns when they are gone.
-    pub(super) fn kill(&self) {
+    pub(super) fn kill(&self, leader: Leader) {
         let live = live();
-        kill(&self.marker, self.leader, &live);
+        kill(&self.marker, self.leader, leader, &live);
         self.ended.store(true, Ordering::Relaxed);
     }
 }
@@ -82,7 +82,7 @@ impl Drop for Group {
         // What is gone is not looked for again, and its number may be another's by now. The last launch looks all the
         // same, for strays that could not be told apart as long as there were others.
         if !self.ended.load(Ordering::Relaxed) || live.len() == 1 {
-            kill(&self.marker, self.leader, &live);
+            kill(&self.marker, self.leader, Leader::MayRun, &live);
         }
         live.remove(&self.marker);
     }
@@ -111,7 +111,7 @@ pub fn kill_all() {
     let Some(mut live) = live_now() else { return };
     while let Some((marker, leader)) = live.first_key_value() {
         let (marker, leader) = (marker.clone(), *leader);
-        kill(&marker, leader, &live);
+        kill(&marker, leader, Leader::MayRun, &live);
         live.remove(&marker);
     }
 }
@@ -146,14 +146,28 @@ fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn kill(marker: &str, leader: u32, live: &BTreeMap<String, u32>) {
+/// What is known of the first process of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leader {
+    /// It has ended and its status was taken. What it left behind has us for a parent by now.
+    Gone,
+    /// Nothing is known.
+    MayRun,
+}
+
+fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) {
     // A leader that has been reaped leaves its number to whoever comes next. No process has the number 0.
     let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
     let leader = if reused { 0 } else { leader };
     #[cfg(target_os = "linux")]
     let strays = strays::Search::new(marker, leader, live);
+    // Most servers end by themselves and leave nothing: one look at the processes is enough for them.
+    #[cfg(target_os = "linux")]
+    if known == Leader::Gone && strays.are_none() {
+        return;
+    }
     #[cfg(not(target_os = "linux"))]
-    let _ = (marker, live);
+    let _ = (marker, live, known);
     #[cfg(unix)]
     signal_group(leader, nix::sys::signal::Signal::SIGKILL);
     #[cfg(target_os = "linux")]
@@ -186,6 +200,7 @@ fn adopt_orphans() {
 #[cfg(target_os = "linux")]
 mod strays {
     use std::collections::{BTreeMap, BTreeSet};
+    use std::io::Read as _;
     use std::time::Duration;
 
     use nix::sys::signal::{Signal, kill};
@@ -224,6 +239,11 @@ mod strays {
             };
             search.known = search.found();
             search
+        }
+
+        /// Nothing of the launch runs, neither in its group nor elsewhere.
+        pub(super) fn are_none(&self) -> bool {
+            self.known.is_empty()
         }
 
         pub(super) fn kill(mut self) {
@@ -275,7 +295,8 @@ mod strays {
                     && Some(process.group) != own_group
                     && !of_another
                     && self.live.keys().all(|marker| marker == self.marker);
-                if claim.as_deref() == Some(self.marker) || unclaimed {
+                let in_group = process.group == self.leader && self.leader != 0;
+                if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
                     roots.insert(*pid);
                 }
             }
@@ -335,7 +356,12 @@ mod strays {
     }
 
     fn stat_of(pid: u32) -> Option<Process> {
-        stat(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+        // The kernel writes the whole line at once, and what is looked for stands at its beginning: a name has at most
+        // 64 bytes. This is read for every process of the machine, so it is not asked for its size first.
+        let mut line = [0; 512];
+        let mut file = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+        let length = file.read(&mut line).ok()?;
+        stat(&line[..length])
     }
 
     /// Reads `pid (name) state parent group ...`. The name may hold anything, parentheses and newlines included.

@@ -25,7 +25,7 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use group::Group;
+use group::{Group, Leader};
 use sandbox::{Level, Listener, Observed, Sandbox};
 use tail::Tail;
 
@@ -287,7 +287,10 @@ impl Launched {
             status = self.exited_within(patience.after_term).await;
         }
         // Always, also after a polite end: the leader's end says nothing about what it started.
-        self.group.kill();
+        self.group.kill(match status {
+            Some(_) => Leader::Gone,
+            None => Leader::MayRun,
+        });
         #[cfg(not(unix))]
         let _ = self.child.start_kill();
         if status.is_none() {

@@ -222,7 +222,7 @@ enum Layout {
 /// A backslash is doubled only where it would read as the beginning of an escape, a whole run of them at a time (as the
 /// quotes of a Windows command line are written): `C:\dir` and `^\d+$` stay what they are.
 fn escaped(characters: impl Iterator<Item = Result<char, u16>>, layout: Layout) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(characters.size_hint().0);
     let mut backslashes = 0;
     let mut characters = characters.peekable();
     while let Some(next) = characters.next() {
@@ -230,21 +230,23 @@ fn escaped(characters: impl Iterator<Item = Result<char, u16>>, layout: Layout) 
             backslashes += 1;
             continue;
         }
-        let (shown, begins_an_escape) = match next {
-            Ok('\n') if layout == Layout::Line => ("\\n".into(), true),
-            Ok('\n') => ("\n".into(), false),
-            Ok('\r') if layout == Layout::Line => ("\\r".into(), true),
-            Ok('\t') if layout == Layout::Line => ("\\t".into(), true),
-            Ok(unseen) if is_unseen(unseen) => (code_point(unseen.into()), true),
-            Err(lone) => (code_point(lone.into()), true),
-            Ok('u') => ("u".into(), characters.peek() == Some(&Ok('{'))),
-            Ok(letter @ ('n' | 'r' | 't')) => (letter.to_string(), layout == Layout::Line),
-            Ok(other) => (other.to_string(), false),
+        let begins_an_escape = match next {
+            Ok('\n' | 'n' | 'r' | 't') => layout == Layout::Line,
+            Ok('u') => characters.peek() == Some(&Ok('{')),
+            Ok(other) => is_unseen(other),
+            Err(_) => true,
         };
         let times = if begins_an_escape { 2 } else { 1 };
         out.extend(std::iter::repeat_n('\\', times * backslashes));
         backslashes = 0;
-        out += &shown;
+        match next {
+            Ok('\n') if layout == Layout::Line => out += "\\n",
+            Ok('\r') if layout == Layout::Line => out += "\\r",
+            Ok('\t') if layout == Layout::Line => out += "\\t",
+            Ok(unseen) if unseen != '\n' && is_unseen(unseen) => out += &code_point(unseen.into()),
+            Ok(seen) => out.push(seen),
+            Err(lone) => out += &code_point(lone.into()),
+        }
     }
     out.extend(std::iter::repeat_n('\\', backslashes));
     without_commands(out, code_point)
