@@ -21,6 +21,13 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
     for node in packages {
         let kind = node.either("registryType", "registry_type");
         let kind = kind.and_then(Node::text).unwrap_or("package");
+        let home = node.either("registryBaseUrl", "registry_base_url");
+        if let Some(home) = home.and_then(Node::text) {
+            let what = format!(
+                "its registry is {home}; it is fetched from whatever registry the runtime is set up for"
+            );
+            file.note(name, &what);
+        }
         ways.push((kind.to_owned(), package(file, name, node, kind)));
     }
     for node in remotes {
