@@ -268,7 +268,7 @@ fn a_baseline_without_end_is_not_read_to_its_end() {
     let [program, scenario] = serving(TOOLS);
     keel.run(&["check", "x", "--", &program, &scenario])
         .exits(2)
-        .says("mcp-baseline.json: cannot read it: file too large");
+        .says("mcp-baseline.json: cannot read it: it is no file");
 }
 
 #[test]
@@ -390,4 +390,23 @@ fn git_runs_no_program_that_a_repository_names() {
     keel.run(&["check", "x", "--", &program, &scenario])
         .exits(1);
     assert!(!marker.exists(), "{}", keel.read("ran"));
+}
+
+#[test]
+fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+    let (keel, _) = pinned();
+    let [program, scenario] = serving(TOOLS);
+    // Put there by the server itself, between the two looks that `pin` takes.
+    let script = format!("rm -f {BASELINE}; mkfifo {BASELINE}; exec \"$0\" \"$1\"");
+    let server = ["--", "sh", "-c", &script, &program, &scenario];
+    let args = [&["pin", "x"][..], &server].concat();
+    keel.run(&args).exits(2).says("it is no file, but a pipe");
+    for args in [
+        &["check", "x", "--", "sh"][..],
+        &["check", "--config", BASELINE],
+        &["check", "--from", BASELINE],
+        &["merge", BASELINE],
+    ] {
+        keel.run(args).exits(2).says("it is no file, but a pipe");
+    }
 }
