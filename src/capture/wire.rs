@@ -36,7 +36,7 @@ use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
 use super::opening::{DISCOVER, Greeting, INITIALIZE, Opening, Step};
 use crate::canonical::reader::{Problem, parse_within};
-use crate::canonical::{self, Json, to_compact};
+use crate::canonical::{self, Json, Object, to_compact};
 use crate::surface::{ClientProfile, Era, Kind};
 
 /// The methods that are asked, as names that live as long as the program.
@@ -294,6 +294,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             return Ok(());
         };
         let is_rpc = object.get("jsonrpc").and_then(Json::as_str) == Some("2.0");
+        let said_twice = said_twice(&object);
         let answer = match (object.contains("method"), object.get("error")) {
             (true, _) => None,
             (_, Some(error)) if *error != Json::Null => object.take("error").map(Answer::Error),
@@ -314,6 +315,18 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 match (open, is_rpc) {
                     (Some((number, method)), true) => {
                         self.inbox.spoke();
+                        let in_result = match &answer {
+                            Answer::Result(result) => result.as_object().and_then(self::said_twice),
+                            Answer::Error(_) => None,
+                        };
+                        if let Some(name) = said_twice.or(in_result) {
+                            return Err(CaptureError::Malformed {
+                                method,
+                                problem: format!(
+                                    "`{name}` stands more than once, each time with something else: clients take the first, the last or none"
+                                ),
+                            });
+                        }
                         self.answer(number, method, answer)?;
                     }
                     (Some((_, method)), false) => {
@@ -574,6 +587,18 @@ fn placeholder(method: &str) -> ServerResult {
 
 pub(super) fn is_too_many(problem: &Problem) -> bool {
     matches!(problem, Problem::TooMany { .. })
+}
+
+/// A member that stands more than once in an object, and not with the same value.
+fn said_twice(object: &Object) -> Option<String> {
+    // The last of each name.
+    let last = object.by_name();
+    if last.len() == object.len() {
+        return None;
+    }
+    let mut members = object.iter();
+    let (name, _) = members.find(|(name, value)| last.get(name) != Some(value))?;
+    Some(shortened(name.to_string_lossy()))
 }
 
 fn is_message(value: &Json) -> bool {
