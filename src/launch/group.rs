@@ -212,6 +212,13 @@ mod strays {
     /// How often to look again. A process that forks faster than it can be killed is not followed for ever.
     const ROUNDS: usize = 500;
 
+    /// How often the list of processes is read for one table. It is complete after the second time, unless somebody forks
+    /// all the time; whoever does is seen doing it.
+    const ROUNDS_OF_THE_TABLE: usize = 16;
+
+    /// How often to look again only because something cannot be told.
+    const ROUNDS_IN_DOUBT: usize = 50;
+
     /// One line of the table of processes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) struct Process {
@@ -227,6 +234,8 @@ mod strays {
         live: &'a BTreeMap<String, u32>,
         /// Known to be of this launch. Collected before anything is killed, while the chain of parents still stands.
         known: BTreeSet<u32>,
+        /// There was an orphan that shows no environment: one that empties it, or that is just starting a program.
+        in_doubt: bool,
     }
 
     impl<'a> Search<'a> {
@@ -236,6 +245,7 @@ mod strays {
                 leader,
                 live,
                 known: BTreeSet::new(),
+                in_doubt: false,
             };
             search.known = search.found();
             search
@@ -243,7 +253,7 @@ mod strays {
 
         /// Nothing of the launch runs, neither in its group nor elsewhere.
         pub(super) fn are_none(&self) -> bool {
-            self.known.is_empty()
+            self.known.is_empty() && !self.in_doubt
         }
 
         pub(super) fn kill(mut self) {
@@ -255,7 +265,8 @@ mod strays {
                 let leader = self.leader;
                 self.known.retain(|pid| *pid != leader && !is_gone(*pid));
                 let found = self.found();
-                if found.is_empty() && self.known.is_empty() {
+                let wait = self.in_doubt && round < ROUNDS_IN_DOUBT;
+                if found.is_empty() && self.known.is_empty() && !wait {
                     return;
                 }
                 self.known.extend(found);
@@ -266,7 +277,8 @@ mod strays {
         }
 
         /// The processes of this launch that run now. Zombies of its group that were left to us are reaped.
-        fn found(&self) -> BTreeSet<u32> {
+        fn found(&mut self) -> BTreeSet<u32> {
+            self.in_doubt = false;
             let ours = std::process::id();
             let table = table();
             let own_group = table.get(&ours).map(|process| process.group);
@@ -285,16 +297,18 @@ mod strays {
                     }
                     continue;
                 }
-                let claim = marker_of(*pid);
+                let environment = environment_of(*pid);
+                let claim = marker_in(&environment);
                 let of_another = claim
                     .as_ref()
                     .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
                 // A daemon that also emptied its environment. It was left to us, is in a group that this program
                 // never starts anything in, and there is no other launch that it could belong to.
-                let unclaimed = process.parent == ours
-                    && Some(process.group) != own_group
-                    && !of_another
-                    && self.live.keys().all(|marker| marker == self.marker);
+                let orphan = process.parent == ours && Some(process.group) != own_group;
+                let leads = || self.live.values().any(|leader| leader == pid);
+                self.in_doubt |= orphan && environment.is_empty() && !leads();
+                let unclaimed =
+                    orphan && !of_another && self.live.keys().all(|marker| marker == self.marker);
                 let in_group = process.group == self.leader && self.leader != 0;
                 if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
                     roots.insert(*pid);
@@ -345,14 +359,43 @@ mod strays {
         false
     }
 
+    /// Every process that ran when this began and still runs when it ends, and its parent with it.
+    ///
+    /// The kernel lists the numbers first, and each process is read afterwards. One that forks and ends in between is
+    /// not there to be read, and its child was not there to be listed. So the list is read again until it has nothing new.
     fn table() -> BTreeMap<u32, Process> {
-        let Ok(entries) = std::fs::read_dir("/proc") else {
-            return BTreeMap::new();
-        };
-        entries
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .filter_map(|pid| Some((pid, stat_of(pid)?)))
-            .collect()
+        let mut table = BTreeMap::new();
+        for _ in 0..ROUNDS_OF_THE_TABLE {
+            let Ok(entries) = std::fs::read_dir("/proc") else {
+                break;
+            };
+            let listed = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+            let unread: Vec<u32> = listed.filter(|pid| !table.contains_key(pid)).collect();
+            let mut news = false;
+            for pid in unread {
+                if let Some(process) = stat_of(pid) {
+                    table.insert(pid, process);
+                    news = true;
+                }
+            }
+            // Their parents have ended since: they have others now.
+            let orphans: Vec<u32> = table
+                .iter()
+                .filter(|(_, process)| process.parent != 0 && !table.contains_key(&process.parent))
+                .map(|(pid, _)| *pid)
+                .collect();
+            for pid in orphans {
+                news = true;
+                match stat_of(pid) {
+                    Some(process) => table.insert(pid, process),
+                    None => table.remove(&pid),
+                };
+            }
+            if !news {
+                break;
+            }
+        }
+        table
     }
 
     fn stat_of(pid: u32) -> Option<Process> {
@@ -376,9 +419,13 @@ mod strays {
         })
     }
 
-    fn marker_of(pid: u32) -> Option<String> {
-        let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-        environ.split(|byte| *byte == 0).find_map(|variable| {
+    /// Empty for a moment while a process starts another program.
+    fn environment_of(pid: u32) -> Vec<u8> {
+        std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+    }
+
+    fn marker_in(environment: &[u8]) -> Option<String> {
+        environment.split(|byte| *byte == 0).find_map(|variable| {
             let value = variable
                 .strip_prefix(MARKER.as_bytes())?
                 .strip_prefix(b"=")?;
