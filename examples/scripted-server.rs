@@ -31,6 +31,7 @@
 //! | `{"write": PATH, "content": TEXT}` | replaces a file, and says on stderr whether it could |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
+//! | `{"until_file": PATH}` | waits until there is such a file |
 //! | `{"busy_ms": N}` | keeps a core busy, as servers do that load what they are made of |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
 //! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
@@ -376,6 +377,10 @@ impl Server {
             }
         } else if let Some(pause) = number("sleep_ms") {
             std::thread::sleep(Duration::from_millis(pause));
+        } else if let Some(path) = text("until_file") {
+            while !std::path::Path::new(&path).exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
         } else if let Some(command) = action.get("spawn") {
             let command: Vec<String> =
                 serde_json::from_str(command.get()).expect("`spawn` is a list of words");

@@ -15,8 +15,8 @@ use super::plan::{Plan, today};
 use crate::baseline::Manifest;
 use crate::github::Api;
 use crate::github::api::encoded;
-use crate::policy::{Action, Policy, check_version};
-use crate::report::{Comparison, Cost, Failure, Report, ServerReport, Status, escape};
+use crate::policy::{Action, Policy};
+use crate::report::{Comparison, Failure, Report, ServerReport, escape};
 
 /// A baseline on the base branch.
 enum Base {
@@ -109,22 +109,14 @@ fn compare(
 }
 
 fn unknown(name: &str, problem: &str) -> ServerReport {
-    ServerReport {
-        name: name.to_owned(),
-        status: Status::Undetermined(Failure {
-            message: format!("the base branch's baseline cannot be read: {problem}"),
-            help: "check out with fetch-depth: 0, or give the action a token that can read contents; compare-base: \
-                   false leaves the question out"
-                .to_owned(),
-            stderr: String::new(),
-        }),
-        changes: Vec::new(),
-        findings: Vec::new(),
-        version: check_version(None, None, None),
-        cost: Cost::default(),
-        components: 0,
-        accept_with: String::new(),
-    }
+    let why = Failure {
+        message: format!("the base branch's baseline cannot be read: {problem}"),
+        help: "check out with fetch-depth: 0, or give the action a token that can read contents; compare-base: \
+               false leaves the question out"
+            .to_owned(),
+        stderr: String::new(),
+    };
+    ServerReport::undetermined(name, why)
 }
 
 /// What blocks becomes accepted, because a maintainer said so by a label. A version that was to be raised still is.

@@ -84,6 +84,8 @@ pub(super) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
         )
     } else {
         match parse_document(&bytes) {
+            // Ours, and possibly large.
+            Ok(document) if document.value.get("manifestVersion").is_some() => return Ok(None),
             Ok(document) => (document.value.clone(), Some(document)),
             Err(_) => return Ok(None),
         }

@@ -97,17 +97,14 @@ impl Unobserved {
         };
         let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
         ServerReport {
-            name: target.name.clone(),
-            status: Status::Undetermined(failure),
-            changes: Vec::new(),
             findings: notes.into_iter().map(finding).collect(),
             version: check_version(version, None, None),
             cost: Cost {
                 baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
                 current: 0,
             },
-            components: 0,
             accept_with: target.pin_command.clone(),
+            ..ServerReport::undetermined(&target.name, failure)
         }
     }
 

@@ -217,6 +217,13 @@ mod strays {
     /// How often to look again. A process that forks faster than it can be killed is not followed for ever.
     const ROUNDS: usize = 500;
 
+    /// How often the list of processes is read for one table. It is complete after the second time, unless somebody forks
+    /// all the time; whoever does is seen doing it.
+    const ROUNDS_OF_THE_TABLE: usize = 16;
+
+    /// How often to look again only because something cannot be told.
+    const ROUNDS_IN_DOUBT: usize = 50;
+
     /// One line of the table of processes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) struct Process {
@@ -232,6 +239,8 @@ mod strays {
         live: &'a BTreeMap<String, u32>,
         /// Known to be of this launch. Collected before anything is killed, while the chain of parents still stands.
         known: BTreeSet<u32>,
+        /// There was an orphan that shows no environment: one that empties it, or that is just starting a program.
+        in_doubt: bool,
     }
 
     impl<'a> Search<'a> {
@@ -241,6 +250,7 @@ mod strays {
                 leader,
                 live,
                 known: BTreeSet::new(),
+                in_doubt: false,
             };
             search.known = search.found();
             search
@@ -248,7 +258,7 @@ mod strays {
 
         /// Nothing of the launch runs, neither in its group nor elsewhere.
         pub(super) fn are_none(&self) -> bool {
-            self.known.is_empty() && !self.is_owner_of_the_rest()
+            self.known.is_empty() && !self.in_doubt && !self.is_owner_of_the_rest()
         }
 
         /// There is no other launch, and something was left to us.
@@ -272,7 +282,9 @@ mod strays {
                     self.kill_the_rest();
                 }
                 let found = self.found();
-                if found.is_empty() && self.known.is_empty() && !self.is_owner_of_the_rest() {
+                let wait = self.in_doubt && round < ROUNDS_IN_DOUBT;
+                let none = found.is_empty() && self.known.is_empty() && !wait;
+                if none && !self.is_owner_of_the_rest() {
                     return;
                 }
                 self.known.extend(found);
@@ -297,7 +309,8 @@ mod strays {
         }
 
         /// The processes of this launch that run now. Zombies that were left to us are reaped.
-        fn found(&self) -> BTreeSet<u32> {
+        fn found(&mut self) -> BTreeSet<u32> {
+            self.in_doubt = false;
             let ours = std::process::id();
             let table = table();
             let own_group = table.get(&ours).map(|process| process.group);
@@ -319,12 +332,14 @@ mod strays {
                     }
                     continue;
                 }
-                let claim = marker_of(*pid);
+                let environment = environment_of(*pid);
+                let claim = marker_in(&environment);
                 let of_another = claim
                     .as_ref()
                     .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
                 // A daemon that also emptied its environment. It was left to us, is in a group that this program
                 // never starts anything in, and there is no other launch that it could belong to.
+                self.in_doubt |= is_left_to_us && environment.is_empty();
                 let unclaimed = is_left_to_us && !of_another && self.is_alone();
                 let in_group = process.group == self.leader && self.leader != 0;
                 if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
@@ -369,9 +384,19 @@ mod strays {
     }
 
     /// The children of all threads of this process, zombies included.
+    ///
+    /// The list is not made in one moment: another thread may end, or reap a child, while it is read, and then it may
+    /// lack one. Read twice the same, it lacks none.
     fn children() -> Option<Vec<u32>> {
-        // The children of a thread that has just ended are another's by now: then the list is not whole.
-        (0..3).find_map(|_| children_of_threads())
+        let mut before = None;
+        for _ in 0..ROUNDS_OF_THE_TABLE {
+            let now = children_of_threads();
+            if now.is_some() && now == before {
+                break;
+            }
+            before = now;
+        }
+        before
     }
 
     fn children_of_threads() -> Option<Vec<u32>> {
@@ -420,14 +445,43 @@ mod strays {
         false
     }
 
+    /// Every process that ran when this began and still runs when it ends, and its parent with it.
+    ///
+    /// The kernel lists the numbers first, and each process is read afterwards. One that forks and ends in between is
+    /// not there to be read, and its child was not there to be listed. So the list is read again until it has nothing new.
     fn table() -> BTreeMap<u32, Process> {
-        let Ok(entries) = std::fs::read_dir("/proc") else {
-            return BTreeMap::new();
-        };
-        entries
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-            .filter_map(|pid| Some((pid, stat_of(pid)?)))
-            .collect()
+        let mut table = BTreeMap::new();
+        for _ in 0..ROUNDS_OF_THE_TABLE {
+            let Ok(entries) = std::fs::read_dir("/proc") else {
+                break;
+            };
+            let listed = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+            let unread: Vec<u32> = listed.filter(|pid| !table.contains_key(pid)).collect();
+            let mut news = false;
+            for pid in unread {
+                if let Some(process) = stat_of(pid) {
+                    table.insert(pid, process);
+                    news = true;
+                }
+            }
+            // Their parents have ended since: they have others now.
+            let orphans: Vec<u32> = table
+                .iter()
+                .filter(|(_, process)| process.parent != 0 && !table.contains_key(&process.parent))
+                .map(|(pid, _)| *pid)
+                .collect();
+            for pid in orphans {
+                news = true;
+                match stat_of(pid) {
+                    Some(process) => table.insert(pid, process),
+                    None => table.remove(&pid),
+                };
+            }
+            if !news {
+                break;
+            }
+        }
+        table
     }
 
     fn stat_of(pid: u32) -> Option<Process> {
@@ -451,9 +505,13 @@ mod strays {
         })
     }
 
-    fn marker_of(pid: u32) -> Option<String> {
-        let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
-        environ.split(|byte| *byte == 0).find_map(|variable| {
+    /// Empty for a moment while a process starts another program.
+    fn environment_of(pid: u32) -> Vec<u8> {
+        std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+    }
+
+    fn marker_in(environment: &[u8]) -> Option<String> {
+        environment.split(|byte| *byte == 0).find_map(|variable| {
             let value = variable
                 .strip_prefix(MARKER.as_bytes())?
                 .strip_prefix(b"=")?;

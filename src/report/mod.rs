@@ -23,7 +23,7 @@ mod terminal;
 use std::path::PathBuf;
 
 use crate::judgement::{Exposure, Level};
-use crate::policy::{Action, Judged, Verdict, VersionCheck};
+use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
 use crate::surface::{Kind, Note, Surface};
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
@@ -97,6 +97,22 @@ pub struct ServerReport {
     pub components: usize,
     /// The command that accepts the drift.
     pub accept_with: String,
+}
+
+impl ServerReport {
+    /// Of a server of which nothing is known, and why.
+    pub fn undetermined(name: &str, why: Failure) -> Self {
+        Self {
+            name: name.to_owned(),
+            status: Status::Undetermined(why),
+            changes: Vec::new(),
+            findings: Vec::new(),
+            version: check_version(None, None, None),
+            cost: Cost::default(),
+            components: 0,
+            accept_with: String::new(),
+        }
+    }
 }
 
 /// What was found about a server.

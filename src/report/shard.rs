@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Comparison, Cost, Failure, Finding, Report, ServerReport, Status};
-use crate::policy::check_version;
+use super::{Comparison, Failure, Finding, Report, ServerReport, Status};
 
 /// Which part of a run a report is of, and what the whole has to know.
 #[derive(Clone, Debug)]
@@ -278,21 +277,13 @@ fn missing(name: &str, absent: &[String]) -> ServerReport {
             absent.join(", ")
         ),
     };
-    ServerReport {
-        name: name.to_owned(),
-        status: Status::Undetermined(Failure {
-            message,
-            help: "look at the job of that part, and run it again; every part needs the same plan and --timings"
-                .to_owned(),
-            stderr: String::new(),
-        }),
-        changes: Vec::new(),
-        findings: Vec::new(),
-        version: check_version(None, None, None),
-        cost: Cost::default(),
-        components: 0,
-        accept_with: String::new(),
-    }
+    let why = Failure {
+        message,
+        help: "look at the job of that part, and run it again; every part needs the same plan and --timings"
+            .to_owned(),
+        stderr: String::new(),
+    };
+    ServerReport::undetermined(name, why)
 }
 
 impl Shard {

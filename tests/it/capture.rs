@@ -802,8 +802,12 @@ mod left_behind {
                     r#"{{{ONE_TOOL},"on":{{"tools/list":[{{"spawn":["setsid","-f","sleep","1000"]}},"answer"]}}}}"#
                 );
                 let late_scenario = r#"{"tools":[{"name":"z"}],"on":{"tools/list":[
-            {"spawn":["env","-i","STRAY=$0","setsid","-f","sleep","1000"]},{"sleep_ms":1500},"answer"]}}"#;
-                let late_scenario = late_scenario.replace("$0", &late);
+            {"spawn":["env","-i","STRAY=$0","setsid","-f","sleep","1000"]},{"until_file":"$1"},"answer"]}}"#;
+                let folder = tempfile::tempdir().unwrap();
+                let go_on = folder.path().join("go on");
+                let late_scenario = late_scenario
+                    .replace("$0", &late)
+                    .replace("$1", &go_on.to_string_lossy());
                 let (sender, receiver) = mpsc::channel();
                 let late_seen = format!("STRAY={late}");
                 let thread = std::thread::spawn(move || {
@@ -821,6 +825,7 @@ mod left_behind {
                 );
                 assert_eq!(processes_with(&format!("STRAY={early}")), [""; 0]);
                 assert_eq!(processes_with(&late_seen).len(), 2);
+                std::fs::write(&go_on, "").unwrap();
                 assert_eq!(thread.join().unwrap(), ["z"]);
                 assert_eq!(processes_with(&late_seen), [""; 0]);
             },

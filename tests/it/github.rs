@@ -789,7 +789,7 @@ fn a_merge_queue_is_told_what_it_merges_and_not_held_up_by_it() {
 fn every_input_of_the_action_is_read() {
     let action = include_str!("../../action.yml");
     let code = concat!(
-        include_str!("../../src/cli/action.rs"),
+        include_str!("../../src/cli/action/inputs.rs"),
         include_str!("../../src/github/context.rs")
     );
     let inputs = action

@@ -264,8 +264,8 @@ fn multiple(number: &crate::canonical::Number, of: &Json) -> Option<bool> {
     }
 }
 
-/// Keywords that say nothing about validity in any draft.
-pub(crate) fn is_annotation(keyword: &str) -> bool {
+/// Annotations of the specification.
+pub(crate) fn is_prose(keyword: &str) -> bool {
     matches!(
         keyword,
         "title"
@@ -280,12 +280,14 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
             | "$schema"
             | "$id"
             | "id"
-            | "$defs"
-            | "definitions"
+            | "$vocabulary"
             | "$anchor"
             | "$dynamicAnchor"
             | "$recursiveAnchor"
-            | "$vocabulary"
-            | "nullable"
     )
+}
+
+/// Keywords that say nothing about validity in any draft.
+pub(crate) fn is_annotation(keyword: &str) -> bool {
+    is_prose(keyword) || matches!(keyword, "$defs" | "definitions" | "nullable")
 }

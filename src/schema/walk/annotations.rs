@@ -5,6 +5,7 @@ use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
 use crate::schema::Side;
+use crate::schema::prove::evaluate::is_prose;
 
 impl Walker<'_> {
     /// Compares annotations; a node reached by reference lends what the referring node does not say.
@@ -174,29 +175,6 @@ impl Walker<'_> {
         finding.new = is;
         self.push(finding, place);
     }
-}
-
-/// Annotations of the specification.
-fn is_prose(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "title"
-            | "description"
-            | "default"
-            | "examples"
-            | "example"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "$comment"
-            | "$schema"
-            | "$id"
-            | "id"
-            | "$vocabulary"
-            | "$anchor"
-            | "$dynamicAnchor"
-            | "$recursiveAnchor"
-    )
 }
 
 /// Keywords that no draft knows.
