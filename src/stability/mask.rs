@@ -55,9 +55,6 @@ impl Eq for Mask {}
 pub fn is_text(component: Option<&str>, at: &str) -> bool {
     let tokens: Vec<String> = pointer::tokens(at).collect();
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
-    const OBEYED: [&str; 8] = [
-        "type", "enum", "const", "required", "pattern", "format", "$ref", "$schema",
-    ];
     match (component, &tokens[..]) {
         (None, ["instructions"] | ["serverInfo", _, ..]) => true,
         (None, _) | (Some(_), []) => false,
@@ -70,13 +67,50 @@ pub fn is_text(component: Option<&str>, at: &str) -> bool {
         ) => false,
         // The version of a tool is part of its key.
         (Some(_), ["_meta", "fastmcp" | "_fastmcp", "version"]) => false,
-        (Some(_), ["inputSchema" | "outputSchema", .., last]) if OBEYED.contains(last) => false,
-        (Some(_), ["inputSchema" | "outputSchema", .., parent, _]) if OBEYED.contains(parent) => {
-            // A parameter may be called `type`.
-            matches!(tokens.iter().rev().nth(2), Some(&"properties"))
-        }
+        (Some(_), ["arguments", _, "name"] | ["execution", ..]) => false,
+        (Some(_), ["inputSchema" | "outputSchema", inside @ ..]) => is_prose_of_schema(inside),
         _ => true,
     }
+}
+
+/// Whether what stands at this place of a schema binds nobody. A place is read as a schema is: `type` may be a keyword,
+/// the name of a parameter, or a member of a value.
+fn is_prose_of_schema(mut place: &[&str]) -> bool {
+    const OBEYED: [&str; 18] = [
+        "type",
+        "enum",
+        "const",
+        "required",
+        "dependentRequired",
+        "dependencies",
+        "pattern",
+        "format",
+        "contentEncoding",
+        "contentMediaType",
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "$id",
+        "$anchor",
+        "$dynamicAnchor",
+        "$schema",
+        "x-mcp-header",
+    ];
+    while let [keyword, below @ ..] = place {
+        place = match (*keyword, below) {
+            (keyword, _) if OBEYED.contains(&keyword) => return false,
+            // Schemas by name, whatever the name.
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                [_, schema @ ..],
+            ) => schema,
+            // Texts, and values with whatever in them.
+            ("title" | "description" | "default" | "examples" | "$comment", _) => return true,
+            // A schema, a list of schemas, or one of such a list.
+            (_, below) => below,
+        };
+    }
+    true
 }
 
 /// What masks did to a surface, mask by mask.
@@ -435,6 +469,36 @@ mod tests {
                 )]
             );
         }
+    }
+
+    #[test]
+    fn a_place_in_a_schema_is_read_as_a_schema_is() {
+        let tool = |at: &str| is_text(Some("tool:a@"), at);
+        for obeyed in [
+            "/inputSchema/properties/properties/enum/0",
+            "/inputSchema/properties/a/enum/0/key",
+            "/inputSchema/properties/a/const/description",
+            "/inputSchema/dependentRequired/a/0",
+            "/inputSchema/anyOf/0/items/type",
+            "/inputSchema/$defs/enum/pattern",
+            "/outputSchema/properties/a/x-mcp-header",
+            "/execution/taskSupport",
+        ] {
+            assert!(!tool(obeyed), "{obeyed}");
+        }
+        for text in [
+            "/inputSchema/properties/type/description",
+            "/inputSchema/properties/enum/title",
+            "/inputSchema/properties/a/default/type",
+            "/inputSchema/properties/a/examples/0",
+            "/inputSchema/anyOf/0/description",
+            "/inputSchema/properties/*/description",
+            "/description",
+        ] {
+            assert!(tool(text), "{text}");
+        }
+        assert!(!is_text(Some("prompt:a@"), "/arguments/0/name"));
+        assert!(is_text(Some("prompt:a@"), "/arguments/0/description"));
     }
 
     #[test]
