@@ -12,7 +12,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::canonical::{Json, parse_str};
-use crate::launch::{Environment, LaunchSpec, environment};
+use crate::launch::{Environment, Group, LaunchSpec, Leader, MARKER, environment};
 use crate::surface::Surface;
 
 /// Where a version is read.
@@ -224,9 +224,22 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
         .stderr(stderr.try_clone().map_err(refused)?);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.spawn().map_err(refused)?;
+    // As a server is: servers that are ended meanwhile leave it alone, and it leaves nothing behind.
+    let marker = Group::new_marker();
+    command.env(MARKER, &marker);
+    let (mut child, group) = Group::start(marker, || {
+        let child = command.spawn()?;
+        let leader = child.id();
+        Ok((child, leader))
+    })
+    .map_err(refused)?;
     let status = ended(&mut child, &[&stdout, &stderr]);
-    end(&mut child);
+    group.kill(match status {
+        Some(_) => Leader::Gone,
+        None => Leader::MayRun,
+    });
+    let _ = child.kill();
+    let _ = child.wait();
     let Some(status) = status else {
         return Err(format!(
             "{program} did not end in {} s, or printed without end",
@@ -262,17 +275,6 @@ fn ended(child: &mut Child, files: &[&File]) -> Option<ExitStatus> {
         std::thread::sleep(Duration::from_millis(5));
     }
     None
-}
-
-/// Ends a command with what it started.
-fn end(child: &mut Child) {
-    #[cfg(unix)]
-    if let Ok(group) = i32::try_from(child.id()) {
-        let group = nix::unistd::Pid::from_raw(group);
-        let _ = nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL);
-    }
-    let _ = child.kill();
-    let _ = child.wait();
 }
 
 /// The first line of what was printed.

@@ -18,6 +18,7 @@ pub struct Manifest {
     text: String,
     document: Document,
     servers: BTreeMap<String, Pinned>,
+    integrity: String,
     integrity_holds: bool,
 }
 
@@ -62,6 +63,11 @@ impl Manifest {
     /// The file it came from.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// What covers all of it, and tells it from any other.
+    pub fn integrity(&self) -> &str {
+        &self.integrity
     }
 
     /// The servers by name.
@@ -168,10 +174,11 @@ impl Reader<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let found = self.string(&document, "/integrity")?;
+        let found = self.string(&document, "/integrity")?.to_owned();
         Ok(Manifest {
             path: self.path.to_owned(),
             integrity_holds: found == integrity(root),
+            integrity: found,
             servers,
             document,
             text,

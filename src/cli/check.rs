@@ -12,6 +12,7 @@ use super::progress::Progress;
 use super::repeat::{self, Observed};
 use super::{CheckArgs, Error, Exit, fleet, output, shards};
 use crate::baseline::{BaselineError, Manifest, Pinned, store};
+use crate::fingerprint::Digest;
 use crate::policy::{Policy, Verdict};
 use crate::release::Release;
 use crate::report::{
@@ -114,9 +115,19 @@ fn assembled(plan: &Plan, manifests: &Manifests, servers: Vec<ServerReport>) -> 
         index: part.index,
         of: part.of,
         servers: plan.order.clone(),
+        terms: terms(plan, manifests),
         findings: of_the_run,
     });
     report
+}
+
+/// What tells a part of this run from one that was judged by something else.
+fn terms(plan: &Plan, manifests: &Manifests) -> String {
+    let baselines: Vec<&str> = manifests.values().map(Manifest::integrity).collect();
+    let version = env!("CARGO_PKG_VERSION");
+    // Whatever a policy has or will have; among parts of one version it reads the same.
+    let policy = &plan.policy;
+    Digest::of(format!("{version}\n{baselines:?}\n{policy:?}")).tagged()
 }
 
 pub(super) fn exit(verdict: Verdict) -> Exit {

@@ -4,8 +4,9 @@
 //! (`setsid`, a daemon that forks twice) is found on Linux through `/proc`: this process adopts orphans
 //! (`PR_SET_CHILD_SUBREAPER`), so a stray is always its descendant, and each launch marks its processes with a
 //! variable of their environment, so that servers that run side by side are never mixed up (a daemon that also empties
-//! its environment cannot be told from another's and is ended with the last of them). Elsewhere the group
-//! (on Windows the job) is what there is.
+//! its environment cannot be told from another's and is ended with the last of them). What has ended is reaped too:
+//! where nobody else reaps, as in a container without an init, it would stay in the table of processes. Elsewhere the
+//! group (on Windows the job) is what there is.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +24,7 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 
 /// The processes of one launch.
 #[derive(Debug)]
-pub(super) struct Group {
+pub(crate) struct Group {
     marker: String,
     leader: u32,
     /// Every process of it is gone.
@@ -32,7 +33,7 @@ pub(super) struct Group {
 
 impl Group {
     /// A marker that no other launch has, of this program or of another.
-    pub(super) fn new_marker() -> String {
+    pub(crate) fn new_marker() -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::now()
@@ -43,7 +44,7 @@ impl Group {
 
     /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a sweep never takes
     /// a server that has just been started for a stray.
-    pub(super) fn start<T>(
+    pub(crate) fn start<T>(
         marker: String,
         spawn: impl FnOnce() -> std::io::Result<(T, u32)>,
     ) -> std::io::Result<(T, Self)> {
@@ -69,7 +70,7 @@ impl Group {
     }
 
     /// Kills every process of this launch. Returns when they are gone.
-    pub(super) fn kill(&self, leader: Leader) {
+    pub(crate) fn kill(&self, leader: Leader) {
         let live = live();
         kill(&self.marker, self.leader, leader, &live);
         self.ended.store(true, Ordering::Relaxed);
@@ -148,7 +149,7 @@ fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
 
 /// What is known of the first process of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leader {
+pub(crate) enum Leader {
     /// It has ended and its status was taken. What it left behind has us for a parent by now.
     Gone,
     /// Nothing is known.
@@ -159,9 +160,13 @@ fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) 
     // A leader that has been reaped leaves its number to whoever comes next. No process has the number 0.
     let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
     let leader = if reused { 0 } else { leader };
+    // Most servers end by themselves and leave nothing: one look at our children is enough for them.
+    #[cfg(target_os = "linux")]
+    if known == Leader::Gone && strays::left_to_us(live).is_some_and(|left| left.is_empty()) {
+        return;
+    }
     #[cfg(target_os = "linux")]
     let strays = strays::Search::new(marker, leader, live);
-    // Most servers end by themselves and leave nothing: one look at the processes is enough for them.
     #[cfg(target_os = "linux")]
     if known == Leader::Gone && strays.are_none() {
         return;
@@ -253,7 +258,16 @@ mod strays {
 
         /// Nothing of the launch runs, neither in its group nor elsewhere.
         pub(super) fn are_none(&self) -> bool {
-            self.known.is_empty() && !self.in_doubt
+            self.known.is_empty() && !self.in_doubt && !self.is_owner_of_the_rest()
+        }
+
+        /// There is no other launch, and something was left to us.
+        fn is_owner_of_the_rest(&self) -> bool {
+            self.is_alone() && left_to_us(self.live).is_some_and(|left| !left.is_empty())
+        }
+
+        fn is_alone(&self) -> bool {
+            self.live.keys().all(|marker| marker == self.marker)
         }
 
         pub(super) fn kill(mut self) {
@@ -264,9 +278,13 @@ mod strays {
                 // The leader is reaped by whoever waits for its status.
                 let leader = self.leader;
                 self.known.retain(|pid| *pid != leader && !is_gone(*pid));
+                if self.is_alone() {
+                    self.kill_the_rest();
+                }
                 let found = self.found();
                 let wait = self.in_doubt && round < ROUNDS_IN_DOUBT;
-                if found.is_empty() && self.known.is_empty() && !wait {
+                let none = found.is_empty() && self.known.is_empty() && !wait;
+                if none && !self.is_owner_of_the_rest() {
                     return;
                 }
                 self.known.extend(found);
@@ -276,7 +294,21 @@ mod strays {
             }
         }
 
-        /// The processes of this launch that run now. Zombies of its group that were left to us are reaped.
+        /// Kills what was left to us, and what is left to us by that. Looks at nothing else, to be as fast as a process
+        /// that starts another and ends, again and again: in the table it is never where it was a moment ago.
+        fn kill_the_rest(&self) {
+            for _ in 0..ROUNDS {
+                let left = left_to_us(self.live).unwrap_or_default();
+                if left.is_empty() {
+                    return;
+                }
+                for pid in left {
+                    let _ = kill(pid_of(pid), Signal::SIGKILL);
+                }
+            }
+        }
+
+        /// The processes of this launch that run now. Zombies that were left to us are reaped.
         fn found(&mut self) -> BTreeSet<u32> {
             self.in_doubt = false;
             let ours = std::process::id();
@@ -291,8 +323,11 @@ mod strays {
                     roots.insert(*pid);
                     continue;
                 }
+                let is_left_to_us = process.parent == ours
+                    && Some(process.group) != own_group
+                    && !self.live.values().any(|leader| leader == pid);
                 if process.zombie {
-                    if process.parent == ours && process.group == self.leader {
+                    if is_left_to_us {
                         is_gone(*pid);
                     }
                     continue;
@@ -304,11 +339,8 @@ mod strays {
                     .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
                 // A daemon that also emptied its environment. It was left to us, is in a group that this program
                 // never starts anything in, and there is no other launch that it could belong to.
-                let orphan = process.parent == ours && Some(process.group) != own_group;
-                let leads = || self.live.values().any(|leader| leader == pid);
-                self.in_doubt |= orphan && environment.is_empty() && !leads();
-                let unclaimed =
-                    orphan && !of_another && self.live.keys().all(|marker| marker == self.marker);
+                self.in_doubt |= is_left_to_us && environment.is_empty();
+                let unclaimed = is_left_to_us && !of_another && self.is_alone();
                 let in_group = process.group == self.leader && self.leader != 0;
                 if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
                     roots.insert(*pid);
@@ -321,6 +353,60 @@ mod strays {
                 .map(|(pid, _)| *pid)
                 .collect()
         }
+    }
+
+    /// The processes that run and whose parent this program has become: of all children, those that it did not start.
+    /// Zombies among them are reaped. None where the kernel does not list children.
+    ///
+    /// Whatever a launch left behind is one of these or below one. Unlike the table of processes the list is never
+    /// without a process that hands over to another and ends: that one is behind it in the list before it is gone.
+    pub(super) fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
+        let own_group = stat_of(std::process::id()).map(|process| process.group);
+        let mut left = Vec::new();
+        for _ in 0..ROUNDS {
+            left = children()?;
+            left.retain(|pid| !live.values().any(|leader| leader == pid));
+            let mut reaped = false;
+            left.retain(|pid| match stat_of(*pid) {
+                Some(process) if Some(process.group) == own_group => false,
+                Some(process) if !process.zombie => true,
+                _ => {
+                    reaped |= is_gone(*pid);
+                    false
+                }
+            });
+            // What ended between the list and here may have started another before.
+            if !left.is_empty() || !reaped {
+                break;
+            }
+        }
+        Some(left)
+    }
+
+    /// The children of all threads of this process, zombies included.
+    ///
+    /// The list is not made in one moment: another thread may end, or reap a child, while it is read, and then it may
+    /// lack one. Read twice the same, it lacks none.
+    fn children() -> Option<Vec<u32>> {
+        let mut before = None;
+        for _ in 0..ROUNDS_OF_THE_TABLE {
+            let now = children_of_threads();
+            if now.is_some() && now == before {
+                break;
+            }
+            before = now;
+        }
+        before
+    }
+
+    fn children_of_threads() -> Option<Vec<u32>> {
+        let mut children = Vec::new();
+        for thread in std::fs::read_dir("/proc/self/task").ok()? {
+            let list = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
+            let list = list.split_ascii_whitespace();
+            children.extend(list.filter_map(|pid| pid.parse::<u32>().ok()));
+        }
+        Some(children)
     }
 
     pub(super) fn group_runs(leader: u32) -> bool {

@@ -25,12 +25,12 @@ use std::time::Duration;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use group::{Group, Leader};
 use sandbox::{Level, Listener, Observed, Sandbox};
 use tail::Tail;
 
 pub use environment::{Environment, environment};
 pub use error::LaunchError;
+pub(crate) use group::{Group, Leader};
 pub use group::{MARKER, end_all, kill_all};
 pub use guards::{install_guards, interrupted};
 pub use tail::STDERR_KEPT;

@@ -4,12 +4,15 @@
 //! other process of its user: the block of memory in which a program was handed its variables, whatever the program did
 //! with them since. So [`hide`], the first thing that `main` does, starts this program once more in its own place, with
 //! an environment that holds no secret and no right of the workflow run; they come along in an anonymous file, which is
-//! read and closed at once. [`vars`] and [`var`] know both halves.
+//! read and closed at once. [`vars`] and [`var`] know both halves. Descriptors that were left open for us are closed, so
+//! that no server inherits them.
 //!
 //! Where that is not possible (not Linux, no `/proc`), everything works as it did, and the environment is as it was.
 
 #[cfg(target_os = "linux")]
 mod handover;
+#[cfg(target_os = "linux")]
+pub(crate) mod inherited;
 
 use std::ffi::{OsStr, OsString};
 use std::sync::OnceLock;
@@ -30,6 +33,8 @@ pub fn hide() {
             }
             None => handover::restart(),
         }
+        // What was open when we began is not the server's either, whatever it is open on.
+        inherited::close(inherited::is_named);
         // Neither does anybody of the same user read our memory. Refused by no kernel; without it things are as before.
         let _ = nix::sys::prctl::set_dumpable(false);
     }

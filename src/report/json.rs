@@ -44,6 +44,7 @@ fn shard(shard: &Shard) -> Json {
             "servers",
             Json::Array(servers.map(|name| Json::string(name.as_str())).collect()),
         ),
+        ("terms", Json::string(shard.terms.as_str())),
         (
             "findings",
             Json::Array(shard.findings.iter().map(finding).collect()),

@@ -251,6 +251,7 @@ fn shard(json: &Json) -> Read<Shard> {
         index: number(json, "index")?,
         of: number(json, "of")?,
         servers: list(json, "servers", name)?,
+        terms: string(json, "terms")?,
         findings: list(json, "findings", |json| {
             Ok(RunFinding {
                 finding: finding(json)?,

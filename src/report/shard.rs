@@ -16,6 +16,8 @@ pub struct Shard {
     pub of: usize,
     /// The servers of the whole run, in its order.
     pub servers: Vec<String>,
+    /// A digest of what every part is judged by: the baselines, the policy, this program.
+    pub terms: String,
     /// The findings about the whole run.
     pub findings: Vec<RunFinding>,
 }
@@ -291,6 +293,8 @@ impl Shard {
             Some("the number of parts")
         } else if self.servers != other.servers {
             Some("the list of servers")
+        } else if self.terms != other.terms {
+            Some("the baseline, the policy or the version of mcp-keel")
         } else if self.findings != other.findings {
             Some("what is to be said of the whole run")
         } else {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mcp_keel::capture::http::{Endpoint, Headers, HttpSpec, HttpTransport};
-use mcp_keel::config::ServerConfig;
 use mcp_keel::config::foreign::{Format, Listed, Surroundings, read};
+use mcp_keel::config::{ConfigError, ServerConfig};
 
+use crate::keel::Keel;
 #[cfg(unix)]
-use crate::keel::{Keel, Run};
+use crate::keel::Run;
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -24,12 +25,20 @@ fn map(of: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 /// A file, with these variables and inputs.
 fn listed(name: &str, variables: &[(&str, &str)], inputs: &[(&str, &str)]) -> Listed {
+    listed_at(&fixture(name), variables, inputs).unwrap()
+}
+
+fn listed_at(
+    path: &Path,
+    variables: &[(&str, &str)],
+    inputs: &[(&str, &str)],
+) -> Result<Listed, ConfigError> {
     let (variables, inputs) = (map(variables), map(inputs));
     let surroundings = Surroundings {
         variable: &|name| variables.get(name).cloned(),
         inputs: &inputs,
     };
-    read(&fixture(name), None, &surroundings).unwrap()
+    read(path, None, &surroundings)
 }
 
 #[track_caller]
@@ -329,6 +338,81 @@ fn a_bundle_is_started_from_its_own_folder() {
     }
     let without = self::listed("mcpb/manifest.json", &[("HOME", "/home/me")], &[]);
     assert!(wrong(&without, "my-extension").contains("--input api_key=VALUE"));
+}
+
+#[test]
+fn the_address_of_a_package_refers_to_its_arguments_and_variables() {
+    let keel = Keel::new().file(
+        "server.json",
+        r#"{"name": "io.example/web", "packages": [
+            {"registryType": "npm", "identifier": "web", "version": "1.0.0",
+             "packageArguments": [{"type": "named", "name": "--port", "valueHint": "port", "default": "3001"}],
+             "environmentVariables": [{"name": "BASE", "default": "mcp"}],
+             "transport": {"type": "streamable-http", "url": "http://127.0.0.1:{port}/{BASE}"}},
+            {"registryType": "npm", "identifier": "web",
+             "transport": {"type": "streamable-http", "url": "http://127.0.0.1:{port}/mcp"}}]}"#,
+    );
+    let listed = listed_at(&keel.folder().join("server.json"), &[], &[]).unwrap();
+    let (url, _) = http(server(&listed, "io.example/web#npm"));
+    assert_eq!(url, "http://127.0.0.1:3001");
+    let wrong = wrong(&listed, "io.example/web#npm-2");
+    assert!(
+        wrong.contains("nothing can be filled in after `http://127.0.0.1:{`"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn what_has_another_shape_is_not_taken_for_nothing() {
+    let clients = [
+        (r#""args": "server.py""#, "this is not a list"),
+        (r#""args": [5]"#, "this is not a text"),
+        (r#""env": ["A=b"]"#, "this has no names"),
+        (r#""env": {"A": {}}"#, "this is not a text"),
+        (
+            r#""env": {"A": "1", "A": "2"}"#,
+            "`A` stands here a second time",
+        ),
+        (
+            r#""command": "node""#,
+            "`command` stands here a second time",
+        ),
+    ];
+    for (members, problem) in clients {
+        let text = format!(r#"{{"mcpServers": {{"a": {{"command": "python3", {members}}}}}}}"#);
+        let keel = Keel::new().file("mcp.json", &text);
+        let listed = listed_at(&keel.folder().join("mcp.json"), &[], &[]).unwrap();
+        let wrong = wrong(&listed, "a");
+        assert!(wrong.contains(problem), "{members}: {wrong}");
+    }
+    // Nobody knows which one a client would start.
+    for text in [
+        r#"{"mcpServers": {"a": {"command": "a"}, "a": {"command": "b"}}}"#,
+        r#"{"mcpServers": {"a": {"command": "a"}}, "mcpServers": {"b": {"command": "b"}}}"#,
+    ] {
+        let keel = Keel::new().file("mcp.json", text);
+        let error = listed_at(&keel.folder().join("mcp.json"), &[], &[]).unwrap_err();
+        assert!(error.to_string().contains("a second time"), "{error}");
+    }
+    for (name, text) in [
+        (
+            "config.toml",
+            "[mcp_servers.a]\ncommand = \"a\"\nargs = \"b\"\n",
+        ),
+        (
+            "manifest.json",
+            r#"{"manifest_version": "0.3", "name": "a", "server": {"mcp_config": {"command": "a", "args": "b"}}}"#,
+        ),
+        (
+            "server.json",
+            r#"{"name": "a", "packages": [{"registryType": "npm", "identifier": "a", "packageArguments": "b"}]}"#,
+        ),
+    ] {
+        let keel = Keel::new().file(name, text);
+        let listed = listed_at(&keel.folder().join(name), &[], &[]).unwrap();
+        let wrong = wrong(&listed, "a");
+        assert!(wrong.contains("this is not a list"), "{name}: {wrong}");
+    }
 }
 
 #[test]

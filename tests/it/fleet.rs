@@ -210,3 +210,20 @@ fn what_is_written_wrong_is_told_before_anything_is_started() {
     keel.run(&["check"]).exits(2).says("no-such-file.json");
     assert!(!log.exists());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_tells_a_version_outlives_the_servers_beside_it() {
+    let quick = serde_json::to_string(&scripted(&scenario("quick", "Ends at once."))).unwrap();
+    let slow = serde_json::to_string(&scripted(&scenario("slow", "Comes later."))).unwrap();
+    let keel = Keel::new().file(
+        "mcp-keel.toml",
+        &format!(
+            "[server.quick]\ncommand = {quick}\n[server.slow]\ncommand = {slow}\n\
+             version = [\"sh\", \"-c\", \"sleep 1; echo 1.2.3\"]\n"
+        ),
+    );
+    // While the one tells its version, the other is the only server, and what nobody knows would be its own.
+    keel.run(&["pin", "--jobs", "2"]).exits(0);
+    assert!(keel.read("mcp-baseline.json").contains("1.2.3"));
+}

@@ -425,8 +425,8 @@ fn marked(keel: u32) -> bool {
     })
 }
 
-/// The children of this process, those included that were left to it. What has ended and only waits to be reaped, by
-/// init if it were not for us, is gone.
+/// The children of this process, those included that were left to it. So is what has ended and only waits to be reaped:
+/// in a container without an init nobody would.
 fn children() -> BTreeSet<String> {
     let ours = std::process::id();
     let tasks = std::fs::read_dir(format!("/proc/{ours}/task")).unwrap();
@@ -434,7 +434,6 @@ fn children() -> BTreeSet<String> {
         .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("children")).ok())
         .flat_map(|pids| {
             pids.split_whitespace()
-                .filter(|pid| !is_zombie(pid))
                 .map(|pid| {
                     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
                     format!(
@@ -445,13 +444,6 @@ fn children() -> BTreeSet<String> {
                 .collect::<Vec<_>>()
         })
         .collect()
-}
-
-fn is_zombie(pid: &str) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    status
-        .lines()
-        .any(|line| line.starts_with("State:") && line.contains("Z (zombie)"))
 }
 
 #[test]

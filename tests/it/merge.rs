@@ -100,6 +100,32 @@ fn a_part_that_is_missing_leaves_its_servers_undetermined() {
 }
 
 #[test]
+fn parts_that_were_judged_by_something_else_are_not_joined() {
+    let keel = pinned(4, &[0]);
+    parts(&keel, 2);
+    let (one, other) = ("parts/1.json", "other.json");
+    let check = |flags: &[&str]| {
+        let args = [
+            "check",
+            "--quiet",
+            "--shard",
+            "2/2",
+            "--report",
+            "json=other.json",
+        ];
+        keel.run(&[&args, flags].concat())
+    };
+    check(&["--fail-on", "none"]).exits(0);
+    keel.run(&["merge", one, other]).exits(2).says("the policy");
+    // As if somebody had pinned between the jobs.
+    keel.run(&["pin", "--quiet"]).exits(0);
+    check(&[]).exits(0);
+    keel.run(&["merge", one, other])
+        .exits(2)
+        .says("the baseline");
+}
+
+#[test]
 fn parts_that_do_not_belong_together_are_an_error() {
     let keel = pinned(4, &[0]);
     parts(&keel, 2);

@@ -268,15 +268,34 @@ fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_desc
         let seen = |name| place.work_file(name).unwrap();
         assert!(!seen("parent").contains("for-the-parent-only"), "{level}");
         assert_eq!(seen("outside"), "-", "{level}");
-        let open = seen("open");
-        let numbers: Vec<&str> = open
-            .lines()
-            // The one that lists them is none of them.
-            .filter(|line| !line.contains(" /proc/"))
-            .filter_map(|line| line.split(' ').next()?.rsplit('/').next())
-            .collect();
-        assert_eq!(numbers, ["0", "1", "2"], "{level}: {open}");
+        assert_three_descriptors(&seen("open"));
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn without_a_sandbox_too_a_server_inherits_three_descriptors() {
+    let place = Place::new();
+    let scenario = json!({
+        "start": [{"write": "open", "content": "$list{/proc/self/fd}"}],
+        "tools": [],
+    });
+    let through = ["sh", "-c", r#"exec "$@" 9</dev/null"#, "sh"].map(str::to_owned);
+    place
+        .run_through(&through, &["capture"], &scripted(&scenario.to_string()))
+        .exits(0);
+    assert_three_descriptors(&place.work_file("open").unwrap());
+}
+
+/// Of what a server listed of `/proc/self/fd`.
+fn assert_three_descriptors(open: &str) {
+    let numbers: Vec<&str> = open
+        .lines()
+        // The one that lists them is none of them.
+        .filter(|line| !line.contains(" /proc/"))
+        .filter_map(|line| line.split(' ').next()?.rsplit('/').next())
+        .collect();
+    assert_eq!(numbers, ["0", "1", "2"], "{open}");
 }
 
 #[test]

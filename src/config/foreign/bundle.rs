@@ -53,7 +53,7 @@ fn server(file: &File<'_>, name: &str, root: &Node) -> Result<ServerConfig, Conf
         file.pieces(name, command, text, &asked)?,
         &mut values,
     )];
-    for node in of("args").map(Node::items).unwrap_or_default() {
+    for node in file.items(name, of("args"))? {
         let text = file.string(name, node)?;
         match several(file, root, text) {
             Some(all) => words.extend(all),
@@ -67,8 +67,9 @@ fn server(file: &File<'_>, name: &str, root: &Node) -> Result<ServerConfig, Conf
     }
     // Both count: those of the platform win.
     let mut env = BTreeMap::new();
-    let all = [config.get("env"), override_of.and_then(|it| it.get("env"))];
-    for (variable, node) in all.into_iter().flatten().flat_map(Node::members) {
+    let mut all = file.members(name, config.get("env"))?;
+    all.extend(file.members(name, override_of.and_then(|it| it.get("env")))?);
+    for (variable, node) in all {
         let text = file.string(name, node)?;
         let pieces = file.pieces(name, node, text, &asked)?;
         if !left_out(&pieces, text) {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::fill::{Asked, Values, joined, template};
-use super::tree::Node;
+use super::tree::{Node, Value};
 use super::{ConfigError, File, Format};
 use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
@@ -68,6 +68,15 @@ pub(super) fn read(file: &mut File<'_>, root: &Node, format: Format) -> Result<(
             "expected an object with the servers by name",
         ));
     };
+    let again = root.members().filter(|(name, _)| *name == member).nth(1);
+    if let Some((_, again)) = again {
+        return Err(file.error(
+            again,
+            format!("`{member}` stands here a second time"),
+            "expected all servers in one object",
+        ));
+    }
+    file.once(servers)?;
     let asked = inputs(root);
     for (name, node) in servers.members() {
         if !node.is_object() {
@@ -124,6 +133,7 @@ fn server(
         .get("url")
         .or(node.get("serverUrl"))
         .or(node.get("httpUrl"));
+    file.once(node)?;
     let mut values = Values::new();
     let server = match (command(node), url) {
         (Some(_), Some(url)) => {
@@ -140,7 +150,7 @@ fn server(
                 Ok(joined(pieces, &mut values))
             };
             let mut words = vec![read(command)?];
-            for word in args.map(Node::items).unwrap_or_default() {
+            for word in file.items(name, args)? {
                 words.push(read(word)?);
             }
             let cwd = match node.get("cwd") {
@@ -163,13 +173,11 @@ fn server(
             let mut http = HttpConfig::of("");
             let text = file.string(name, url)?;
             http.url = template(file.pieces(name, url, text, asked)?, &mut values);
-            if let Some(headers) = node.get("headers") {
-                for (header, node) in headers.members() {
-                    let text = file.string(name, node)?;
-                    let pieces = file.pieces(name, node, text, asked)?;
-                    let value = template(pieces, &mut values);
-                    http.headers.insert(header.to_owned(), value);
-                }
+            for (header, node) in file.members(name, node.get("headers"))? {
+                let text = file.string(name, node)?;
+                let pieces = file.pieces(name, node, text, asked)?;
+                let value = template(pieces, &mut values);
+                http.headers.insert(header.to_owned(), value);
             }
             http.transport = transport(file, name, node)?;
             ServerConfig {
@@ -206,14 +214,14 @@ fn variables(
 ) -> Result<BTreeMap<String, String>, ConfigError> {
     let of_command = node.get("command").and_then(|it| it.get("env"));
     let mut env = BTreeMap::new();
-    for (variable, node) in [of_command, node.get("env")]
-        .into_iter()
-        .flatten()
-        .flat_map(Node::members)
-    {
-        let Some(text) = node.scalar() else {
+    let mut all = file.members(name, of_command)?;
+    all.extend(file.members(name, node.get("env"))?);
+    for (variable, node) in all {
+        let text = match node.scalar() {
+            Some(text) => text,
             // VS Code takes a variable away by null; a server starts with none here.
-            continue;
+            None if matches!(node.value, Value::Other) => continue,
+            None => file.string(name, node)?.to_owned(),
         };
         let pieces = file.pieces(name, node, &text, asked)?;
         env.insert(variable.to_owned(), joined(pieces, values));

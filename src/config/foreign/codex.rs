@@ -71,15 +71,15 @@ fn server(file: &File<'_>, name: &str, node: &Node) -> Result<ServerConfig, Conf
     let mut server = match (node.get("command"), node.get("url")) {
         (Some(command), None) => {
             let mut words = vec![file.string(name, command)?.to_owned()];
-            for word in node.get("args").map(Node::items).unwrap_or_default() {
+            for word in file.items(name, node.get("args"))? {
                 words.push(file.string(name, word)?.to_owned());
             }
             let mut env = BTreeMap::new();
-            for (variable, node) in node.get("env").into_iter().flat_map(Node::members) {
+            for (variable, node) in file.members(name, node.get("env"))? {
                 env.insert(variable.to_owned(), file.string(name, node)?.to_owned());
             }
-            let passed = node.get("env_vars").map(Node::items).unwrap_or_default();
-            let passed = passed
+            let passed = file
+                .items(name, node.get("env_vars"))?
                 .iter()
                 .map(|it| {
                     file.string(name, it.get("name").unwrap_or(it))
@@ -103,17 +103,13 @@ fn server(file: &File<'_>, name: &str, node: &Node) -> Result<ServerConfig, Conf
             let text = file.string(name, url)?;
             http.url = template(file.pieces(name, url, text, &BTreeMap::new())?, &mut values);
             http.transport = HttpTransport::Streamable;
-            for (header, node) in node.get("http_headers").into_iter().flat_map(Node::members) {
+            for (header, node) in file.members(name, node.get("http_headers"))? {
                 let text = file.string(name, node)?;
                 let pieces = file.pieces(name, node, text, &BTreeMap::new())?;
                 let value = template(pieces, &mut values);
                 http.headers.insert(header.to_owned(), value);
             }
-            for (header, node) in node
-                .get("env_http_headers")
-                .into_iter()
-                .flat_map(Node::members)
-            {
+            for (header, node) in file.members(name, node.get("env_http_headers"))? {
                 let variable = file.string(name, node)?;
                 let pieces = vec![file.variable(name, node, variable, None)?];
                 let value = template(pieces, &mut values);

@@ -18,11 +18,11 @@ mod fill;
 mod registry;
 mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use fill::Dialect;
-use tree::Node;
+use tree::{Node, Value};
 
 use super::{ConfigError, ServerConfig};
 use crate::judgement::words;
@@ -209,6 +209,52 @@ impl File<'_> {
         if !unknown.is_empty() {
             let what = format!("{} is not understood and left out", unknown.join(", "));
             self.note(server, &what);
+        }
+    }
+
+    /// The items of a list; none if there is no list. What is something else is not taken for an empty one.
+    fn items<'n>(&self, server: &str, list: Option<&'n Node>) -> Result<&'n [Node], ConfigError> {
+        match list {
+            Some(node) if !matches!(node.value, Value::Array(_) | Value::Other) => Err(self.error(
+                node,
+                format!("server `{server}`: this is not a list"),
+                "expected texts or objects in square brackets",
+            )),
+            list => Ok(list.map(Node::items).unwrap_or_default()),
+        }
+    }
+
+    /// The members of an object; none if there is no object. What is something else is not taken for an empty one, and
+    /// of two members with one name nobody knows which one a client takes.
+    fn members<'n>(
+        &self,
+        server: &str,
+        object: Option<&'n Node>,
+    ) -> Result<Vec<(&'n str, &'n Node)>, ConfigError> {
+        let Some(node) = object else {
+            return Ok(Vec::new());
+        };
+        if !matches!(node.value, Value::Object(_) | Value::Other) {
+            return Err(self.error(
+                node,
+                format!("server `{server}`: this has no names"),
+                "expected an object, or a table",
+            ));
+        }
+        self.once(node)?;
+        Ok(node.members().collect())
+    }
+
+    /// An object in which no two members have one name.
+    fn once(&self, node: &Node) -> Result<(), ConfigError> {
+        let mut seen = BTreeSet::new();
+        match node.members().find(|(name, _)| !seen.insert(*name)) {
+            Some((name, again)) => Err(self.error(
+                again,
+                format!("`{name}` stands here a second time"),
+                "expected each name once; clients take the first or the last",
+            )),
+            None => Ok(()),
         }
     }
 

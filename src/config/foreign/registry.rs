@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fill::{Asked, Piece, Values, joined, template};
+use super::fill::{Asked, Piece, Values, given_name, joined, template};
 use super::tree::Node;
 use super::{ConfigError, File};
 use crate::capture::http::HttpTransport;
@@ -14,14 +14,16 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
     let Some(name) = name else {
         return Err(file.error(root, "the server has no `name`", "expected a text"));
     };
-    let list = |member: &str| root.get(member).map(Node::items).unwrap_or_default();
+    file.once(root)?;
+    let packages = file.items(name, root.get("packages"))?;
+    let remotes = file.items(name, root.get("remotes"))?;
     let mut ways: Vec<(String, Result<ServerConfig, ConfigError>)> = Vec::new();
-    for node in list("packages") {
+    for node in packages {
         let kind = node.either("registryType", "registry_type");
         let kind = kind.and_then(Node::text).unwrap_or("package");
         ways.push((kind.to_owned(), package(file, name, node, kind)));
     }
-    for node in list("remotes") {
+    for node in remotes {
         let kind = node.either("type", "transport_type");
         let kind = kind.and_then(Node::text).unwrap_or("remote");
         ways.push((kind.to_owned(), remote(file, name, node, kind)));
@@ -54,7 +56,12 @@ struct Filled<'f, 'a> {
     file: &'f File<'a>,
     name: &'f str,
     values: Values,
+    /// The values of arguments and variables by what they are called: the address of a package may refer to them.
+    told: Told,
 }
+
+/// What something is called, with its value as a piece of a text.
+type Told = BTreeMap<String, Piece>;
 
 fn package(
     file: &File<'_>,
@@ -72,6 +79,7 @@ fn package(
         file,
         name,
         values: Values::new(),
+        told: Told::new(),
     };
     let runtime = filled.arguments(node.either("runtimeArguments", "runtime_arguments"))?;
     let arguments = filled.arguments(node.either("packageArguments", "package_arguments"))?;
@@ -175,6 +183,7 @@ fn remote(
         file,
         name,
         values: Values::new(),
+        told: Told::new(),
     };
     let http = filled.http(node, kind)?;
     Ok(ServerConfig {
@@ -193,17 +202,26 @@ impl Filled<'_, '_> {
         };
         let mut http = HttpConfig::of("");
         let text = self.file.string(self.name, url)?;
-        let pieces = self.braces(url, text, node.get("variables"))?;
+        let pieces = self.braces(url, text, node.get("variables"), Some(&self.told))?;
+        let open = pieces.iter().find_map(|piece| match piece {
+            Piece::Text(text) if text.ends_with('{') => Some(text.as_str()),
+            _ => None,
+        });
+        if let Some(open) = open {
+            return Err(self.file.error(
+                url,
+                format!("server `{}`: nothing can be filled in after `{open}`", self.name),
+                "expected the name of one of `variables`, or of an argument or a variable of the package",
+            ));
+        }
         http.url = template(pieces, &mut self.values);
         http.transport = match kind {
             "sse" => HttpTransport::Sse,
             "streamable-http" => HttpTransport::Streamable,
             _ => HttpTransport::Auto,
         };
-        for header in node.get("headers").map(Node::items).unwrap_or_default() {
-            let Some(name) = header.get("name").and_then(Node::text) else {
-                continue;
-            };
+        for header in self.file.items(self.name, node.get("headers"))? {
+            let name = self.name_of(header)?;
             if let Some(pieces) = self.input(header, name)? {
                 let value = template(pieces, &mut self.values);
                 http.headers.insert(name.to_owned(), value);
@@ -215,7 +233,7 @@ impl Filled<'_, '_> {
     /// Arguments in their order.
     fn arguments(&mut self, list: Option<&Node>) -> Result<Vec<String>, ConfigError> {
         let mut words = Vec::new();
-        for node in list.map(Node::items).unwrap_or_default() {
+        for node in self.file.items(self.name, list)? {
             let named = node.get("type").and_then(Node::text) == Some("named");
             let flag = node.get("name").and_then(Node::text).filter(|_| named);
             let hint = node.either("valueHint", "value_hint").and_then(Node::text);
@@ -238,35 +256,64 @@ impl Filled<'_, '_> {
             let Some(pieces) = self.input(node, id.unwrap_or("argument"))? else {
                 continue;
             };
+            let value = joined(pieces, &mut self.values);
+            for called in [hint, flag, flag.map(|it| it.trim_start_matches('-'))] {
+                self.tell(called, node, &value);
+            }
             words.extend(flag.map(str::to_owned));
-            words.push(joined(pieces, &mut self.values));
+            words.push(value);
         }
         Ok(words)
     }
 
     fn variables(&mut self, list: Option<&Node>) -> Result<BTreeMap<String, String>, ConfigError> {
         let mut variables = BTreeMap::new();
-        for node in list.map(Node::items).unwrap_or_default() {
-            let Some(name) = node.get("name").and_then(Node::text) else {
-                continue;
-            };
+        for node in self.file.items(self.name, list)? {
+            let name = self.name_of(node)?;
             // A variable of this name in our own environment is what it is meant to be.
             let ours = (self.file.surroundings.variable)(name).filter(|it| !it.is_empty());
             let given = self.file.surroundings.inputs.contains_key(name);
-            if let (Some(value), None, false) = (ours, node.get("value"), given) {
-                variables.insert(name.to_owned(), value);
+            let value = if let (Some(value), None, false) = (ours, node.get("value"), given) {
+                value
             } else if let Some(pieces) = self.input(node, name)? {
-                variables.insert(name.to_owned(), joined(pieces, &mut self.values));
-            }
+                joined(pieces, &mut self.values)
+            } else {
+                continue;
+            };
+            self.tell(Some(name), node, &value);
+            variables.insert(name.to_owned(), value);
         }
         Ok(variables)
+    }
+
+    fn tell(&mut self, called: Option<&str>, node: &Node, value: &str) {
+        let Some(called) = called else { return };
+        let value = value.to_owned();
+        let piece = match asked(node).secret {
+            true => Piece::Given {
+                name: given_name(called, true),
+                value,
+            },
+            false => Piece::Text(value),
+        };
+        self.told.insert(called.to_owned(), piece);
+    }
+
+    /// What a header or a variable is called.
+    fn name_of<'n>(&self, node: &'n Node) -> Result<&'n str, ConfigError> {
+        let name = node.get("name").and_then(Node::text);
+        name.ok_or_else(|| {
+            let problem = format!("server `{}`: this has no `name`", self.name);
+            self.file.error(node, problem, "expected a text")
+        })
     }
 
     /// A value as the registry describes one: fixed, given, by default, or left out.
     fn input(&self, node: &Node, id: &str) -> Result<Option<Vec<Piece>>, ConfigError> {
         if let Some(value) = node.get("value") {
             let text = self.file.string(self.name, value)?;
-            return self.braces(value, text, node.get("variables")).map(Some);
+            let variables = node.get("variables");
+            return self.braces(value, text, variables, None).map(Some);
         }
         let asked = asked(node);
         let known = asked.default.is_some() || self.file.surroundings.inputs.contains_key(id);
@@ -277,32 +324,38 @@ impl Filled<'_, '_> {
         Ok(Some(vec![piece]))
     }
 
-    /// A text in which `{variable}` stands for one of `variables`.
+    /// A text in which `{variable}` stands for one of `variables`, or for what was `told` before.
     fn braces(
         &self,
         node: &Node,
         text: &str,
         variables: Option<&Node>,
+        told: Option<&Told>,
     ) -> Result<Vec<Piece>, ConfigError> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
             let known = after.split_once('}').and_then(|(id, then)| {
-                let variable = variables?.get(id)?;
-                Some((id, variable, then))
+                let variable = variables.and_then(|it| it.get(id));
+                let told = told.and_then(|it| it.get(id));
+                (variable.is_some() || told.is_some()).then_some((id, variable, told, then))
             });
-            let Some((id, variable, then)) = known else {
+            let Some((id, variable, told, then)) = known else {
                 pieces.push(Piece::Text(format!("{before}{{")));
                 rest = after;
                 continue;
             };
             pieces.push(Piece::Text(before.to_owned()));
+            rest = then;
+            let Some(variable) = variable else {
+                pieces.extend(told.cloned());
+                continue;
+            };
             if let Some(value) = variable.get("value").and_then(Node::scalar) {
                 pieces.push(Piece::Text(value));
             } else {
                 pieces.push(self.file.given(self.name, node, id, &asked(variable))?);
             }
-            rest = then;
         }
         pieces.push(Piece::Text(rest.to_owned()));
         Ok(pieces)

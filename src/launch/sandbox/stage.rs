@@ -180,31 +180,10 @@ pub fn run() -> Option<ExitCode> {
         .write(true)
         .open(format!("/proc/self/fd/{CHANNEL}"))
         .ok();
-    close_inherited();
+    crate::ours::inherited::close(|_| false);
     let command: Vec<OsString> = arguments.collect();
     let mut stage = Stage { orders, channel };
     Some(stage.run(&command))
-}
-
-/// Closes every descriptor above stderr that would survive. Those that close by themselves do no harm.
-fn close_inherited() {
-    let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
-    let numbers: Vec<i32> = open
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|number| *number > 2)
-        .collect();
-    for number in numbers {
-        let path = format!("/proc/self/fdinfo/{number}");
-        // `flags:` in octal; O_CLOEXEC is 02000000 on every architecture that we build for.
-        let info = std::fs::read_to_string(path).unwrap_or_default();
-        let flags = info
-            .lines()
-            .find_map(|line| line.strip_prefix("flags:"))
-            .and_then(|flags| i64::from_str_radix(flags.trim(), 8).ok());
-        if flags.is_some_and(|flags| flags & 0o2_000_000 == 0) {
-            let _ = nix::unistd::close(number);
-        }
-    }
 }
 
 /// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
