@@ -194,6 +194,24 @@ def ctrl_c_on_a_terminal(work):
                 visible[-200:])
 
 
+def the_terminal_is_ours(work):
+    """Nothing that a server writes reaches the terminal but through us."""
+    line = f"printf 'from the server' >/dev/tty; exec {shlex.join(scripted(tools=[TOOL]))}"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(work)
+        os.execv(KEEL, [KEEL, "capture", "--", "sh", "-c", line])
+    seen = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            seen += chunk
+    except OSError:  # the other side is closed
+        pass
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    os.close(terminal)
+    tally.check(status == 0 and b"from the server" not in seen, "a server cannot write to our terminal", f"{status}: {seen[-500:]}")
+
+
 # --- isolation ------------------------------------------------------------------------------------------------------
 
 
@@ -354,7 +372,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mcp-keel-ci-") as work:
         work = Path(work).resolve()
         for test in (failures, pipes, environment, children_are_ended, failures_leave_nothing, signals, sandbox,
-                     ctrl_c_on_a_terminal):
+                     ctrl_c_on_a_terminal, the_terminal_is_ours):
             print(f"-- {test.__name__.replace('_', ' ')}", flush=True)
             try:
                 test(work)

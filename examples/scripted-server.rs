@@ -49,12 +49,16 @@
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
+#[path = "../tests/it/parts.rs"]
+mod parts;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufWriter, Write};
 use std::process::{Command, ExitCode, Stdio, exit};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use parts::{bytes_of, stream};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -331,17 +335,7 @@ impl Server {
         } else if let Some(line) = text("text") {
             write(filled(&line, message).as_bytes());
         } else if let Some(hex) = text("hex") {
-            let digits: Vec<u8> = hex
-                .chars()
-                .map(|digit| {
-                    u8::try_from(digit.to_digit(16).expect("a hex digit")).expect("one digit")
-                })
-                .collect();
-            let bytes: Vec<u8> = digits
-                .chunks(2)
-                .map(|pair| pair[0] << 4 | pair[1])
-                .collect();
-            write(&bytes);
+            write(&bytes_of(&hex));
         } else if let Some(line) = text("stderr") {
             eprintln!("{}", filled(&line, message));
         } else if let Some(parts) = action.get("stream") {
@@ -350,11 +344,11 @@ impl Server {
             let to = text("to").unwrap_or_else(|| "stdout".into());
             // Whoever stops reading, or has no space left, ends the stream.
             let _ = match to.as_str() {
-                "stdout" => stream(&parts, 0, &mut BufWriter::new(std::io::stdout().lock())),
-                "stderr" => stream(&parts, 0, &mut BufWriter::new(std::io::stderr().lock())),
+                "stdout" => stream(&parts, &mut BufWriter::new(std::io::stdout().lock())),
+                "stderr" => stream(&parts, &mut BufWriter::new(std::io::stderr().lock())),
                 path => {
                     let file = std::fs::File::create(path).expect("the file can be written");
-                    stream(&parts, 0, &mut BufWriter::new(file))
+                    stream(&parts, &mut BufWriter::new(file))
                 }
             };
         } else if let Some(path) = text("write") {
@@ -464,52 +458,6 @@ fn write(bytes: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(bytes);
     let _ = stdout.flush();
-}
-
-/// Writes the parts of a `stream`, and what is left of them when the last is written.
-fn stream(parts: &Value, count: u64, to: &mut BufWriter<impl Write>) -> std::io::Result<()> {
-    stream_part(parts, count, to)?;
-    to.flush()
-}
-
-fn stream_part(part: &Value, count: u64, to: &mut impl Write) -> std::io::Result<()> {
-    match part {
-        Value::String(text) if text.contains("$n") => {
-            to.write_all(text.replace("$n", &count.to_string()).as_bytes())
-        }
-        Value::String(text) => to.write_all(text.as_bytes()),
-        Value::Array(parts) => parts
-            .iter()
-            .try_for_each(|part| stream_part(part, count, to)),
-        part => {
-            let times = part["times"].as_u64().expect("`times` is a number");
-            let between = part["between"].as_str().unwrap_or_default();
-            // The same short text many times goes out in large pieces.
-            if let Some(text) = part["of"].as_str()
-                && between.is_empty()
-                && !text.contains("$n")
-            {
-                let fits = (64 * 1024 / text.len().max(1)).max(1) as u64;
-                let block = text.repeat(usize::try_from(fits).expect("64 KiB"));
-                let mut left = times;
-                while times == 0 || left >= fits {
-                    to.write_all(block.as_bytes())?;
-                    left = left.saturating_sub(fits);
-                }
-                return (0..left).try_for_each(|_| to.write_all(text.as_bytes()));
-            }
-            for count in 0.. {
-                if times > 0 && count == times {
-                    break;
-                }
-                if count > 0 {
-                    to.write_all(between.as_bytes())?;
-                }
-                stream_part(&part["of"], count, to)?;
-            }
-            Ok(())
-        }
-    }
 }
 
 fn filled(text: &str, message: &Message) -> String {

@@ -1,6 +1,7 @@
 //! The processes of one launch, and how to end every one of them.
 //!
-//! A process group is the first net: one signal reaches the server and what it started. What leaves the group
+//! Each server has a session of its own: it has no terminal of ours to write to, and cannot hide in our process group.
+//! Its process group is the first net: one signal reaches the server and what it started. What leaves the group
 //! (`setsid`, a daemon that forks twice) is found on Linux through `/proc`: this process adopts orphans
 //! (`PR_SET_CHILD_SUBREAPER`), so a stray is always its descendant, and each launch marks its processes with a
 //! variable of their environment, so that servers that run side by side are never mixed up (a daemon that also empties

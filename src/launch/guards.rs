@@ -13,7 +13,7 @@ pub fn install_guards() {
 
 /// Resolves when the user or the system asks this program to end, with the exit code that shells expect for it.
 ///
-/// Whoever waits for it calls [`super::end_all`] and exits with the code: servers run in process groups of their own,
+/// Whoever waits for it calls [`super::end_all`] and exits with the code: servers run in sessions of their own,
 /// so a ctrl-c on the terminal reaches only us.
 #[cfg(unix)]
 pub async fn interrupted() -> i32 {

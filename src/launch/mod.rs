@@ -129,7 +129,13 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
     };
     #[cfg(target_os = "linux")]
     let (start, arguments, inherited, listener) = match spec.sandbox.level {
-        Level::Off => (start, arguments.to_vec(), None, None),
+        Level::Off => {
+            if file.as_deref().is_some_and(is_foreign) {
+                let foreign = std::io::Error::from_raw_os_error(nix::libc::ENOEXEC);
+                return Err(LaunchError::diagnose(spec, file.as_deref(), foreign));
+            }
+            (start, arguments.to_vec(), None, None)
+        }
         _ => {
             let orders = sandbox::Orders::new(spec, &variables, file.as_deref());
             let (start, arguments) = sandbox::command(&spec.command);
@@ -178,7 +184,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
     });
     command.wrap(KillOnDrop);
     #[cfg(unix)]
-    command.wrap(process_wrap::tokio::ProcessGroup::leader());
+    command.wrap(process_wrap::tokio::ProcessSession);
     #[cfg(windows)]
     command.wrap(process_wrap::tokio::JobObject);
 
@@ -243,6 +249,25 @@ fn is_executable(file: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_executable(_: &Path) -> bool {
     false
+}
+
+/// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
+#[cfg(target_os = "linux")]
+fn is_foreign(file: &Path) -> bool {
+    use std::io::Read as _;
+    let opened = is_executable(file).then(|| std::fs::File::open(file));
+    let Some(Ok(mut file)) = opened else {
+        return false;
+    };
+    let mut start = [0; 4];
+    let known =
+        file.read_exact(&mut start).is_err() || &start == b"\x7fELF" || start.starts_with(b"#!");
+    // Other formats may have been registered with the kernel.
+    let registered = || {
+        let formats = std::fs::read_dir("/proc/sys/fs/binfmt_misc");
+        formats.is_ok_and(|it| it.count() > 2)
+    };
+    !known && !registered()
 }
 
 impl Launched {

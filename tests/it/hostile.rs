@@ -1,11 +1,16 @@
 //! The hostile servers of `fixtures/hostile/servers`, one file a behaviour, through the real program.
 //!
+//! A server over stdio is a scenario of `examples/scripted-server.rs`, one over HTTP a script of [`http`].
+//!
 //! Of every run it is asserted: how it ends and what it says; that no process is left; that no file was written but the
 //! ones that were named; that nothing secret of our environment is in any output, report or baseline; that no control
-//! character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. Time is measured and told, and only a
-//! hang fails.
+//! character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. Of a run over HTTP also that nobody was
+//! asked but the server itself. Time is measured and told, and only a hang fails.
 
 #![cfg(target_os = "linux")]
+
+mod http;
+mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -27,7 +32,7 @@ const MEMORY_BOUND: u64 = 512 * 1024;
 const HANG: Duration = Duration::from_secs(300);
 
 /// In our environment, and nobody's business: neither the server's nor a report's.
-const SECRETS: [(&str, &str); 4] = [
+const SECRETS: [(&str, &str); 5] = [
     ("GITHUB_TOKEN", "ghs_0123456789abcdefghijklmnopqrstuvwxyz"),
     ("NPM_TOKEN", "npm_0123456789abcdefghijklmnopqrstuvwxyz"),
     (
@@ -35,6 +40,7 @@ const SECRETS: [(&str, &str); 4] = [
         "wJalrXUtnFEMIK7MDENGbPxRfiCYplanted",
     ),
     ("DEPLOY_PASSWORD", "correct-horse-battery-staple"),
+    ("SIGNING_KEY", "planted!{key} of 'ours'"),
 ];
 
 /// One file of the suite.
@@ -44,7 +50,11 @@ struct Behaviour {
     /// What the server does, in one sentence.
     behaviour: String,
     /// The scenario of the scripted server, as it stands: the order of its members is part of it.
-    server: Box<RawValue>,
+    #[serde(default)]
+    server: Option<Box<RawValue>>,
+    /// In its place: the script of a server over HTTP.
+    #[serde(default)]
+    http: Option<Box<RawValue>>,
     /// The scenario that the baseline is pinned from; `"same"` is this very server, and the usual one if not given.
     #[serde(default)]
     pinned: Option<Box<RawValue>>,
@@ -78,7 +88,13 @@ struct Expected {
     /// What must not.
     #[serde(default)]
     never_says: Vec<String>,
+    /// How many requests a server over HTTP gets at most.
+    #[serde(default)]
+    requests: Option<usize>,
 }
+
+/// Baselines by what they were pinned from: whether over HTTP, and the script.
+type Baselines = BTreeMap<(bool, String), String>;
 
 /// What was seen.
 struct Seen {
@@ -89,6 +105,33 @@ struct Seen {
 }
 
 const USUAL: &str = r#"{"tools":[{"name":"greet","description":"Says hello.","inputSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}]}"#;
+
+impl Behaviour {
+    /// The server as text, and whether it is one over HTTP.
+    fn script(&self) -> (&str, bool) {
+        match (&self.server, &self.http) {
+            (Some(scenario), None) => (scenario.get(), false),
+            (None, Some(script)) => (script.get(), true),
+            _ => panic!("a server is either `server` or `http`: {}", self.behaviour),
+        }
+    }
+}
+
+/// What mcp-keel meets in one run.
+enum Opponent {
+    /// The words that start a server over stdio.
+    Stdio(Vec<String>),
+    Http(http::Opponent),
+}
+
+impl Opponent {
+    fn words(&self) -> Vec<String> {
+        match self {
+            Self::Stdio(command) => [vec!["--".to_owned()], command.clone()].concat(),
+            Self::Http(server) => vec!["--url".into(), server.url()],
+        }
+    }
+}
 
 #[test]
 fn every_hostile_server_has_the_outcome_that_its_file_states() {
@@ -106,6 +149,8 @@ fn suite() {
     let only = std::env::var("MCP_KEEL_ONLY").unwrap_or_default();
     let all = behaviours();
     assert!(all.len() >= 60, "only {} behaviours", all.len());
+    let over_http = all.values().filter(|it| it.http.is_some()).count();
+    assert!(over_http >= 25, "only {over_http} behaviours over HTTP");
     let work: Vec<(&String, &Behaviour)> = all
         .iter()
         .filter(|(name, it)| (heavy || !it.heavy) && name.contains(&only))
@@ -137,7 +182,7 @@ fn suite() {
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
     assert_eq!(children(), BTreeSet::new(), "processes are left");
-    table(&all, &seen.into_inner().unwrap(), only.is_empty());
+    table::table(&all, &seen.into_inner().unwrap(), only.is_empty());
 }
 
 fn folder() -> PathBuf {
@@ -157,14 +202,23 @@ fn behaviours() -> BTreeMap<String, Behaviour> {
 }
 
 /// One run, in a folder that is everything it may see of the disk.
-fn run(behaviour: &Behaviour, baselines: &Mutex<BTreeMap<String, String>>) -> Result<Seen, String> {
+fn run(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<Seen, String> {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["work", "home", "tmp", "reports"] {
         std::fs::create_dir(at(name)).unwrap();
     }
-    let scenario = at("scenario.json");
-    std::fs::write(&scenario, behaviour.server.get()).unwrap();
+    let opponent = match behaviour.script() {
+        (script, true) => Opponent::Http(http::Opponent::start(script)),
+        (scenario, false) => {
+            let path = at("scenario.json");
+            std::fs::write(&path, scenario).unwrap();
+            let through = behaviour.through.as_deref();
+            let through = through.map(|script| ["sh", "-c", script, "sh"].map(str::to_owned));
+            let through = through.into_iter().flatten();
+            Opponent::Stdio(through.chain(scripted(&path.to_string_lossy())).collect())
+        }
+    };
     let verb = behaviour.run[0].as_str();
     let baseline = at("work/mcp-baseline.json");
     if verb == "check" {
@@ -192,11 +246,10 @@ fn run(behaviour: &Behaviour, baselines: &Mutex<BTreeMap<String, String>>) -> Re
         }
         command.arg("x");
     }
-    command.arg("--");
-    if let Some(script) = &behaviour.through {
-        command.args(["sh", "-c", script, "sh"]);
+    command.args(opponent.words());
+    if let Opponent::Http(server) = &opponent {
+        command.envs(server.temptations());
     }
-    command.args(scripted(&scenario.to_string_lossy()));
 
     let begun = Instant::now();
     let mut running = command.spawn().map_err(|it| it.to_string())?;
@@ -241,6 +294,9 @@ fn run(behaviour: &Behaviour, baselines: &Mutex<BTreeMap<String, String>>) -> Re
         format!("{problem}\n{}\n{}", short(&stdout), short(&stderr))
     };
     let expect = &behaviour.expect;
+    if let Opponent::Http(server) = &opponent {
+        server.judge(expect.requests).map_err(&told)?;
+    }
     if code != expect.exit {
         return Err(told(format!("exits {code}, not {}", expect.exit)));
     }
@@ -280,27 +336,30 @@ fn run(behaviour: &Behaviour, baselines: &Mutex<BTreeMap<String, String>>) -> Re
 }
 
 /// The baseline that a check is made against.
-fn pinned(
-    behaviour: &Behaviour,
-    baselines: &Mutex<BTreeMap<String, String>>,
-) -> Result<String, String> {
-    let scenario = match behaviour.pinned.as_ref().map(|it| it.get()) {
-        Some("\"same\"") => behaviour.server.get(),
-        Some(scenario) => scenario,
+fn pinned(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<String, String> {
+    let (own, over_http) = behaviour.script();
+    let script = match behaviour.pinned.as_ref().map(|it| it.get()) {
+        Some("\"same\"") => own,
+        Some(script) => script,
         None => USUAL,
     };
+    let key = (over_http, script.to_owned());
     // The lock is held while pinning: the others want the same baseline.
     let mut baselines = baselines.lock().unwrap();
-    if let Some(known) = baselines.get(scenario) {
+    if let Some(known) = baselines.get(&key) {
         return Ok(known.clone());
     }
     let keel = crate::keel::Keel::new();
-    let mut words = vec!["pin".to_owned(), "x".to_owned(), "--".to_owned()];
-    words.extend(scripted(scenario));
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    keel.run(&words).exits(0);
+    let opponent = match over_http {
+        true => Opponent::Http(http::Opponent::start(script)),
+        false => Opponent::Stdio(scripted(script)),
+    };
+    let words = opponent.words();
+    let mut all = vec!["pin", "x"];
+    all.extend(words.iter().map(String::as_str));
+    keel.run(&all).exits(0);
     let text = keel.read("mcp-baseline.json");
-    baselines.insert(scenario.to_owned(), text.clone());
+    baselines.insert(key, text.clone());
     Ok(text)
 }
 
@@ -385,92 +444,6 @@ fn children() -> BTreeSet<String> {
                 .collect::<Vec<_>>()
         })
         .collect()
-}
-
-/// The table of docs/hostile.md: written when asked, else compared but for what was measured.
-fn table(all: &BTreeMap<String, Behaviour>, seen: &BTreeMap<String, Seen>, whole: bool) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/hostile.md");
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    let cells = |line: &str| -> Vec<String> {
-        let line = line.trim().trim_matches('|');
-        line.split(" | ").map(|it| it.trim().to_owned()).collect()
-    };
-    let rows: BTreeMap<String, Vec<String>> = committed
-        .lines()
-        .filter(|line| line.starts_with("| `"))
-        .map(cells)
-        .map(|cells| (cells[0].trim_matches('`').to_owned(), cells))
-        .collect();
-    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
-        let mut text = HEADER.replace("$BOUND", &(MEMORY_BOUND / 1024).to_string());
-        text = text.replace("$COUNT", &all.len().to_string());
-        for (name, behaviour) in all {
-            let measured = match (seen.get(name), rows.get(name)) {
-                (Some(seen), _) => vec![
-                    seen.outcome.clone(),
-                    rounded_time(seen.time),
-                    rounded_memory(seen.memory),
-                ],
-                (None, Some(row)) => row[2..].to_vec(),
-                (None, None) => vec!["not measured".into(); 3],
-            };
-            let _ = writeln!(
-                text,
-                "| `{name}` | {} | {} |",
-                behaviour.behaviour,
-                measured.join(" | ")
-            );
-        }
-        std::fs::write(&path, text).unwrap();
-        return;
-    }
-    if !whole {
-        return;
-    }
-    let stale = "docs/hostile.md is stale: run this test with MCP_KEEL_UPDATE=1";
-    let names: Vec<&String> = all.keys().collect();
-    assert_eq!(rows.keys().collect::<Vec<_>>(), names, "{stale}");
-    for (name, behaviour) in all {
-        assert_eq!(rows[name][1], behaviour.behaviour, "{stale}");
-        if let Some(seen) = seen.get(name) {
-            assert_eq!(rows[name][2], seen.outcome, "{name}: {stale}");
-        }
-    }
-}
-
-const HEADER: &str = "# Hostile servers
-
-$COUNT ways in which a server can misbehave, and what mcp-keel makes of each. Every row is a file in
-`fixtures/hostile/servers`: the behaviour as a script of `examples/scripted-server.rs`, the command, and the outcome that
-is demanded. The test `hostile` runs them all through the real program and asserts of each run, besides the outcome:
-
-- **No process is left**: not of a server that forks, detaches itself or ignores every request to end.
-- **No file is written** but those that the command names; home and temporary folder stay empty.
-- **No secret** of mcp-keel's environment is in any output, report (all eight formats are written) or baseline.
-- **No control character** reaches a terminal or a report.
-- **Memory is bounded**: mcp-keel itself never holds more than $BOUND MiB, whatever a server sends.
-- **Time is bounded**: by the timeouts of [capture](capture.md#limits), and 5 s for the end of the server.
-
-The figures are of a development build on a shared Linux machine with 2 cores, 8 runs at a time: time rounded up to the
-second (or to 15 s), memory to the next power of two; of mcp-keel itself, not of the server. Regenerate them with
-`MCP_KEEL_UPDATE=1 MCP_KEEL_HEAVY=1 cargo test --locked --test it hostile`; without `MCP_KEEL_HEAVY` the heavy ones, which
-`.ci/hostile` runs, keep theirs.
-
-| file | behaviour | outcome | time | peak memory |
-|---|---|---|---|---|
-";
-
-/// Coarse, so that measuring again changes little.
-fn rounded_time(time: Duration) -> String {
-    let seconds = time.as_secs() + 1;
-    match seconds {
-        0..=5 => format!("{seconds} s"),
-        _ => format!("{} s", seconds.next_multiple_of(15)),
-    }
-}
-
-fn rounded_memory(kib: u64) -> String {
-    format!("{} MiB", kib.div_ceil(1024).next_power_of_two().max(32))
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A request as it came in.
@@ -176,9 +177,11 @@ fn read(connection: &mut impl BufRead) -> Option<Request> {
 }
 
 /// How an ordinary server answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Way {
     /// Streamable HTTP, each answer a body of JSON.
+    #[default]
     Json,
     /// Streamable HTTP, each answer in a stream of its own.
     Events,
@@ -191,7 +194,7 @@ pub(crate) struct Mcp {
     way: Way,
     /// The text of the list, sent as it stands.
     tools: Mutex<String>,
-    session: Option<&'static str>,
+    session: Option<String>,
     /// Who listens to what it says by itself.
     listener: Mutex<Option<Sender<String>>>,
 }
@@ -207,8 +210,8 @@ impl Mcp {
     }
 
     /// With sessions, and so with a stream of its own.
-    pub(crate) fn with_session(mut self, session: &'static str) -> Self {
-        self.session = Some(session);
+    pub(crate) fn with_session(mut self, session: &str) -> Self {
+        self.session = Some(session.to_owned());
         self
     }
 
@@ -275,7 +278,7 @@ impl Mcp {
         let Some(answer) = self.answer(request) else {
             return write(connection, whole("202 Accepted", "", ""));
         };
-        let session = match (self.session, request.rpc().as_str()) {
+        let session = match (&self.session, request.rpc().as_str()) {
             (Some(session), "initialize") => format!("Mcp-Session-Id: {session}\r\n"),
             _ => String::new(),
         };

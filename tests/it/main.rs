@@ -25,6 +25,8 @@ mod http_failures;
 mod keel;
 mod locate;
 mod merge;
+#[cfg(target_os = "linux")]
+mod parts;
 mod profiles;
 mod readme;
 mod recipes;

@@ -311,7 +311,7 @@ fn a_command_that_cannot_be_started_is_explained_as_without_a_sandbox() {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(mode)).unwrap();
         }
     };
-    script("plain", "x");
+    script("plain", "no program, and not to be run");
     script("lost", "#!/no/such/interpreter\n");
     script("odd", "no program at all");
     for command in [

@@ -21,11 +21,15 @@ use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
 
 use super::error::HttpError;
+use super::head::{Allowance, Bounded};
 use super::spec::{HttpSpec, Proxy, SpecError};
 use crate::capture::inbox::shortened;
 
 /// The headers of one answer. Everything else is bounded by whoever reads it.
 const HEADER_BYTES: usize = 64 * 1024;
+
+/// What may come before an answer begins: its own headers, what a reader takes in one go, and some interim answers.
+const BEFORE_AN_ANSWER: usize = 2 * 1024 * 1024;
 
 /// How long a connection may take, unless the user has less patience.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -33,7 +37,20 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How often a request is redirected.
 const REDIRECTS: usize = 5;
 
-type Sender = http1::SendRequest<Full<Bytes>>;
+/// A connection on which one request after another goes out.
+struct Sender {
+    requests: http1::SendRequest<Full<Bytes>>,
+    allowance: Allowance,
+}
+
+impl Sender {
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<Response<Incoming>> {
+        self.allowance.limit(BEFORE_AN_ANSWER);
+        let response = self.requests.send_request(request).await;
+        self.allowance.lift();
+        response
+    }
+}
 
 /// Whatever bytes go through: a socket, a tunnel, TLS over either.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -158,6 +175,7 @@ impl Client {
 
     /// Sends a request, and follows redirects within the origin.
     pub(super) async fn send(self: &Arc<Self>, mut ask: Ask) -> Result<Answered, HttpError> {
+        let mut last = None;
         for _ in 0..REDIRECTS {
             let response = self.once(&ask).await?;
             let status = response.0.status();
@@ -179,10 +197,12 @@ impl Client {
             };
             let to = String::from_utf8_lossy(location.as_bytes()).into_owned();
             ask.url = self.redirected(&ask, status.as_u16(), &to)?;
+            last = Some((status.as_u16(), shown(&ask.url, &to)));
         }
+        let (status, to) = last.unwrap_or_default();
         Err(HttpError::Redirect {
-            status: 307,
-            to: shown(&ask.url),
+            status,
+            to,
             why: "there is no end of redirects",
         })
     }
@@ -193,7 +213,9 @@ impl Client {
         let Ok(target) = ask.url.join(to) else {
             return Err(refused(shortened(to), "that is no address"));
         };
-        let why = if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
+        let why = if !matches!(target.scheme(), "http" | "https") {
+            "that is no address of HTTP"
+        } else if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
             match target.scheme() {
                 "https" => "the address that is asked for has no encryption, that one has",
                 _ => "that one has no encryption",
@@ -205,7 +227,7 @@ impl Client {
         } else {
             return Ok(target);
         };
-        Err(refused(shown(&target), why))
+        Err(refused(shown(&target, to), why))
     }
 
     async fn once(&self, ask: &Ask) -> Result<(Response<Incoming>, Sender), HttpError> {
@@ -215,22 +237,22 @@ impl Client {
         };
         // A connection that waited may have been closed by the server in the meantime: then a fresh one decides.
         while let Some(mut sender) = self.waiting() {
-            if sender.ready().await.is_err() {
+            if sender.requests.ready().await.is_err() {
                 continue;
             }
-            if let Ok(response) = sender.send_request(self.request(ask)?).await {
+            if let Ok(response) = sender.send(self.request(ask)?).await {
                 return Ok((response, sender));
             }
         }
         let mut sender = self.connect().await?;
-        let response = sender.send_request(self.request(ask)?).await;
+        let response = sender.send(self.request(ask)?).await;
         let response = response.map_err(|error| broken(told(&error)))?;
         Ok((response, sender))
     }
 
     fn waiting(&self) -> Option<Sender> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|it| !it.is_closed());
+        idle.retain(|it| !it.requests.is_closed());
         idle.pop()
     }
 
@@ -270,22 +292,30 @@ impl Client {
 
     async fn connect(&self) -> Result<Sender, HttpError> {
         let connection = tokio::time::timeout(self.patience, self.stream()).await;
-        let io = connection.unwrap_or_else(|_| {
+        let stream = connection.unwrap_or_else(|_| {
             Err(HttpError::Connect {
                 authority: self.authority(),
                 problem: "it does not answer".into(),
             })
         })?;
+        let allowance = Allowance::new();
+        let io = Bounded {
+            stream,
+            allowance: allowance.clone(),
+        };
         let handshake = http1::Builder::new()
             .max_header_size(HEADER_BYTES)
             .handshake(TokioIo::new(io))
             .await;
-        let (sender, connection) = handshake.map_err(|error| HttpError::Connect {
+        let (requests, connection) = handshake.map_err(|error| HttpError::Connect {
             authority: self.authority(),
             problem: told(&error),
         })?;
         tokio::spawn(connection);
-        Ok(sender)
+        Ok(Sender {
+            requests,
+            allowance,
+        })
     }
 
     /// The bytes to and from the origin.
@@ -493,12 +523,45 @@ fn told(error: &dyn std::error::Error) -> String {
     shortened(&text)
 }
 
-/// An address of the server's, for a message: without query and credentials.
-pub(super) fn shown(url: &Url) -> String {
+/// An address of the server's, for a message: whole, but without query and credentials. Where reading it changed how it is
+/// spelt, it is as it was `said`: a secret of ours in it is known in its own spelling, not half encoded.
+pub(super) fn shown(url: &Url, said: &str) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    shortened(url.as_str())
+    let said = said.split(['?', '#']).next().unwrap_or_default().trim();
+    let said = match said.split_once("//") {
+        Some((scheme, rest)) => {
+            let end = rest.find(['/', '\\']).unwrap_or(rest.len());
+            let host = rest[..end].rfind('@').map_or(0, |at| at + 1);
+            format!("{scheme}//{}", &rest[host..])
+        }
+        None => said.to_owned(),
+    };
+    match url.as_str().contains(&said) {
+        true => shortened(url.as_str()),
+        false => shortened(&said),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_told_whole_and_as_it_was_said_where_it_reads_differently() {
+        let base = Url::parse("http://127.0.0.1:80/mcp").expect("an address");
+        let told = |said: &str| shown(&base.join(said).expect("an address"), said);
+        assert_eq!(told("/login?next=x#y"), "http://127.0.0.1/login");
+        assert_eq!(told("//a.example/x"), "http://a.example/x");
+        assert_eq!(told("http://me:word@a.example/x@y"), "http://a.example/x@y");
+        assert_eq!(told("http://A.example/x"), "http://A.example/x");
+        assert_eq!(
+            told("http://a.example/a {b}!/@c"),
+            "http://a.example/a {b}!/@c"
+        );
+        assert_eq!(told("../a/./b"), "../a/./b");
+    }
 }

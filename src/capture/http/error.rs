@@ -142,9 +142,9 @@ pub enum HttpError {
     #[error("the server's answer to `{method}` is {kind}, neither JSON nor an event stream{}", said(.body))]
     NotMcp {
         /// The request.
-        method: String,
+        method: Box<str>,
         /// Its content type, if it looks like one.
-        kind: Box<str>,
+        kind: String,
         /// The beginning of the body.
         body: String,
     },
@@ -223,10 +223,10 @@ impl HttpError {
             Self::Exited { method, .. }
             | Self::Denied { method, .. }
             | Self::Status { method, .. }
-            | Self::NotMcp { method, .. }
             | Self::NoAnswer { method, .. }
             | Self::StreamEnded { method, .. }
             | Self::Timeout { method, .. } => Some(method),
+            Self::NotMcp { method, .. } => Some(method),
             _ => None,
         }
     }
@@ -254,9 +254,8 @@ impl HttpError {
             Self::Denied { error, .. } => vec![error],
             Self::Unauthorized { challenge, .. } => challenge.iter_mut().collect(),
             Self::Redirect { to, .. } | Self::ForeignEndpoint { to } => vec![to],
-            Self::Status { body, .. } | Self::NotMcp { body, .. } | Self::NoAnswer { body, .. } => {
-                vec![body]
-            }
+            Self::NotMcp { kind, body, .. } => vec![kind, body],
+            Self::Status { body, .. } | Self::NoAnswer { body, .. } => vec![body],
             Self::Compressed { encoding, .. } => vec![encoding],
             Self::StreamEnded { problem, .. } => problem.iter_mut().collect(),
             Self::Refused { .. }

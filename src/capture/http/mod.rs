@@ -9,6 +9,7 @@
 
 mod client;
 mod error;
+mod head;
 mod message;
 mod pipe;
 mod spec;

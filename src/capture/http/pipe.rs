@@ -258,8 +258,9 @@ impl Shared {
             (state.transport, state.is_open)
         };
         if transport == HttpTransport::Sse && !is_open {
-            self.while_booting(|| self.open_legacy(self.limits.start))
-                .await?;
+            // A little less than what whoever waits for the answer has, so that the better reason comes first.
+            let patience = self.limits.start.mul_f64(0.9);
+            self.while_booting(|| self.open_legacy(patience)).await?;
         }
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, JSON);
@@ -368,6 +369,10 @@ impl Shared {
                 }
                 Err(CaptureError::Http(HttpError::Status { status, .. })) => {
                     get = Some(status.to_string().into())
+                }
+                // It does speak HTTP+SSE, and what is wrong with that is the better reason.
+                Err(error @ CaptureError::Http(HttpError::ForeignEndpoint { .. })) => {
+                    return Err(error);
                 }
                 Err(_) => get = Some("no event stream".into()),
             }

@@ -93,7 +93,7 @@ impl Shared {
                     _ => "of a type that is none".to_owned(),
                 };
                 let body = shortened(&String::from_utf8_lossy(&body));
-                let kind = kind.into();
+                let method = method.into();
                 Err(HttpError::NotMcp { method, kind, body }.into())
             }
         }
@@ -209,7 +209,10 @@ impl Shared {
             .join(told.trim())
             .map_err(|_| no_endpoint(&format!("`{}` is no address", shortened(&told))))?;
         if !self.client.is_own(&to) {
-            return Err(HttpError::ForeignEndpoint { to: shown(&to) }.into());
+            return Err(HttpError::ForeignEndpoint {
+                to: shown(&to, &told),
+            }
+            .into());
         }
         let mut state = self.state();
         state.url = to;
@@ -409,7 +412,7 @@ fn content_type(headers: &HeaderMap) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// Whether a character stands in content types that are worth telling; no secret is made of these alone.
+/// Whether a character stands in content types that are worth telling.
 fn is_of_a_type(character: char) -> bool {
     character.is_ascii_alphabetic() || "/+-.".contains(character)
 }

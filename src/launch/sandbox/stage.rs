@@ -186,24 +186,6 @@ pub fn run() -> Option<ExitCode> {
     Some(stage.run(&command))
 }
 
-/// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
-fn is_foreign(program: &OsStr) -> bool {
-    use std::io::Read as _;
-    let path = std::env::var_os("PATH");
-    let program = program.to_string_lossy();
-    let mut files = crate::launch::candidates(&program, None, path.as_deref()).into_iter();
-    let file = files.find(|file| file.is_file());
-    let Some(mut file) = file.and_then(|file| File::open(file).ok()) else {
-        return false;
-    };
-    let mut start = [0; 4];
-    let known =
-        file.read_exact(&mut start).is_err() || &start == b"\x7fELF" || start.starts_with(b"#!");
-    // Other formats may have been registered with the kernel.
-    let registered = std::fs::read_dir("/proc/sys/fs/binfmt_misc").is_ok_and(|it| it.count() > 2);
-    !known && !registered
-}
-
 /// A stage at work.
 pub(super) struct Stage {
     pub(super) orders: Orders,
@@ -271,7 +253,9 @@ impl Stage {
         let Some((program, arguments)) = command.split_first() else {
             return ExitCode::from(CANNOT_RUN);
         };
-        let error = match is_foreign(program) {
+        let path = std::env::var_os("PATH");
+        let file = crate::launch::find_program(&program.to_string_lossy(), None, path.as_deref());
+        let error = match file.is_some_and(|file| crate::launch::is_foreign(&file)) {
             true => Some(nix::libc::ENOEXEC),
             // Comes back only if it fails.
             false => Command::new(program).args(arguments).exec().raw_os_error(),
