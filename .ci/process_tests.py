@@ -166,17 +166,17 @@ def signals(work):
                         f"children were there: {there}; exit {started.returncode}; took {took:.1f} s; {found}\n{out}{err}")
 
 
-def ctrl_c_on_a_terminal(work):
-    """A real ctrl-c: the terminal sends SIGINT to the foreground group, in which the server is not."""
-    word = new_word()
-    line = with_children(word, ["sleep", "1000"])
+def on_a_terminal(work, *arguments):
+    """Starts mcp-keel on a terminal of its own."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(work)
-        os.execv(KEEL, [KEEL, "check", "x", "--", "sh", "-c", line])
-    there = wait_for(lambda: len([it for it in running(word) if it[1].startswith(word)]) == 3)
-    time.sleep(0.3)
-    os.write(terminal, b"\x03")
+        os.execv(KEEL, [KEEL, *arguments])
+    return pid, terminal
+
+
+def ended(pid, terminal):
+    """The exit code, and everything that was seen on the terminal."""
     seen = b""
     try:
         while chunk := os.read(terminal, 4096):
@@ -185,6 +185,18 @@ def ctrl_c_on_a_terminal(work):
         pass
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(terminal)
+    return status, seen
+
+
+def ctrl_c_on_a_terminal(work):
+    """A real ctrl-c: the terminal sends SIGINT to the foreground group, in which the server is not."""
+    word = new_word()
+    line = with_children(word, ["sleep", "1000"])
+    pid, terminal = on_a_terminal(work, "check", "x", "--", "sh", "-c", line)
+    there = wait_for(lambda: len([it for it in running(word) if it[1].startswith(word)]) == 3)
+    time.sleep(0.3)
+    os.write(terminal, b"\x03")
+    status, seen = ended(pid, terminal)
     found = left(word)
     tally.check(there and status == 130 and not found, "ctrl-c on a terminal: exits 130 and leaves nothing behind",
                 f"children were there: {there}; exit {status}; {found}; {seen[-500:]}")
@@ -197,18 +209,8 @@ def ctrl_c_on_a_terminal(work):
 def the_terminal_is_ours(work):
     """Nothing that a server writes reaches the terminal but through us."""
     line = f"printf 'from the server' >/dev/tty; exec {shlex.join(scripted(tools=[TOOL]))}"
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(work)
-        os.execv(KEEL, [KEEL, "capture", "--", "sh", "-c", line])
-    seen = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            seen += chunk
-    except OSError:  # the other side is closed
-        pass
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.close(terminal)
+    pid, terminal = on_a_terminal(work, "capture", "--", "sh", "-c", line)
+    status, seen = ended(pid, terminal)
     tally.check(status == 0 and b"from the server" not in seen, "a server cannot write to our terminal", f"{status}: {seen[-500:]}")
 
 

@@ -19,6 +19,7 @@ mod closed;
 mod document;
 mod judge;
 mod meaning;
+mod pattern;
 mod prove;
 mod regex_sample;
 pub mod rules;

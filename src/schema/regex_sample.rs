@@ -3,46 +3,36 @@
 //! Enough for the patterns that contracts contain: literals, classes, groups, alternatives, counts. Look-around
 //! and references to groups are not understood; whoever asks checks the text against the real engine anyway.
 
+use super::pattern::Cursor;
+
 /// A few texts that should match, the shortest first. Empty where the pattern is not understood.
 pub(crate) fn matching(pattern: &str) -> Vec<String> {
     [false, true]
         .into_iter()
         .filter_map(|generous| {
             let mut reader = Reader {
-                characters: pattern.chars().collect(),
-                at: 0,
+                text: Cursor::new(pattern),
                 generous,
                 budget: 512,
             };
             let text = reader.alternatives()?;
-            (reader.at == reader.characters.len()).then_some(text)
+            reader.text.is_at_the_end().then_some(text)
         })
         .collect()
 }
 
 struct Reader {
-    characters: Vec<char>,
-    at: usize,
+    text: Cursor,
     /// Takes optional parts too.
     generous: bool,
     budget: usize,
 }
 
 impl Reader {
-    fn peek(&self) -> Option<char> {
-        self.characters.get(self.at).copied()
-    }
-
-    fn take(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += usize::from(found);
-        found
-    }
-
     /// The first alternative; the others are read and left.
     fn alternatives(&mut self) -> Option<String> {
         let first = self.sequence()?;
-        while self.take('|') {
+        while self.text.take('|') {
             self.sequence()?;
         }
         Some(first)
@@ -50,7 +40,7 @@ impl Reader {
 
     fn sequence(&mut self) -> Option<String> {
         let mut out = String::new();
-        while let Some(character) = self.peek() {
+        while let Some(character) = self.text.peek() {
             if character == '|' || character == ')' {
                 break;
             }
@@ -70,29 +60,15 @@ impl Reader {
     }
 
     fn atom(&mut self) -> Option<String> {
-        let character = self.peek()?;
-        self.at += 1;
+        let character = self.text.peek()?;
+        self.text.at += 1;
         Some(match character {
             '^' | '$' => String::new(),
             '.' => "a".to_owned(),
             '(' => {
-                if self.take('?') {
-                    match self.peek()? {
-                        ':' => self.at += 1,
-                        '<' | 'P' => {
-                            while self.peek()? != '>' {
-                                if matches!(self.peek()?, '=' | '!') {
-                                    return None;
-                                }
-                                self.at += 1;
-                            }
-                            self.at += 1;
-                        }
-                        _ => return None,
-                    }
-                }
+                self.text.take_head_of_group()?;
                 let inner = self.alternatives()?;
-                if !self.take(')') {
+                if !self.text.take(')') {
                     return None;
                 }
                 inner
@@ -107,8 +83,8 @@ impl Reader {
     }
 
     fn escape(&mut self) -> Option<Escape> {
-        let character = self.peek()?;
-        self.at += 1;
+        let character = self.text.peek()?;
+        self.text.at += 1;
         Some(match character {
             'b' => Escape::Boundary,
             'd' => Escape::One('1'),
@@ -120,15 +96,10 @@ impl Reader {
             't' => Escape::One('\t'),
             'r' => Escape::One('\r'),
             'p' | 'P' => {
-                if !self.take('{') {
+                if !self.text.take('{') {
                     return None;
                 }
-                let start = self.at;
-                while self.peek()? != '}' {
-                    self.at += 1;
-                }
-                let name: String = self.characters[start..self.at].iter().collect();
-                self.at += 1;
+                let name = self.text.take_until('}')?;
                 Escape::One(if name.starts_with('N') { '1' } else { 'a' })
             }
             'u' | 'x' | '0'..='9' | 'k' | 'c' => return None,
@@ -138,25 +109,25 @@ impl Reader {
 
     /// One character of a class.
     fn class(&mut self) -> Option<char> {
-        let negated = self.take('^');
+        let negated = self.text.take('^');
         let mut members: Vec<(char, char)> = Vec::new();
         let mut first = true;
-        while first || self.peek()? != ']' {
+        while first || self.text.peek()? != ']' {
             first = false;
-            let mut from = self.peek()?;
-            self.at += 1;
-            if from == '[' && self.peek() == Some(':') {
+            let mut from = self.text.peek()?;
+            self.text.at += 1;
+            if from == '[' && self.text.peek() == Some(':') {
                 return None;
             }
             if from == '\\' {
-                let class: &[(char, char)] = match self.peek()? {
+                let class: &[(char, char)] = match self.text.peek()? {
                     'd' => &[('0', '9')],
                     'w' => &[('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')],
                     's' => &[(' ', ' '), ('\t', '\r')],
                     _ => &[],
                 };
                 if !class.is_empty() {
-                    self.at += 1;
+                    self.text.at += 1;
                     members.extend(class);
                     continue;
                 }
@@ -165,15 +136,12 @@ impl Reader {
                     Escape::Boundary => return None,
                 }
             }
-            let ranged = self.peek() == Some('-')
-                && self
-                    .characters
-                    .get(self.at + 1)
-                    .is_some_and(|it| *it != ']');
+            let ranged =
+                self.text.peek() == Some('-') && self.text.behind(1).is_some_and(|it| it != ']');
             if ranged {
-                self.at += 1;
-                let mut to = self.peek()?;
-                self.at += 1;
+                self.text.at += 1;
+                let mut to = self.text.peek()?;
+                self.text.at += 1;
                 if to == '\\' {
                     match self.escape()? {
                         Escape::One(character) => to = character,
@@ -185,7 +153,7 @@ impl Reader {
                 members.push((from, from));
             }
         }
-        self.at += 1;
+        self.text.at += 1;
         let inside = |it: char| members.iter().any(|(from, to)| (*from..=*to).contains(&it));
         let pleasant = ['a', 'A', '1', '0', '-', '_', ' ', '!', 'ü'];
         pleasant
@@ -196,33 +164,14 @@ impl Reader {
 
     /// How often the last atom stands.
     fn count(&mut self) -> Option<(usize, usize)> {
-        let range = match self.peek() {
-            Some('*') => (0, usize::MAX),
-            Some('+') => (1, usize::MAX),
-            Some('?') => (0, 1),
-            Some('{') => {
-                let start = self.at + 1;
-                let end = start + self.characters[start..].iter().position(|it| *it == '}')?;
-                let text: String = self.characters[start..end].iter().collect();
-                let (least, most) = match text.split_once(',') {
-                    Some((least, "")) => (least.parse().ok()?, usize::MAX),
-                    Some((least, most)) => (least.parse().ok()?, most.parse().ok()?),
-                    None => {
-                        let exact = text.parse().ok()?;
-                        (exact, exact)
-                    }
-                };
-                self.at = end;
-                (least, most)
-            }
-            _ => return Some((1, 1)),
+        let Some((least, most)) = self.text.take_count()? else {
+            return Some((1, 1));
         };
-        self.at += 1;
         // Lazy and possessive marks change how, not what, is matched.
-        if matches!(self.peek(), Some('?' | '+')) {
-            self.at += 1;
+        if matches!(self.text.peek(), Some('?' | '+')) {
+            self.text.at += 1;
         }
-        Some(range)
+        Some((least, most.unwrap_or(usize::MAX)))
     }
 }
 

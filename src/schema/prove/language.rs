@@ -8,6 +8,8 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
+use super::super::pattern::Cursor;
+
 /// What is known about two patterns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Inclusion {
@@ -98,8 +100,7 @@ struct Automaton {
 impl Automaton {
     fn of(pattern: &str, dot: &[(u32, u32)]) -> Option<Self> {
         let mut parser = Parser {
-            text: pattern.chars().collect(),
-            at: 0,
+            text: Cursor::new(pattern),
             dot,
             automaton: Self::default(),
         };
@@ -111,7 +112,7 @@ impl Automaton {
         parser.automaton.empty[start].push(anywhere);
         parser.automaton.moves[anywhere].push((all.clone(), anywhere));
         loop {
-            let anchored = parser.take('^');
+            let anchored = parser.text.take('^');
             let (from, to, closed) = parser.sequence(true)?;
             let begin = if anchored { start } else { anywhere };
             parser.automaton.empty[begin].push(from);
@@ -123,11 +124,11 @@ impl Automaton {
                 parser.automaton.moves[tail].push((all.clone(), tail));
                 parser.automaton.empty[tail].push(end);
             }
-            if !parser.take('|') {
+            if !parser.text.take('|') {
                 break;
             }
         }
-        if parser.at != parser.text.len() {
+        if !parser.text.is_at_the_end() {
             return None;
         }
         let mut automaton = parser.automaton;
@@ -174,43 +175,33 @@ impl Automaton {
 }
 
 struct Parser<'d> {
-    text: Vec<char>,
-    at: usize,
+    text: Cursor,
     dot: &'d [(u32, u32)],
     automaton: Automaton,
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> Option<char> {
-        self.text.get(self.at).copied()
-    }
-
-    fn take(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += usize::from(found);
-        found
-    }
-
     /// A sequence of atoms: where it starts and ends, and whether a closing `$` stood behind it.
     fn sequence(&mut self, top: bool) -> Option<(usize, usize, bool)> {
         let start = self.automaton.state()?;
         let mut end = start;
         loop {
-            match self.peek() {
+            match self.text.peek() {
                 None | Some('|' | ')') => return Some((start, end, false)),
                 Some('$') if top => {
-                    self.at += 1;
+                    self.text.at += 1;
                     // Only at the very end of an alternative is a `$` simple.
-                    return matches!(self.peek(), None | Some('|')).then_some((start, end, true));
+                    return matches!(self.text.peek(), None | Some('|'))
+                        .then_some((start, end, true));
                 }
                 Some('^' | '$') => return None,
                 Some(_) => {
-                    let begin = self.at;
+                    let begin = self.text.at;
                     let (from, to) = self.atom()?;
                     let (least, most) = self.count()?;
-                    let after = self.at;
+                    let after = self.text.at;
                     end = self.repeat(end, (from, to), begin, least, most)?;
-                    self.at = after;
+                    self.text.at = after;
                 }
             }
         }
@@ -232,7 +223,7 @@ impl Parser<'_> {
             return None;
         }
         while copies.len() < wanted {
-            self.at = begin;
+            self.text.at = begin;
             copies.push(self.atom()?);
         }
         let finish = self.automaton.state()?;
@@ -257,8 +248,8 @@ impl Parser<'_> {
     }
 
     fn atom(&mut self) -> Option<(usize, usize)> {
-        let character = self.peek()?;
-        self.at += 1;
+        let character = self.text.peek()?;
+        self.text.at += 1;
         let ranges: Ranges = match character {
             '(' => return self.group(),
             '[' => self.class()?,
@@ -273,36 +264,22 @@ impl Parser<'_> {
     }
 
     fn group(&mut self) -> Option<(usize, usize)> {
-        if self.take('?') {
-            match self.peek()? {
-                ':' => self.at += 1,
-                '<' | 'P' => {
-                    while self.peek()? != '>' {
-                        if matches!(self.peek()?, '=' | '!') {
-                            return None;
-                        }
-                        self.at += 1;
-                    }
-                    self.at += 1;
-                }
-                _ => return None,
-            }
-        }
+        self.text.take_head_of_group()?;
         let (start, end) = (self.automaton.state()?, self.automaton.state()?);
         loop {
             let (from, to, _) = self.sequence(false)?;
             self.automaton.empty[start].push(from);
             self.automaton.empty[to].push(end);
-            if !self.take('|') {
+            if !self.text.take('|') {
                 break;
             }
         }
-        self.take(')').then_some((start, end))
+        self.text.take(')').then_some((start, end))
     }
 
     fn escape(&mut self) -> Option<Ranges> {
-        let character = self.peek()?;
-        self.at += 1;
+        let character = self.text.peek()?;
+        self.text.at += 1;
         let one = |it: char| vec![(it as u32, it as u32)];
         Some(match character {
             'd' => DIGIT.to_vec(),
@@ -324,32 +301,30 @@ impl Parser<'_> {
     }
 
     fn code_point(&mut self, digits: usize) -> Option<Ranges> {
-        let text: String = self.text.get(self.at..self.at + digits)?.iter().collect();
-        let value = u32::from_str_radix(&text, 16).ok()?;
+        let value = u32::from_str_radix(&self.text.take_text(digits)?, 16).ok()?;
         // Half of a surrogate pair is not a character.
         char::from_u32(value)?;
-        self.at += digits;
         Some(vec![(value, value)])
     }
 
     fn class(&mut self) -> Option<Ranges> {
-        let inverted = self.take('^');
+        let inverted = self.text.take('^');
         let mut ranges: Ranges = Vec::new();
         let mut first = true;
-        while first || self.peek()? != ']' {
+        while first || self.text.peek()? != ']' {
             // An empty class and a leading bracket mean different things to different engines.
-            if first && self.peek()? == ']' {
+            if first && self.text.peek()? == ']' {
                 return None;
             }
             first = false;
             let from = self.member()?;
             let ranged =
-                self.peek() == Some('-') && self.text.get(self.at + 1).is_some_and(|it| *it != ']');
+                self.text.peek() == Some('-') && self.text.behind(1).is_some_and(|it| it != ']');
             if !ranged {
                 ranges.extend(from);
                 continue;
             }
-            self.at += 1;
+            self.text.at += 1;
             let to = self.member()?;
             match (from.as_slice(), to.as_slice()) {
                 ([(low, same_low)], [(high, same_high)])
@@ -360,48 +335,29 @@ impl Parser<'_> {
                 _ => return None,
             }
         }
-        self.at += 1;
+        self.text.at += 1;
         Some(if inverted { negated(&ranges) } else { ranges })
     }
 
     fn member(&mut self) -> Option<Ranges> {
-        let character = self.peek()?;
-        self.at += 1;
+        let character = self.text.peek()?;
+        self.text.at += 1;
         match character {
-            '\\' if self.peek() == Some('b') => None,
+            '\\' if self.text.peek() == Some('b') => None,
             '\\' => self.escape(),
             '[' => None,
             // Set operations of newer engines.
-            '&' if self.peek() == Some('&') => None,
+            '&' if self.text.peek() == Some('&') => None,
             other => Some(vec![(other as u32, other as u32)]),
         }
     }
 
     fn count(&mut self) -> Option<(usize, Option<usize>)> {
-        let range = match self.peek() {
-            Some('*') => (0, None),
-            Some('+') => (1, None),
-            Some('?') => (0, Some(1)),
-            Some('{') => {
-                let start = self.at + 1;
-                let end = start + self.text.get(start..)?.iter().position(|it| *it == '}')?;
-                let text: String = self.text[start..end].iter().collect();
-                let range = match text.split_once(',') {
-                    Some((least, "")) => (least.parse().ok()?, None),
-                    Some((least, most)) => (least.parse().ok()?, Some(most.parse().ok()?)),
-                    None => {
-                        let exact: usize = text.parse().ok()?;
-                        (exact, Some(exact))
-                    }
-                };
-                self.at = end;
-                range
-            }
-            _ => return Some((1, Some(1))),
+        let Some(range) = self.text.take_count()? else {
+            return Some((1, Some(1)));
         };
-        self.at += 1;
-        self.take('?');
-        if matches!(self.peek(), Some('+' | '*' | '{')) {
+        self.text.take('?');
+        if matches!(self.text.peek(), Some('+' | '*' | '{')) {
             return None;
         }
         range.1.is_none_or(|most| most >= range.0).then_some(range)
