@@ -650,6 +650,19 @@ fn the_server_sees_only_what_it_was_given() {
     assert_eq!(description.as_str(), Some("- - yes UTC C.UTF-8 0"));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn the_server_leads_a_session_of_its_own_and_has_no_terminal() {
+    let scenario = r#"{"tools":[{"name":"$pid","description":"$file{/proc/self/stat}"}]}"#;
+    let captured = Capture::of(scenario).run().unwrap();
+    let told = |member| captured.lists.tools[0].get(member)?.as_str();
+    // Behind the name of the program: state, parent, group, session, terminal.
+    let (_, rest) = told("description").unwrap().rsplit_once(')').unwrap();
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let pid = told("name").unwrap();
+    assert_eq!(fields[2..5], [pid, pid, "0"]);
+}
+
 #[test]
 fn the_working_folder_is_the_one_asked_for() {
     let folder = tempfile::tempdir().unwrap();
