@@ -338,9 +338,9 @@ mod strays {
                 let of_another = claim
                     .as_ref()
                     .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
+                self.in_doubt |= is_left_to_us && environment.is_empty();
                 // A daemon that also emptied its environment. It was left to us, is in a group that this program
                 // never starts anything in, and there is no other launch that it could belong to.
-                self.in_doubt |= is_left_to_us && environment.is_empty();
                 let unclaimed = is_left_to_us && !of_another && self.is_alone();
                 let in_group = process.group == self.leader && self.leader != 0;
                 if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
