@@ -24,6 +24,8 @@ struct State {
     changes: HashMap<Kind, usize>,
     moved: bool,
     noise: Noise,
+    /// The noise before the last answer.
+    noise_before: Noise,
     spoke: bool,
     failure: Option<CaptureError>,
 }
@@ -71,6 +73,7 @@ impl Inbox {
         let mut state = self.state();
         let method = state.open.remove(&id)?;
         state.answers.insert(id, answer);
+        state.noise_before = state.noise.clone();
         Some(method)
     }
 
@@ -83,6 +86,7 @@ impl Inbox {
     pub(super) fn greeted(&self, era: Era, result: Json) {
         let mut state = self.state();
         state.greeting = Some((era, result));
+        state.noise_before = state.noise.clone();
         state.open.clear();
     }
 
@@ -140,6 +144,11 @@ impl Inbox {
     /// All noise so far.
     pub(super) fn all_noise(&self) -> Noise {
         self.state().noise.clone()
+    }
+
+    /// The noise that came before the last answer. How much of what follows it is still read is a matter of luck.
+    pub(super) fn noise_before_the_end(&self) -> Noise {
+        self.state().noise_before.clone()
     }
 
     /// Nothing more can be learnt from this server. The first reason is the one that counts.

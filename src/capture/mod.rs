@@ -348,7 +348,7 @@ async fn finished(
                 |lists: Lists| Surface::new(&greeting, lists, client.clone(), Scope::FULL);
             let again = again.map(surface);
             let mut surface = surface(lists.clone());
-            note_noise(&mut surface, &inbox.all_noise(), place);
+            note_noise(&mut surface, &inbox.noise_before_the_end(), place);
             surface
                 .notes
                 .extend(sandbox.iter().flat_map(|it| it.notes()));

@@ -216,7 +216,7 @@ fn an_old_server_may_not_send_us_elsewhere_nor_leave_us_without_an_address() {
                 Double::start(move |request: &Request, connection: &mut dyn Connection| {
                     match request.method.as_str() {
                         "GET" => write_last(connection, format!("{EVENTS}{events}")),
-                        _ => write(connection, whole("405 Method Not Allowed", "", "")),
+                        _ => write(connection, whole("202 Accepted", "", "")),
                     }
                 });
             Keel::new()
