@@ -17,6 +17,7 @@ mod error;
 pub(crate) mod fuzzed;
 pub mod http;
 mod inbox;
+mod introduction;
 mod lists;
 mod opening;
 mod redacted;

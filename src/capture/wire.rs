@@ -14,7 +14,7 @@
 //! What is held in memory is bounded at every point ([`Limits`]): a line, the values in it, all answers together, and
 //! what we answered and the server has not read.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,6 +34,7 @@ use tokio::time::Instant;
 use super::Limits;
 use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
+use super::introduction::{capabilities, meta};
 use super::opening::{DISCOVER, Greeting, INITIALIZE, Opening, Step};
 use crate::canonical::reader::{Problem, parse_within};
 use crate::canonical::{self, Json, Object, to_compact};
@@ -647,60 +648,4 @@ fn ids_in(line: &[u8]) -> impl Iterator<Item = i64> {
             .unwrap_or(rest.len());
         std::str::from_utf8(&rest[..end]).ok()?.parse().ok()
     })
-}
-
-/// What a client says of itself with every request.
-fn meta(client: &ClientProfile) -> serde_json::Value {
-    serde_json::json!({
-        "io.modelcontextprotocol/protocolVersion": Era::Modern.revision(),
-        "io.modelcontextprotocol/clientInfo": { "name": client.name, "version": client.version },
-        "io.modelcontextprotocol/clientCapabilities": capabilities(&client.capabilities, Era::Modern),
-    })
-}
-
-/// What is announced of a capability that every client describes in the same way; else an empty object.
-fn detail(name: &str) -> serde_json::Value {
-    match name {
-        "listChanged" => true.into(),
-        "io.modelcontextprotocol/ui" => {
-            serde_json::json!({"mimeTypes": ["text/html;profile=mcp-app"]})
-        }
-        _ => serde_json::json!({}),
-    }
-}
-
-/// The capabilities of a profile as they are announced: each name an empty object.
-///
-/// A dot descends (`elicitation.url`), a name with a slash is an extension's (`io.modelcontextprotocol/ui`), and
-/// `tasks` alone announces all of it, because its empty object announces nothing; since 2026-07-28 it is an extension.
-fn capabilities(names: &BTreeSet<String>, era: Era) -> serde_json::Value {
-    const ALL_OF_TASKS: [&str; 4] = [
-        "tasks.list",
-        "tasks.cancel",
-        "tasks.requests.sampling.createMessage",
-        "tasks.requests.elicitation.create",
-    ];
-    let mut announced = serde_json::Map::new();
-    for name in names {
-        let names = match (name.as_str(), era) {
-            ("tasks", Era::Legacy) => &ALL_OF_TASKS[..],
-            ("tasks", Era::Modern) => &["io.modelcontextprotocol/tasks"],
-            (name, _) => &[name],
-        };
-        for name in names {
-            let path: Vec<&str> = match name.contains('/') {
-                true => vec!["extensions", name],
-                false => name.split('.').collect(),
-            };
-            let mut at = &mut announced;
-            for step in path {
-                let next = at.entry(step).or_insert_with(|| detail(step));
-                let serde_json::Value::Object(next) = next else {
-                    break;
-                };
-                at = next;
-            }
-        }
-    }
-    serde_json::Value::Object(announced)
 }

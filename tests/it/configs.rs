@@ -363,6 +363,21 @@ fn the_address_of_a_package_refers_to_its_arguments_and_variables() {
 }
 
 #[test]
+fn the_registry_that_a_package_names_is_told_because_the_runtime_asks_its_own() {
+    let keel = Keel::new().file(
+        "server.json",
+        r#"{"name": "io.example/a", "packages": [{"registryType": "npm", "registryBaseUrl": "https://packages.example",
+            "identifier": "a", "version": "1.0.0", "transport": {"type": "stdio"}}]}"#,
+    );
+    let listed = listed_at(&keel.folder().join("server.json"), &[], &[]).unwrap();
+    let notes = listed.notes.join("\n");
+    assert!(
+        notes.contains("its registry is https://packages.example"),
+        "{notes}"
+    );
+}
+
+#[test]
 fn what_has_another_shape_is_not_taken_for_nothing() {
     let clients = [
         (r#""args": "server.py""#, "this is not a list"),
