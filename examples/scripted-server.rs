@@ -102,9 +102,10 @@ fn main() -> ExitCode {
         eprintln!("usage: scripted-server SCENARIO");
         return ExitCode::from(64);
     };
-    let text = match argument.trim_start().starts_with('{') {
-        true => argument,
-        false => std::fs::read_to_string(&argument).expect("the scenario can be read"),
+    let text = if argument.trim_start().starts_with('{') {
+        argument
+    } else {
+        std::fs::read_to_string(&argument).expect("the scenario can be read")
     };
     let scenario: Members = serde_json::from_str(&text).expect("the scenario is a JSON object");
     let server = Server {
@@ -254,9 +255,10 @@ impl Server {
         if let Some(pages) = self.pages().get(method) {
             let page: usize = cursor.map_or(Some(0), |cursor| cursor.parse().ok())?;
             let items = one_line(pages.get(page)?);
-            let next = match page + 1 < pages.len() {
-                true => format!(r#","nextCursor":"{}""#, page + 1),
-                false => String::new(),
+            let next = if page + 1 < pages.len() {
+                format!(r#","nextCursor":"{}""#, page + 1)
+            } else {
+                String::new()
             };
             return Some(format!(r#"{{"{member}":{items}{next}}}"#));
         }

@@ -15,9 +15,10 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     File::open(path)?
         .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > MAX_BYTES {
-        true => Err(ErrorKind::FileTooLarge.into()),
-        false => Ok(bytes),
+    if bytes.len() as u64 > MAX_BYTES {
+        Err(ErrorKind::FileTooLarge.into())
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -26,12 +27,13 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
 fn is_file(path: &Path) -> Result<()> {
     let kind = std::fs::metadata(path)?.file_type();
     let is_meant = ["/dev", "/proc"].iter().any(|it| path.starts_with(it));
-    match kind.is_file() || kind.is_dir() || is_meant {
-        true => Ok(()),
-        false => Err(Error::new(
+    if kind.is_file() || kind.is_dir() || is_meant {
+        Ok(())
+    } else {
+        Err(Error::new(
             ErrorKind::InvalidInput,
             "it is no file, but a pipe or a device",
-        )),
+        ))
     }
 }
 

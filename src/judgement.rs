@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::canonical::Json;
+use crate::keyword_enum::keyword_enum;
 
 /// What a change does to callers. Ordered: the worst is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -45,35 +46,5 @@ pub enum Proof {
     Undecided(String),
 }
 
-macro_rules! words {
-    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
-        impl $type {
-            /// All of them, least first.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// The word for it in every format.
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-        }
-
-        impl std::fmt::Display for $type {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.word())
-            }
-        }
-
-        impl std::str::FromStr for $type {
-            type Err = ();
-
-            fn from_str(word: &str) -> Result<Self, ()> {
-                Self::ALL.iter().copied().find(|it| it.word() == word).ok_or(())
-            }
-        }
-    };
-}
-
-pub(crate) use words;
-
-words!(Level { Cosmetic = "cosmetic", Additive = "additive", Risky = "risky", Breaking = "breaking" });
-words!(Exposure { None = "none", Low = "low", Medium = "medium", High = "high" });
+keyword_enum!(Level { Cosmetic = "cosmetic", Additive = "additive", Risky = "risky", Breaking = "breaking" });
+keyword_enum!(Exposure { None = "none", Low = "low", Medium = "medium", High = "high" });

@@ -18,12 +18,13 @@ pub mod judgement;
 
 mod bounded;
 mod git;
+mod keyword_enum;
 
 pub mod surface;
 
 pub mod redact;
 
-pub mod ours;
+pub mod own_env;
 
 pub mod launch;
 

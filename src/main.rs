@@ -6,7 +6,7 @@ fn main() -> ExitCode {
     if let Some(code) = mcp_keel::launch::sandbox::stage() {
         return code;
     }
-    mcp_keel::ours::hide();
+    mcp_keel::own_env::hide();
     mcp_keel::launch::install_guards();
     ExitCode::from(mcp_keel::cli::main(std::env::args_os()))
 }

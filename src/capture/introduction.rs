@@ -43,9 +43,10 @@ pub(super) fn capabilities(names: &BTreeSet<String>, era: Era) -> serde_json::Va
             (name, _) => &[name],
         };
         for name in names {
-            let path: Vec<&str> = match name.contains('/') {
-                true => vec!["extensions", name],
-                false => name.split('.').collect(),
+            let path: Vec<&str> = if name.contains('/') {
+                vec!["extensions", name]
+            } else {
+                name.split('.').collect()
             };
             let mut at = &mut announced;
             for step in path {

@@ -101,9 +101,12 @@ impl Lister<'_> {
 
     /// Lists some kinds, all requests under way together.
     async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
-        let list = async |kind| match kinds.contains(&kind) {
-            true => self.pages(kind).await.map(Some),
-            false => Ok(None),
+        let list = async |kind| {
+            if kinds.contains(&kind) {
+                self.pages(kind).await.map(Some)
+            } else {
+                Ok(None)
+            }
         };
         let (tools, prompts, resources, templates) = tokio::try_join!(
             list(Kind::Tool),

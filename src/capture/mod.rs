@@ -32,7 +32,7 @@ use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use tokio::io::AsyncRead;
 
 use crate::canonical::Json;
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
@@ -71,7 +71,7 @@ pub struct Limits {
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
     /// List everything once more on the same connection, after this long.
-    pub again: Option<Duration>,
+    pub relist_after: Option<Duration>,
     /// How long the server may take to end by itself.
     pub patience: Patience,
 }
@@ -92,7 +92,7 @@ impl Default for Limits {
             cursor: 64 * 1024,
             unread: MIB,
             relists: 8,
-            again: None,
+            relist_after: None,
             patience: Patience::default(),
         }
     }
@@ -132,7 +132,7 @@ pub struct Captured {
     pub lists: Lists,
     /// The same as a surface, with what was noticed on the way.
     pub surface: Surface,
-    /// What the same connection listed the second time, where [`Limits::again`] asks for it.
+    /// What the same connection listed the second time, where [`Limits::relist_after`] asks for it.
     pub again: Option<Surface>,
     /// The end of what the server wrote to stderr, raw.
     pub stderr: Vec<u8>,
@@ -180,7 +180,7 @@ pub enum Eras {
     Both,
 }
 
-words!(Eras { Auto = "auto", Modern = "modern", Legacy = "legacy", Both = "both" });
+keyword_enum!(Eras { Auto = "auto", Modern = "modern", Legacy = "legacy", Both = "both" });
 
 /// Which eras of the protocol are tried in one capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -428,7 +428,7 @@ where
     };
     let capabilities = greeting.get("capabilities");
     let lists = lister.all(capabilities).await?;
-    let again = match limits.again {
+    let again = match limits.relist_after {
         Some(pause) => Some(lister.again(capabilities, pause).await?),
         None => None,
     };

@@ -218,9 +218,10 @@ fn read_discover(answer: Answer) -> Result<Discovered, CaptureError> {
                     kind,
                 });
             }
-            match offered.iter().any(|it| it == Era::Modern.revision()) {
-                true => Ok(Discovered::Modern(result)),
-                false => other_revisions(offered),
+            if offered.iter().any(|it| it == Era::Modern.revision()) {
+                Ok(Discovered::Modern(result))
+            } else {
+                other_revisions(offered)
             }
         }
         Answer::Error(error) => {
@@ -247,11 +248,12 @@ fn read_discover(answer: Answer) -> Result<Discovered, CaptureError> {
 /// A server that knows `server/discover`, and not our revision: one of the old era is as good as any.
 fn other_revisions(offered: Vec<String>) -> Result<Discovered, CaptureError> {
     let said = super::inbox::shortened(&offered.join(", "));
-    match offered.iter().any(|it| Era::of(it) == Era::Legacy) {
-        true => Ok(Discovered::Legacy {
+    if offered.iter().any(|it| Era::of(it) == Era::Legacy) {
+        Ok(Discovered::Legacy {
             said: format!("an offer of {said}"),
-        }),
-        false => Err(CaptureError::NoCommonRevision { offered: said }),
+        })
+    } else {
+        Err(CaptureError::NoCommonRevision { offered: said })
     }
 }
 

@@ -452,9 +452,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         ]);
         self.write(to_compact(&reply));
         let limit = self.limits.unread;
-        match self.unread.load(Ordering::Relaxed) > limit {
-            true => Err(CaptureError::Unread { limit }),
-            false => Ok(()),
+        if self.unread.load(Ordering::Relaxed) > limit {
+            Err(CaptureError::Unread { limit })
+        } else {
+            Ok(())
         }
     }
 

@@ -29,7 +29,7 @@ const REPORT: &str = "mcp-keel-report.json";
 type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
-    let env: Environment = crate::ours::vars()
+    let env: Environment = crate::own_env::vars()
         .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -47,10 +47,10 @@ pub(super) async fn run() -> Result<Exit, Error> {
         })?;
     }
     let plan = plan::resolve(&inputs.check.server, Some(&inputs.check.policy))?;
-    let plan = match inputs.merge.is_empty() {
-        true => plan::verified(shards::cut(plan, &inputs.check.shard)?)?,
-        // Nothing is started: others have done that.
-        false => plan,
+    let plan = if inputs.merge.is_empty() {
+        plan::verified(shards::cut(plan, &inputs.check.shard)?)?
+    } else {
+        plan
     };
     let manifests = Arc::new(manifests(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
@@ -115,15 +115,13 @@ async fn check(
         plan.policy.require_version_bump = false;
     }
     let plan = Arc::new(plan);
-    let live = match inputs.merge.is_empty() {
-        true => {
-            let examined = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
-            let mut live = examined.report;
-            rebase(&mut live, &prefix);
-            live
-        }
-        // The jobs that wrote them have counted from the root already.
-        false => shards::merged(&inputs.merge)?,
+    let live = if inputs.merge.is_empty() {
+        let examined = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
+        let mut live = examined.report;
+        rebase(&mut live, &prefix);
+        live
+    } else {
+        shards::merged(&inputs.merge)?
     };
     let mut answered = Answered {
         verdict: live.verdict,

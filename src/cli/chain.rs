@@ -82,9 +82,10 @@ fn look(args: &ChainArgs, mode: Mode) -> Result<Outcome, Error> {
     let documented = look_as(args, mode, Variant::Documented)?;
     let reach = |outcome: &Outcome| outcome.failed_at.unwrap_or(usize::MAX);
     Ok(
-        match documented.verified || reach(&documented) > reach(&current) {
-            true => documented,
-            false => current,
+        if documented.verified || reach(&documented) > reach(&current) {
+            documented
+        } else {
+            current
         },
     )
 }
@@ -181,9 +182,10 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
         }
     };
     output::print(&text)?;
-    Ok(match outcome.verified && outcome.valid {
-        true => Exit::Pass,
-        false => Exit::Verification,
+    Ok(if outcome.verified && outcome.valid {
+        Exit::Pass
+    } else {
+        Exit::Verification
     })
 }
 

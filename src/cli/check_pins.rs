@@ -253,9 +253,10 @@ fn judged(
         )
     })?;
     let (changes, places): (Vec<_>, Vec<String>) = placed.into_iter().unzip();
-    let status = match changes.is_empty() {
-        true => Status::Clean,
-        false => Status::Drifted,
+    let status = if changes.is_empty() {
+        Status::Clean
+    } else {
+        Status::Drifted
     };
     let line = |at: &str| {
         file.document

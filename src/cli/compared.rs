@@ -126,9 +126,10 @@ impl Compared<'_> {
                 release.source
             );
             let note = note("version-decreased", None, message);
-            findings.push(match policy.require_version_bump {
-                true => demanded(policy, note),
-                false => finding(policy, note),
+            findings.push(if policy.require_version_bump {
+                demanded(policy, note)
+            } else {
+                finding(policy, note)
             });
         }
         if version.moved == Moved::Up && !changes.iter().any(|change| is_drift(change)) {

@@ -13,9 +13,10 @@ pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
             format!("what the {} profile covers is fixed", args.profile),
         ));
     }
-    let dialect = match args.profile.is_python() {
-        true => Dialect::Python,
-        false => Dialect::Json,
+    let dialect = if args.profile.is_python() {
+        Dialect::Python
+    } else {
+        Dialect::Json
     };
     let surfaces = sources::read(&args.source, dialect, &args.sandbox).await?;
     let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;

@@ -73,7 +73,7 @@ fn facts(reach: &Reach) -> Facts {
     let Some(launch) = reach.launch() else {
         return Facts::default();
     };
-    let seen = crate::launch::environment(launch, crate::ours::vars()).unwrap_or_default();
+    let seen = crate::launch::environment(launch, crate::own_env::vars()).unwrap_or_default();
     let variable = |names: &[&str]| {
         let mut found = names.iter().filter_map(|name| {
             let value = seen.variables.get(std::ffi::OsStr::new(name))?;
@@ -101,5 +101,5 @@ fn host_name() -> Option<String> {
 
 #[cfg(not(unix))]
 fn host_name() -> Option<String> {
-    crate::ours::var("COMPUTERNAME")?.into_string().ok()
+    crate::own_env::var("COMPUTERNAME")?.into_string().ok()
 }

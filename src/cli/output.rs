@@ -85,7 +85,7 @@ pub(super) fn render(report: &Report, format: Format, style: Style) -> String {
 /// How stdout wants to be written to.
 pub(super) fn style(color: Color) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
-    let set = |name: &str| crate::ours::var(name).is_some_and(|value| !value.is_empty());
+    let set = |name: &str| crate::own_env::var(name).is_some_and(|value| !value.is_empty());
     Style {
         color: match color {
             Color::Always => true,
@@ -93,7 +93,7 @@ pub(super) fn style(color: Color) -> Style {
             Color::Auto if set("NO_COLOR") => false,
             Color::Auto if set("CLICOLOR_FORCE") => true,
             Color::Auto => {
-                is_terminal && crate::ours::var("TERM").is_none_or(|term| term != "dumb")
+                is_terminal && crate::own_env::var("TERM").is_none_or(|term| term != "dumb")
             }
         },
         width: if is_terminal {

@@ -73,9 +73,10 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
     for (key, value) in &args.env {
         words.push("--env".to_owned());
         // The value may be a secret, and this line may end up in a public log.
-        words.push(match is_secret(key, value) {
-            true => format!("{key}=\"${key}\""),
-            false => quote(&format!("{key}={value}")),
+        words.push(if is_secret(key, value) {
+            format!("{key}=\"${key}\"")
+        } else {
+            quote(&format!("{key}={value}"))
         });
     }
     if args.url.is_some() {

@@ -129,12 +129,13 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
                 .ok()
                 .and_then(|bytes| parse(&bytes).ok());
             // What is pinned already is not written again: a lock states times, and they would be all that changed.
-            match !keys.is_empty() && changes.is_empty() {
-                true => None,
-                false => Some(
+            if !keys.is_empty() && changes.is_empty() {
+                None
+            } else {
+                Some(
                     lock(document.as_ref(), &keys, target, surface)
                         .map_err(|error| refused(&error))?,
-                ),
+                )
             }
         }
         Some(Foreign::FastMcp(pins)) => {
@@ -171,9 +172,10 @@ fn lock(
     target: &Target,
     surface: &Surface,
 ) -> Result<String, crate::baseline::foreign::toolpin_write::WriteError> {
-    let name = match target.is_unnamed() {
-        true => surface.server_name().unwrap_or(&target.name),
-        false => &target.name,
+    let name = if target.is_unnamed() {
+        surface.server_name().unwrap_or(&target.name)
+    } else {
+        &target.name
     };
     let launch = target.reach.launch();
     // An argument can hold a secret, and a lock is committed.
@@ -209,9 +211,10 @@ fn report(target: &Target, surface: &Surface, changes: Vec<pinned::Placed>) -> S
         ..Policy::default()
     };
     let changes: Vec<_> = changes.into_iter().map(|(change, _)| change).collect();
-    let status = match changes.is_empty() {
-        true => Status::Clean,
-        false => Status::Drifted,
+    let status = if changes.is_empty() {
+        Status::Clean
+    } else {
+        Status::Drifted
     };
     let located = |judged| Located {
         judged,

@@ -380,7 +380,7 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         limits.total = limits.total.max(10 * timeout);
     }
     if let Some(pause) = args.settle.map(Duration::from_secs).or(server.settle) {
-        limits.again = Some(pause);
+        limits.relist_after = Some(pause);
         limits.total += pause;
     }
     let mut client = server.client;

@@ -72,7 +72,7 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             sandbox: args.sandbox.with(server.sandbox, server.sandbox_required),
         };
         launch
-            .verify(crate::ours::vars())
+            .verify(crate::own_env::vars())
             .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
         Ok(launch)
     };
@@ -108,9 +108,10 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         Some(typed) => split(typed)?,
         None => http.start.clone(),
     };
-    let start = match start.is_empty() {
-        true => None,
-        false => Some(launch(start)?),
+    let start = if start.is_empty() {
+        None
+    } else {
+        Some(launch(start)?)
     };
     if start
         .as_ref()
@@ -164,5 +165,5 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
 
 /// A variable of our environment.
 pub(super) fn variable(name: &str) -> Option<String> {
-    crate::ours::var(name)?.into_string().ok()
+    crate::own_env::var(name)?.into_string().ok()
 }

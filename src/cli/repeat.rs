@@ -235,7 +235,7 @@ async fn confirm(
 
 fn limits(target: &Target, twice: bool) -> Limits {
     let mut limits = target.limits.clone();
-    limits.again = limits.again.or(twice.then_some(Duration::ZERO));
+    limits.relist_after = limits.relist_after.or(twice.then_some(Duration::ZERO));
     limits
 }
 
@@ -294,7 +294,7 @@ impl Repeated<'_> {
         if variation.is_none() {
             return Ok(Vec::new());
         }
-        let between = match self.limits.again.map_or(0, |pause| pause.as_secs()) {
+        let between = match self.limits.relist_after.map_or(0, |pause| pause.as_secs()) {
             0 => Between::Calls,
             seconds => Between::Seconds(seconds),
         };
@@ -333,9 +333,10 @@ impl Repeated<'_> {
 
     /// Hands an instability back if the policy is content with what stands still.
     fn tolerated(&self, instability: Instability) -> Result<Instability, Unobserved> {
-        match self.policy.tolerates(instability.rule()) {
-            true => Ok(instability),
-            false => Err(Unobserved::Unstable(Box::new(instability))),
+        if self.policy.tolerates(instability.rule()) {
+            Ok(instability)
+        } else {
+            Err(Unobserved::Unstable(Box::new(instability)))
         }
     }
 

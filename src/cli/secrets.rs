@@ -5,7 +5,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use crate::redact::Secrets;
 
 static KNOWN: LazyLock<RwLock<Secrets>> = LazyLock::new(|| {
-    let ours = crate::ours::secrets();
+    let ours = crate::own_env::secrets();
     let ours = ours
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()));

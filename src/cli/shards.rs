@@ -221,9 +221,10 @@ impl Timings {
 
 /// Writes down how long servers took. Those that were not in this run keep what the file says of them.
 pub(super) fn record(path: &Path, took: &[(String, Duration)]) -> Result<(), Error> {
-    let mut timings = match path.exists() {
-        true => Timings::read(Some(path))?,
-        false => Timings::default(),
+    let mut timings = if path.exists() {
+        Timings::read(Some(path))?
+    } else {
+        Timings::default()
     };
     timings.timings_version = 1;
     for (name, time) in took {

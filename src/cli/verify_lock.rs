@@ -65,9 +65,10 @@ pub(super) fn run(path: &Path, expected: Option<&str>, format: Answer) -> Result
         ));
         failed = true;
     }
-    Ok(match failed {
-        true => Exit::Verification,
-        false => Exit::Pass,
+    Ok(if failed {
+        Exit::Verification
+    } else {
+        Exit::Pass
     })
 }
 

@@ -76,10 +76,11 @@ pub(super) fn read(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
 /// What is announced, by name.
 pub(super) fn capabilities(node: &Node<'_>) -> Result<BTreeSet<String>, ConfigError> {
     let names: BTreeSet<String> = node.strings()?.into_iter().collect();
-    match names.contains("none") {
-        true => Err(node
+    if names.contains("none") {
+        Err(node
             .error("there is no capability `none`")
-            .expecting("[] for no capability")),
-        false => Ok(names),
+            .expecting("[] for no capability"))
+    } else {
+        Ok(names)
     }
 }

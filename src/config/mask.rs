@@ -41,10 +41,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<Mask, ConfigError> {
             if !is_text((!of_server).then_some(component.as_str()), pointer) {
                 return Err(found
                     .error(&format!("a mask leaves out a text, and `{pointer}` is more than that"))
-                    .expecting(match of_server {
-                        true => "\"/instructions\" or a text of \"/serverInfo\"",
-                        false => "a description, a title, a default or another text that callers do not have to obey",
-                    }));
+                    .expecting(if of_server { "\"/instructions\" or a text of \"/serverInfo\"" } else { "a description, a title, a default or another text that callers do not have to obey" }));
             }
             Some(pointer.to_owned())
         }

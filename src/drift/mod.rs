@@ -12,8 +12,8 @@ mod prompt;
 mod provider;
 mod rename;
 mod server;
+pub mod text_diff;
 mod tool;
-pub mod words;
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub struct Change {
     /// One sentence. May quote the server: escape it before printing.
     pub message: String,
     /// For a changed text: which words.
-    pub words: Vec<words::Run>,
+    pub words: Vec<text_diff::Run>,
 }
 
 impl Change {
@@ -88,7 +88,7 @@ impl Change {
             None => String::new(),
         };
         let (old_text, new_text) = (read(old), read(new));
-        self.words = words::diff(&old_text, &new_text);
+        self.words = text_diff::diff(&old_text, &new_text);
         self.exposure = crate::scan::text_exposure(&old_text, &new_text);
         self.values(old, new)
     }

@@ -153,12 +153,13 @@ pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
         .iter()
         .filter_map(Json::as_str)
         .collect();
-    let surface_hash = match toolpin::COVERAGE
+    let surface_hash = if toolpin::COVERAGE
         .iter()
         .all(|field| coverage.contains(field))
     {
-        true => hashes.surface,
-        false => toolpin::surface_hash_over(surface, &coverage)?,
+        hashes.surface
+    } else {
+        toolpin::surface_hash_over(surface, &coverage)?
     };
     set("toolSurfaceHash", surface_hash);
     Ok(current)

@@ -23,9 +23,10 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
         match old.get(name) {
             Some((_, before)) => argument_changed(name, *index, before, argument, changes),
             None => {
-                let (rule, word) = match required(argument) {
-                    true => ("prompt-argument-added-required", "required"),
-                    false => ("prompt-argument-added-optional", "optional"),
+                let (rule, word) = if required(argument) {
+                    ("prompt-argument-added-required", "required")
+                } else {
+                    ("prompt-argument-added-optional", "optional")
                 };
                 let message = format!("the {word} argument `{name}` is new");
                 changes.push(Change::new(rule, at(*index), message).values(None, Some(argument)));

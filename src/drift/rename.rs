@@ -21,9 +21,10 @@ pub(super) struct Renamed<'a> {
 impl Renamed<'_> {
     /// The renaming, and whatever else changed about the tool.
     pub(super) fn compare(&self, changes: &mut Vec<Change>) {
-        let mut change = match self.old.definition.get("name") == self.new.definition.get("name") {
-            true => self.version_changed(),
-            false => self.name_changed(),
+        let mut change = if self.old.definition.get("name") == self.new.definition.get("name") {
+            self.version_changed()
+        } else {
+            self.name_changed()
         };
         change.component = Some(self.old.key.clone());
         changes.push(change);

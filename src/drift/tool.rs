@@ -165,7 +165,7 @@ fn from_schema(member: &Member<'_>, change: schema::SchemaChange) -> Change {
         (Some(Json::String(old)), Some(Json::String(new)))
             if change.rule.ends_with("-description-changed") =>
         {
-            super::words::diff(old.to_string_lossy(), new.to_string_lossy())
+            super::text_diff::diff(old.to_string_lossy(), new.to_string_lossy())
         }
         _ => Vec::new(),
     };

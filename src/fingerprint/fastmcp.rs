@@ -7,7 +7,7 @@
 use super::{Digest, Refusal};
 use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Object};
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 use crate::surface::Component;
 
 /// A member that a custom variant of the recipe adds.
@@ -29,7 +29,7 @@ pub enum Field {
     Execution,
 }
 
-words!(Field {
+keyword_enum!(Field {
     Description = "description",
     OutputSchema = "outputSchema",
     Annotations = "annotations",

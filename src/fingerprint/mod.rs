@@ -12,7 +12,7 @@ pub mod toolpin;
 use sha2::{Digest as _, Sha256};
 
 use crate::canonical::jcs;
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 use crate::surface::{Component, Kind, Surface};
 
 /// A SHA-256 digest.
@@ -65,7 +65,7 @@ pub enum Profile {
     Jcs,
 }
 
-words!(Profile {
+keyword_enum!(Profile {
     Keel = "keel",
     FastMcp = "fastmcp",
     Hangar = "hangar",

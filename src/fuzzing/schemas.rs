@@ -34,9 +34,10 @@ pub fn schema_json(input: &[u8]) {
 /// A pair that is likely to differ in something interesting, made up from the input's bytes.
 pub fn schema_pairs_target(input: &[u8]) {
     let mut choices = Choices::from_bytes(input);
-    let side = match choices.chance(30) {
-        true => Side::Output,
-        false => Side::Input,
+    let side = if choices.chance(30) {
+        Side::Output
+    } else {
+        Side::Input
     };
     let (old, new) = pair(&mut choices);
     hold(&mut choices, &old, &new, side);

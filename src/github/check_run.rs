@@ -172,9 +172,10 @@ impl CheckRun {
         let mut look_first = self.found;
         let mut attempt = 1;
         'again: loop {
-            let present: Vec<Shown> = match look_first {
-                true => api.all(&format!("{path}/annotations"), None).await?,
-                false => Vec::new(),
+            let present: Vec<Shown> = if look_first {
+                api.all(&format!("{path}/annotations"), None).await?
+            } else {
+                Vec::new()
             };
             let (missing, stale) = missing(&outcome.annotations, &present);
             let summary = with_stale(&outcome.summary, stale);
@@ -295,9 +296,10 @@ fn with_stale(summary: &str, stale: usize) -> String {
         if stale == 1 { "" } else { "s" },
         if stale == 1 { "applies" } else { "apply" },
     );
-    match summary.len() + note.len() <= CHECK_RUN_LIMIT {
-        true => summary.to_owned() + &note,
-        false => summary.to_owned(),
+    if summary.len() + note.len() <= CHECK_RUN_LIMIT {
+        summary.to_owned() + &note
+    } else {
+        summary.to_owned()
     }
 }
 

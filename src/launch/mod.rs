@@ -114,7 +114,7 @@ impl LaunchSpec {
 
 /// Starts the server of `spec`. Needs a tokio runtime.
 pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
-    let Environment { variables, missing } = spec.verify(crate::ours::vars())?;
+    let Environment { variables, missing } = spec.verify(crate::own_env::vars())?;
     let Some((program, arguments)) = spec.command.split_first() else {
         return Err(LaunchError::NoCommand);
     };
@@ -219,7 +219,7 @@ impl LaunchSpec {
             return Some(LaunchError::NoSandbox { why });
         }
         let source = std::io::Error::from_raw_os_error(sandbox.not_started()?);
-        let ours = crate::ours::vars();
+        let ours = crate::own_env::vars();
         let environment = environment(self, ours).unwrap_or_default();
         let path = environment.variables.get(OsStr::new("PATH"));
         let program = self.command.first().map_or("", String::as_str);

@@ -136,9 +136,10 @@ impl Forms<'_> {
             return None;
         }
         let open = self.call(at + 1)?;
-        match source.is_mark(open + 1, '{') {
-            true => self.member(open + 1, "name", ':'),
-            false => self.named(open + 1),
+        if source.is_mark(open + 1, '{') {
+            self.member(open + 1, "name", ':')
+        } else {
+            self.named(open + 1)
         }
     }
 
@@ -258,9 +259,10 @@ impl Forms<'_> {
                 source.word(at - 1),
                 Some("struct" | "for" | "impl" | "enum")
             );
-        match source.is_mark(at + 1, '{') && !is_type {
-            true => self.member(at + 1, "name", ':'),
-            false => None,
+        if source.is_mark(at + 1, '{') && !is_type {
+            self.member(at + 1, "name", ':')
+        } else {
+            None
         }
     }
 

@@ -18,7 +18,8 @@ mod version;
 use std::collections::BTreeMap;
 
 use crate::drift::{Change, catalogue};
-use crate::judgement::{Exposure, Level, words};
+use crate::judgement::{Exposure, Level};
+use crate::keyword_enum::keyword_enum;
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date};
@@ -38,7 +39,7 @@ pub enum Action {
     Block,
 }
 
-words!(Action { Accepted = "accepted", Audit = "audit", Warn = "warn", Block = "block" });
+keyword_enum!(Action { Accepted = "accepted", Audit = "audit", Warn = "warn", Block = "block" });
 
 /// What to do with a known component that changed or vanished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +52,7 @@ pub enum Enforcement {
     Block,
 }
 
-words!(Enforcement { Audit = "audit", Warn = "warn", Block = "block" });
+keyword_enum!(Enforcement { Audit = "audit", Warn = "warn", Block = "block" });
 
 /// What to do with a component that the baseline does not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ pub enum FailOn {
     Any,
 }
 
-words!(FailOn { None = "none", Breaking = "breaking", Risky = "risky", Additive = "additive", Any = "any" });
+keyword_enum!(FailOn { None = "none", Breaking = "breaking", Risky = "risky", Additive = "additive", Any = "any" });
 
 impl FailOn {
     fn reached_by(self, level: Level) -> bool {
@@ -215,7 +216,7 @@ pub enum Verdict {
     Block,
 }
 
-words!(Verdict { Pass = "pass", Warn = "warn", Undetermined = "undetermined", Block = "block" });
+keyword_enum!(Verdict { Pass = "pass", Warn = "warn", Undetermined = "undetermined", Block = "block" });
 
 impl Policy {
     /// Judges the changes of one server.
@@ -312,9 +313,10 @@ impl Policy {
     /// unless a change has the id beside the note.
     pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {
         let note = |acceptance: &Acceptance| {
-            let (rule, what) = match acceptance.is_expired(today) {
-                true => ("acceptance-expired", "has expired"),
-                false => ("acceptance-unused", "matches no change"),
+            let (rule, what) = if acceptance.is_expired(today) {
+                ("acceptance-expired", "has expired")
+            } else {
+                ("acceptance-unused", "matches no change")
             };
             let note = Note {
                 rule,

@@ -1,6 +1,7 @@
 //! What the drift demands of the version, against what the version did: two things that are compared, never mixed.
 
-use crate::judgement::{Level, words};
+use crate::judgement::Level;
+use crate::keyword_enum::keyword_enum;
 
 /// How far a version has to move, or moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +16,7 @@ pub enum Bump {
     Major,
 }
 
-words!(Bump { None = "none", Patch = "patch", Minor = "minor", Major = "major" });
+keyword_enum!(Bump { None = "none", Patch = "patch", Minor = "minor", Major = "major" });
 
 /// The version of a server against what its drift demands.
 #[derive(Clone, Debug, PartialEq, Eq)]

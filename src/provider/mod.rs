@@ -17,7 +17,7 @@ mod walk;
 mod tests;
 
 use crate::canonical::Json;
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 /// A provider and its mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ pub enum Provider {
     Gemini,
 }
 
-words!(Provider { OpenAi = "openai-strict", Anthropic = "anthropic-strict", Gemini = "gemini" });
+keyword_enum!(Provider { OpenAi = "openai-strict", Anthropic = "anthropic-strict", Gemini = "gemini" });
 
 /// One thing in a tool's definition that a provider does not take.
 #[derive(Clone, Debug, PartialEq, Eq)]

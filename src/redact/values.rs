@@ -69,9 +69,10 @@ impl Values {
         let names = &mut self.names;
         let mut room = MOST.saturating_sub(names.keys().map(String::len).sum());
         for (name, value) in variables {
-            let secret = match looks_secret(name) {
-                true => value.trim(),
-                false => password_of(value).unwrap_or_default(),
+            let secret = if looks_secret(name) {
+                value.trim()
+            } else {
+                password_of(value).unwrap_or_default()
             };
             // A path is where a secret is kept, not the secret; and what we put in its place is none either.
             let is_path = secret.starts_with('/') || secret.starts_with("~/");
@@ -89,12 +90,13 @@ impl Values {
         let mut forms: Vec<&str> = names.keys().map(String::as_str).collect();
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         let escaped: Vec<String> = forms.into_iter().map(regex::escape).collect();
-        self.pattern = match escaped.is_empty() {
-            true => None,
-            false => RegexBuilder::new(&escaped.join("|"))
+        self.pattern = if escaped.is_empty() {
+            None
+        } else {
+            RegexBuilder::new(&escaped.join("|"))
                 .size_limit(64 * 1024 * 1024)
                 .build()
-                .ok(),
+                .ok()
         };
     }
 
@@ -132,12 +134,14 @@ impl Values {
 
 /// The name of a variable as it is shown.
 fn label(name: &str) -> String {
-    match name
+    if name
         .bytes()
         .all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+        && name.len() <= 100
     {
-        true if name.len() <= 100 => name.to_owned(),
-        _ => "a variable".to_owned(),
+        name.to_owned()
+    } else {
+        "a variable".to_owned()
     }
 }
 

@@ -30,7 +30,7 @@ pub enum AnnotationLevel {
     Failure,
 }
 
-crate::judgement::words!(AnnotationLevel { Notice = "notice", Warning = "warning", Failure = "failure" });
+crate::keyword_enum::keyword_enum!(AnnotationLevel { Notice = "notice", Warning = "warning", Failure = "failure" });
 
 impl From<Action> for AnnotationLevel {
     fn from(action: Action) -> Self {

@@ -44,9 +44,10 @@ impl Visible {
 
     /// At most `most` characters, the mark included.
     pub fn cut_to_fit(self, most: usize) -> Self {
-        match self.0.chars().count() <= most && !self.looks_cut() {
-            true => self,
-            false => self.cut(most.saturating_sub(MARK_CHARACTERS)),
+        if self.0.chars().count() <= most && !self.looks_cut() {
+            self
+        } else {
+            self.cut(most.saturating_sub(MARK_CHARACTERS))
         }
     }
 
@@ -170,9 +171,10 @@ impl Shown for Text {
 
 impl Shown for Visible {
     fn in_line(&self) -> Cow<'_, str> {
-        match self.0.contains('\n') {
-            true => replaced(&self.0, |it| it == '\n').into(),
-            false => self.0.as_str().into(),
+        if self.0.contains('\n') {
+            replaced(&self.0, |it| it == '\n').into()
+        } else {
+            self.0.as_str().into()
         }
     }
 

@@ -4,7 +4,7 @@ use super::{
     Failure, Finding, Located, Place, Report, RunFinding, ServerReport, Shard, Status, escape,
 };
 use crate::canonical::{Json, to_pretty};
-use crate::drift::words::Run;
+use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 
 /// The report as JSON, with a final newline. Values of a server stand in it as sent; JSON's own escapes make them safe.

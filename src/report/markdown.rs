@@ -289,9 +289,10 @@ fn server_title(server: &ServerReport, comparison: &Comparison) -> String {
     let mut facts = Vec::new();
     if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
         let shown = |version: &str| escape::code(&escape::short(version, 40));
-        facts.push(match was == is {
-            true => format!("Version {}.", shown(is)),
-            false => format!("Version {} to {}.", shown(was), shown(is)),
+        facts.push(if was == is {
+            format!("Version {}.", shown(is))
+        } else {
+            format!("Version {} to {}.", shown(was), shown(is))
         });
     }
     if version.required > Bump::None && !version.ok && *comparison == Comparison::Check {
@@ -340,12 +341,13 @@ fn in_order(changes: &[Located]) -> Vec<Told<'_>> {
     let mut by_component: BTreeMap<Option<&str>, Vec<Told<'_>>> = BTreeMap::new();
     let mut many = Vec::new();
     for told in fold(changes) {
-        match told.components.is_empty() {
-            true => by_component
+        if told.components.is_empty() {
+            by_component
                 .entry(told.change.judged.change.component.as_deref())
                 .or_default()
-                .push(told),
-            false => many.push(vec![told]),
+                .push(told)
+        } else {
+            many.push(vec![told])
         }
     }
     let mut groups: Vec<Vec<Told<'_>>> =
@@ -519,9 +521,10 @@ fn proof(located: &Located) -> Option<String> {
             let shown = escape::fenced("json", &escape::short_block(&shown, VALUE_CHARACTERS));
             Some(format!("{label}:\n\n{shown}"))
         }
-        Proof::Subsumed => Some(match change.rule.starts_with("output-") {
-            true => "Shown: every new result satisfies the old schema.".to_owned(),
-            false => "Shown: every declared old call is still accepted.".to_owned(),
+        Proof::Subsumed => Some(if change.rule.starts_with("output-") {
+            "Shown: every new result satisfies the old schema.".to_owned()
+        } else {
+            "Shown: every declared old call is still accepted.".to_owned()
         }),
         Proof::Undecided(reason) => Some(format!(
             "Not decided: {}",

@@ -5,7 +5,7 @@
 use super::escape::{self, Visible};
 use super::{Finding, Located};
 use crate::canonical::{Json, to_pretty};
-use crate::drift::words::Run;
+use crate::drift::text_diff::Run;
 use crate::drift::{Change, catalogue};
 use crate::judgement::Proof;
 use crate::policy::Action;
@@ -109,9 +109,10 @@ pub(super) fn lines(located: &Located) -> Vec<Visible> {
 
 /// What a witness shows.
 pub(super) fn witness_label(located: &Located) -> &'static str {
-    match located.judged.change.rule.starts_with("output-") {
-        true => "may be returned now, and the old contract forbids it",
-        false => "worked before, fails now",
+    if located.judged.change.rule.starts_with("output-") {
+        "may be returned now, and the old contract forbids it"
+    } else {
+        "worked before, fails now"
     }
 }
 

@@ -11,7 +11,7 @@ use super::{
     Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, to_json,
 };
 use crate::canonical::{Json, parse_wrapped};
-use crate::drift::words::Run;
+use crate::drift::text_diff::Run;
 use crate::drift::{Change, catalogue};
 use crate::judgement::Proof;
 use crate::policy::{Judged, VersionCheck};
@@ -58,9 +58,10 @@ pub fn from_json(text: &str) -> Read<Report> {
     let mut report = Report::new(comparison, servers, findings);
     report.shard = document.get("shard").map(shard).transpose()?;
     let written = parse_wrapped(to_json(&report).as_bytes()).map_err(ReadReportError::NotJson)?;
-    match written.same_value(&document) {
-        true => Ok(report),
-        false => Err(ReadReportError::Edited),
+    if written.same_value(&document) {
+        Ok(report)
+    } else {
+        Err(ReadReportError::Edited)
     }
 }
 

@@ -153,15 +153,17 @@ pub fn merge(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     };
     let is_part = report.shard.is_some();
     if let Some((other, _)) = reports.iter().find(|it| it.1.shard.is_some() != is_part) {
-        let (part, whole) = match is_part {
-            true => (first.clone(), other.clone()),
-            false => (other.clone(), first.clone()),
+        let (part, whole) = if is_part {
+            (first.clone(), other.clone())
+        } else {
+            (other.clone(), first.clone())
         };
         return Err(MergeError::Mixed { part, whole });
     }
-    match is_part {
-        true => parts(reports),
-        false => wholes(reports),
+    if is_part {
+        parts(reports)
+    } else {
+        wholes(reports)
     }
 }
 

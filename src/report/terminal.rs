@@ -9,7 +9,7 @@ use owo_colors::{OwoColorize as _, Style as Paint};
 use super::fold::{Told, fold};
 use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline, plain};
 use crate::canonical::Json;
-use crate::drift::words::Run;
+use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
 use crate::surface::Kind;
@@ -140,9 +140,10 @@ impl Page {
         let version = &server.version;
         if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
             let (was, is) = (escape::short(was, 40), escape::short(is, 40));
-            let _ = match was == is {
-                true => write!(title, "  version {is}"),
-                false => write!(title, "  version {was} -> {is}"),
+            let _ = if was == is {
+                write!(title, "  version {is}")
+            } else {
+                write!(title, "  version {was} -> {is}")
             };
         }
         self.paragraph(0, &title);
@@ -294,9 +295,10 @@ impl Page {
         }
         match &change.proof {
             Some(Proof::Witness(instance)) => {
-                let label = match change.rule.starts_with("output-") {
-                    true => "may be returned now, and the old contract forbids it:",
-                    false => "worked before, fails now:",
+                let label = if change.rule.starts_with("output-") {
+                    "may be returned now, and the old contract forbids it:"
+                } else {
+                    "worked before, fails now:"
                 };
                 let of = match told.components.first() {
                     Some(first) => format!("with {}, ", escape::short(first, 60)),

@@ -217,13 +217,14 @@ fn read(place: &Place<'_>, note: &mut Noted<'_>) {
             continue;
         };
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        match place.shown {
-            true => note(rule, *severity, format!("{what}: \"{said}\"")),
-            false => note(
+        if place.shown {
+            note(rule, *severity, format!("{what}: \"{said}\""))
+        } else {
+            note(
                 "scan-nested-instruction",
                 Severity::Warning,
                 format!("{what}, where few people look: \"{said}\""),
-            ),
+            )
         }
     }
 }

@@ -12,7 +12,8 @@ pub mod toolpin;
 use regex::Regex;
 
 use crate::canonical::is_invisible;
-use crate::judgement::{Exposure, words};
+use crate::judgement::Exposure;
+use crate::keyword_enum::keyword_enum;
 
 /// How loudly a finding speaks. None is critical: this is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +24,7 @@ pub enum Severity {
     Warning,
 }
 
-words!(Severity { Info = "info", Warning = "warning" });
+keyword_enum!(Severity { Info = "info", Warning = "warning" });
 
 /// A pattern of ours. One that did not compile matches nothing; tests see to it that there is none.
 struct Pattern(Option<Regex>);

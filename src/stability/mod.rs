@@ -118,9 +118,10 @@ pub fn compare(one: &Surface, other: &Surface) -> Variation {
         |of: &BTreeMap<&str, &Component>, other: &BTreeMap<&str, &Component>, there: bool| {
             for (key, component) in of.iter().filter(|(key, _)| !other.contains_key(*key)) {
                 let contract = Some(component.contract());
-                let (one, other) = match there {
-                    true => (contract, None),
-                    false => (None, contract),
+                let (one, other) = if there {
+                    (contract, None)
+                } else {
+                    (None, contract)
                 };
                 variation.places.push(Varying {
                     component: Some((*key).to_owned()),

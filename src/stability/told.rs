@@ -20,9 +20,10 @@ pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
     let between = between(&instability.between);
     let places = &instability.variation.places;
     if places.is_empty() {
-        let what = match left_out {
-            true => "; the content is compared and the order is not",
-            false => "",
+        let what = if left_out {
+            "; the content is compared and the order is not"
+        } else {
+            ""
         };
         let message = format!("the same content stands in another order {between}{what}");
         return vec![note(rule, None, message)];
@@ -249,9 +250,10 @@ pub(super) fn mask_entry(
     if !before.is_empty() || !after.is_empty() {
         let (before, after) = (ending(before), beginning(after));
         let (before, after) = (regex::escape(before), regex::escape(after));
-        let pattern = match after.is_empty() {
-            true => format!("{before}(.*)$"),
-            false => format!("{before}(.*?){after}"),
+        let pattern = if after.is_empty() {
+            format!("{before}(.*)$")
+        } else {
+            format!("{before}(.*?){after}")
         };
         entry.push_str(&format!(", pattern = {}", quoted(&pattern)));
     }
@@ -274,9 +276,10 @@ fn beginning(after: &str) -> &str {
 /// A key of TOML.
 fn bare(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !name.is_empty() && name.chars().all(is_bare) {
-        true => name.to_owned(),
-        false => quoted(name),
+    if !name.is_empty() && name.chars().all(is_bare) {
+        name.to_owned()
+    } else {
+        quoted(name)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The two eras of the protocol, which open a conversation in ways that do not mix.
 
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 /// How client and server find out about each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,7 +11,7 @@ pub enum Era {
     Modern,
 }
 
-words!(Era { Legacy = "legacy", Modern = "modern" });
+keyword_enum!(Era { Legacy = "legacy", Modern = "modern" });
 
 impl Era {
     /// The one revision of this era that is asked for.
@@ -29,9 +29,10 @@ impl Era {
                 4 | 7 => byte == b'-',
                 _ => byte.is_ascii_digit(),
             });
-        match is_date && revision >= Self::Modern.revision() {
-            true => Self::Modern,
-            false => Self::Legacy,
+        if is_date && revision >= Self::Modern.revision() {
+            Self::Modern
+        } else {
+            Self::Legacy
         }
     }
 

@@ -1,7 +1,7 @@
 //! The identity of a component: FastMCP's canonical key.
 
 use crate::canonical::Json;
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 /// The four kinds of component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +16,7 @@ pub enum Kind {
     Template,
 }
 
-words!(Kind { Tool = "tool", Prompt = "prompt", Resource = "resource", Template = "template" });
+keyword_enum!(Kind { Tool = "tool", Prompt = "prompt", Resource = "resource", Template = "template" });
 
 impl Kind {
     /// The member that names a component of this kind.

@@ -262,9 +262,10 @@ fn revision(greeting: &Json) -> &str {
     let offered = greeting.get("supportedVersions").and_then(Json::as_array);
     let mut offered = offered.unwrap_or_default().iter().filter_map(Json::as_str);
     let ours = Era::Modern.revision();
-    match offered.clone().any(|it| it == ours) {
-        true => ours,
-        false => offered.next_back().unwrap_or_default(),
+    if offered.clone().any(|it| it == ours) {
+        ours
+    } else {
+        offered.next_back().unwrap_or_default()
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use sha1::Sha1;
 use sha2::{Sha256, Sha512};
 
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 use crate::launch::{LaunchSpec, candidates};
 
 /// A digest's algorithm.
@@ -26,7 +26,7 @@ pub enum Algorithm {
     Sha1,
 }
 
-words!(Algorithm { Sha256 = "sha256", Sha512 = "sha512", Sha1 = "sha1" });
+keyword_enum!(Algorithm { Sha256 = "sha256", Sha512 = "sha512", Sha1 = "sha1" });
 
 impl Algorithm {
     /// How many hexadecimal digits it has.
@@ -59,7 +59,7 @@ pub enum Kind {
     None,
 }
 
-words!(Kind { Command = "command", File = "file", None = "none" });
+keyword_enum!(Kind { Command = "command", File = "file", None = "none" });
 
 /// What is to be verified of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -237,7 +237,7 @@ fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
 
 /// The executable file that the command leads to, on the PATH that the server gets.
 pub fn locate(command: &str, launch: &LaunchSpec) -> Option<PathBuf> {
-    let environment = crate::launch::environment(launch, crate::ours::vars()).ok()?;
+    let environment = crate::launch::environment(launch, crate::own_env::vars()).ok()?;
     let path = environment.variables.get(OsStr::new("PATH"));
     candidates(command, launch.cwd.as_deref(), path.map(AsRef::as_ref))
         .into_iter()

@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use super::checksum::{Algorithm, digest, locate};
 use super::launcher::{recognise, without_credentials};
 use crate::canonical::Json;
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 use crate::surface::Note;
 
@@ -35,7 +35,7 @@ pub enum Role {
     Primitive,
 }
 
-words!(Role {
+keyword_enum!(Role {
     EntryPoint = "entry-point",
     Package = "package",
     Runtime = "runtime",

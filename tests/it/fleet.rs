@@ -28,9 +28,10 @@ pub(crate) fn scenario(tool: &str, description: &str) -> String {
 pub(crate) fn servers(count: usize, drifting: &[usize]) -> Vec<(String, String)> {
     (0..count)
         .map(|at| {
-            let text = match drifting.contains(&at) {
-                true => "Changed on the way.",
-                false => "As it was.",
+            let text = if drifting.contains(&at) {
+                "Changed on the way."
+            } else {
+                "As it was."
             };
             (format!("s{at:03}"), scenario(&format!("tool_{at}"), text))
         })

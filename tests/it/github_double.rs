@@ -259,9 +259,10 @@ fn operation(slice: &Value, request: &Request, path: &str) -> Option<(Value, Vec
             if !part.starts_with('{') {
                 return *part == wanted[index];
             }
-            values.push(match open_ended && index == parts.len() - 1 {
-                true => wanted[index..].join("/"),
-                false => wanted[index].to_owned(),
+            values.push(if open_ended && index == parts.len() - 1 {
+                wanted[index..].join("/")
+            } else {
+                wanted[index].to_owned()
             });
             true
         });

@@ -350,9 +350,10 @@ fn pinned(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<String,
         return Ok(known.clone());
     }
     let keel = crate::keel::Keel::new();
-    let opponent = match over_http {
-        true => Opponent::Http(http::Opponent::start(script)),
-        false => Opponent::Stdio(scripted(script)),
+    let opponent = if over_http {
+        Opponent::Http(http::Opponent::start(script))
+    } else {
+        Opponent::Stdio(scripted(script))
     };
     let words = opponent.words();
     let mut all = vec!["pin", "x"];
@@ -376,9 +377,10 @@ fn left(folder: &Path, behaviour: &Behaviour, pinned: bool) -> Result<(), String
             found.insert(format!("{place}/{}", name.to_string_lossy()));
         }
     }
-    match found == named {
-        true => Ok(()),
-        false => Err(format!("the files are {found:?}, not {named:?}")),
+    if found == named {
+        Ok(())
+    } else {
+        Err(format!("the files are {found:?}, not {named:?}"))
     }
 }
 

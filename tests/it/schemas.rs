@@ -182,9 +182,10 @@ fn judged(policy: &Policy) -> Vec<ServerReport> {
                 }),
             })
             .collect();
-        let status = match changes.is_empty() {
-            true => Status::Clean,
-            false => Status::Drifted,
+        let status = if changes.is_empty() {
+            Status::Clean
+        } else {
+            Status::Drifted
         };
         let findings = new.notes.iter().map(|note| Finding {
             action: policy.judge_note(note),

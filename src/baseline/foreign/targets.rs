@@ -201,9 +201,10 @@ fn package<'a>(text: &dyn Fn(&str) -> &'a str, target: &Json, found: &mut Verifi
             found.evidence.push(("oci_digest_verified", "unavailable"));
         }
         "oci" => {
-            let reason = match identifier.contains("@sha256:") {
-                true => "does not contain a valid sha256 digest pin",
-                false => "is not pinned by digest",
+            let reason = if identifier.contains("@sha256:") {
+                "does not contain a valid sha256 digest pin"
+            } else {
+                "is not pinned by digest"
             };
             let message = format!("OCI image {identifier} {reason}.");
             found.issue("critical", "mutable_oci_tag", message);

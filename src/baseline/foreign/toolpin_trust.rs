@@ -150,9 +150,10 @@ fn kept_evidence(
         let Some(found) = value.get(member) else {
             continue;
         };
-        let fits = match is_text {
-            true => found.as_text().is_some(),
-            false => found.as_bool().is_some(),
+        let fits = if is_text {
+            found.as_text().is_some()
+        } else {
+            found.as_bool().is_some()
         };
         if !fits {
             return Err(refuse(&format!("{at}.{member}")));
@@ -230,9 +231,10 @@ pub(super) fn tier(trust: &Json) -> &str {
                 &["package_pin", "digest_present", "file_hash_present"],
             )
     });
-    match score(trust).0 >= 40.0 || pinned {
-        true => "conditional",
-        false => "unverified",
+    if score(trust).0 >= 40.0 || pinned {
+        "conditional"
+    } else {
+        "unverified"
     }
 }
 
@@ -275,8 +277,9 @@ pub(super) fn artifact_claims(locked: &Json, current: &Json) -> Claims {
     let changed = locked
         .iter()
         .any(|(code, claims)| current.get(code).is_some_and(|declared| declared != claims));
-    match changed {
-        true => Claims::Changed,
-        false => Claims::Intact,
+    if changed {
+        Claims::Changed
+    } else {
+        Claims::Intact
     }
 }

@@ -181,9 +181,10 @@ fn new_entry(server: &Server<'_>, surface: &Surface, now: &str) -> Result<Json, 
             ("name", text(server.name)),
             ("version", text(server.version)),
         ];
-        match client {
-            true => named.push(("client", text("generic"))),
-            false => named.insert(0, ("source", text("manual"))),
+        if client {
+            named.push(("client", text("generic")))
+        } else {
+            named.insert(0, ("source", text("manual")))
         }
         Json::object(named)
     };

@@ -259,9 +259,10 @@ impl Client {
     fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, HttpError> {
         // Only a proxy without a tunnel is told the whole address.
         let absolute = self.proxy.is_some() && self.tls.is_none();
-        let target = match absolute {
-            true => &ask.url[..Position::AfterQuery],
-            false => &ask.url[Position::BeforePath..Position::AfterQuery],
+        let target = if absolute {
+            &ask.url[..Position::AfterQuery]
+        } else {
+            &ask.url[Position::BeforePath..Position::AfterQuery]
         };
         let unusable = |problem: &dyn std::fmt::Display| HttpError::Connect {
             authority: self.authority(),
@@ -540,9 +541,10 @@ pub(super) fn shown(url: &Url, said: &str) -> String {
         }
         None => said.to_owned(),
     };
-    match url.as_str().contains(&said) {
-        true => shortened(url.as_str()),
-        false => shortened(&said),
+    if url.as_str().contains(&said) {
+        shortened(url.as_str())
+    } else {
+        shortened(&said)
     }
 }
 

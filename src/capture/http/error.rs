@@ -331,8 +331,9 @@ fn phrase(status: u16) -> String {
 }
 
 fn said(body: &str) -> String {
-    match body.is_empty() {
-        true => String::new(),
-        false => format!(": {body}"),
+    if body.is_empty() {
+        String::new()
+    } else {
+        format!(": {body}")
     }
 }

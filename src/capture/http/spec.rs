@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper_util::client::proxy::matcher::Matcher;
 use url::Url;
 
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 
 /// How a server over HTTP is reached.
@@ -69,7 +69,7 @@ pub enum HttpTransport {
     Sse,
 }
 
-words!(HttpTransport {
+keyword_enum!(HttpTransport {
     Auto = "auto",
     Streamable = "streamable",
     Sse = "sse",
@@ -209,14 +209,15 @@ impl Endpoint {
         let (text, filled) = typed.filled(variable)?;
         let url = address(&text, "--url https://example.com/mcp")?;
         // The query may hold a key, and a fragment is never sent.
-        let shown = match filled.is_empty() {
-            true => without_query(&url),
-            false => typed
+        let shown = if filled.is_empty() {
+            without_query(&url)
+        } else {
+            typed
                 .0
                 .split(['?', '#'])
                 .next()
                 .unwrap_or_default()
-                .to_owned(),
+                .to_owned()
         };
         Ok(Self {
             url,

@@ -78,9 +78,10 @@ impl Decoder {
             self.after_cr = rest[end] == b'\r';
             rest = &rest[end + 1..];
             let line = std::mem::take(&mut self.line);
-            let line = match std::mem::take(&mut self.first_line) {
-                true => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line),
-                false => &line,
+            let line = if std::mem::take(&mut self.first_line) {
+                line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line)
+            } else {
+                &line
             };
             if line.is_empty() {
                 events.extend(self.dispatch());

@@ -73,9 +73,10 @@ impl Shared {
         match content_type(&answered.headers).as_str() {
             "application/json" => {
                 let body = self.whole(&method, &mut answered.body).await?;
-                match self.hand_on(&body, Some(expected)).await? {
-                    true => Ok(()),
-                    false => Err(no_answer(method, &body).into()),
+                if self.hand_on(&body, Some(expected)).await? {
+                    Ok(())
+                } else {
+                    Err(no_answer(method, &body).into())
                 }
             }
             "text/event-stream" => self.follow(answered.body, expected).await,
@@ -120,13 +121,14 @@ impl Shared {
             ended.last_id = ended.last_id.or(before.last_id);
             ended.retry = ended.retry.or(before.retry);
         }
-        match ended.answered {
-            true => Ok(()),
-            false => Err(HttpError::StreamEnded {
+        if ended.answered {
+            Ok(())
+        } else {
+            Err(HttpError::StreamEnded {
                 method: expected.method.to_owned(),
                 problem: ended.problem,
             }
-            .into()),
+            .into())
         }
     }
 
@@ -232,11 +234,12 @@ impl Shared {
         let mut answered = false;
         let mut problem = None;
         loop {
-            let chunk = match answered {
-                false => body.chunk().await,
-                true => tokio::time::timeout(REST, body.chunk())
+            let chunk = if !answered {
+                body.chunk().await
+            } else {
+                tokio::time::timeout(REST, body.chunk())
                     .await
-                    .unwrap_or(None),
+                    .unwrap_or(None)
             };
             let bytes = match chunk {
                 None => break,
@@ -378,9 +381,10 @@ impl Shared {
     fn count(&self, more: usize) -> Result<(), CaptureError> {
         let limit = self.limits.bytes;
         let before = self.bytes.fetch_add(more, Ordering::Relaxed);
-        match before.saturating_add(more) > limit {
-            true => Err(HttpError::TooManyBytes { limit }.into()),
-            false => Ok(()),
+        if before.saturating_add(more) > limit {
+            Err(HttpError::TooManyBytes { limit }.into())
+        } else {
+            Ok(())
         }
     }
 }

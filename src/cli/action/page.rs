@@ -33,16 +33,18 @@ impl Page<'_> {
                 parts.push("the base branch's baseline could not be read".to_owned());
             }
             if let Some(counts) = counts(&approval.report) {
-                let accepted = match self.result.accepted_by_label {
-                    true => " (accepted by label)",
-                    false => "",
+                let accepted = if self.result.accepted_by_label {
+                    " (accepted by label)"
+                } else {
+                    ""
                 };
                 parts.push(format!("to approve: {counts}{accepted}"));
             }
         }
-        match parts.is_empty() {
-            true => "No drift".to_owned(),
-            false => parts.join("; "),
+        if parts.is_empty() {
+            "No drift".to_owned()
+        } else {
+            parts.join("; ")
         }
     }
 
@@ -60,9 +62,10 @@ impl Page<'_> {
         // A version that went down is no change of the contract, and blocks.
         let told =
             approval.report.changes().next().is_some() || approval.report.verdict != Verdict::Pass;
-        let mut intro = match told {
-            true => "The committed baseline, compared with the one on the base branch.\n\n",
-            false => "Nothing: the committed baseline is the one on the base branch.\n",
+        let mut intro = if told {
+            "The committed baseline, compared with the one on the base branch.\n\n"
+        } else {
+            "Nothing: the committed baseline is the one on the base branch.\n"
         }
         .to_owned();
         let label = escape::code(self.label);
@@ -81,9 +84,12 @@ impl Page<'_> {
         let around = first.len() + second.len() + intro.len() + 20;
         let room = limit.saturating_sub(around);
         // Half of the room for each, unless one needs less.
-        let body = |limit| match told {
-            true => report::markdown(&approval.report, limit),
-            false => String::new(),
+        let body = |limit| {
+            if told {
+                report::markdown(&approval.report, limit)
+            } else {
+                String::new()
+            }
         };
         let live = report::markdown(&self.result.live, room - body(room / 2).len().min(room));
         let approved = body(room.saturating_sub(live.len()));

@@ -99,9 +99,10 @@ impl<'a> Post<'a> {
             verdict: result.verdict,
             title: page.title(),
             summary: page.markdown(report::CHECK_RUN_LIMIT),
-            annotations: match self.inputs.annotations {
-                true => page.annotations(),
-                false => Vec::new(),
+            annotations: if self.inputs.annotations {
+                page.annotations()
+            } else {
+                Vec::new()
             },
         };
         let completed = self.complete(&outcome).await;
@@ -118,9 +119,10 @@ impl<'a> Post<'a> {
             // A page that does not fit is cut by its renderer; one that cannot be cut so far is left out.
             let room = files::summary_room(path);
             let text = page.markdown(room);
-            let written = match text.len() <= room {
-                true => files::append(path, &text).map_err(|error| error.to_string()),
-                false => Err("there is no room left in it".to_owned()),
+            let written = if text.len() <= room {
+                files::append(path, &text).map_err(|error| error.to_string())
+            } else {
+                Err("there is no room left in it".to_owned())
             };
             if let Err(problem) = written {
                 warn("write the job summary", &problem);
@@ -151,12 +153,13 @@ impl<'a> Post<'a> {
         let parts: Vec<&str> = self.inputs.identity.iter().map(String::as_str).collect();
         let identity = identity(&parts);
         let room = report::COMMENT_LIMIT - comment::marker(&identity).len() - 1;
-        let wanted = match page.has_something_to_say() {
-            true => Comment::Say(page.markdown(room)),
-            false => Comment::Fold(format!(
+        let wanted = if page.has_something_to_say() {
+            Comment::Say(page.markdown(room))
+        } else {
+            Comment::Fold(format!(
                 "**mcp-keel**: no drift any more, as of {}.",
                 &self.context.commit[..12]
-            )),
+            ))
         };
         if let Err(error) = comment::post(api, pull.number, &identity, &wanted).await {
             refused(self.context, "post the comment", &error);

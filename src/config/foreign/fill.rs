@@ -103,9 +103,10 @@ pub(super) fn given_name(id: &str, secret: bool) -> String {
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
         .collect();
-    match secret {
-        true => format!("INPUT_SECRET_{word}"),
-        false => format!("INPUT_{word}"),
+    if secret {
+        format!("INPUT_SECRET_{word}")
+    } else {
+        format!("INPUT_{word}")
     }
 }
 
@@ -290,8 +291,5 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 fn home_variable() -> &'static str {
-    match cfg!(windows) {
-        true => "USERPROFILE",
-        false => "HOME",
-    }
+    if cfg!(windows) { "USERPROFILE" } else { "HOME" }
 }

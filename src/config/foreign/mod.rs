@@ -25,7 +25,7 @@ use fill::Dialect;
 use tree::{Node, Value};
 
 use super::{ConfigError, ServerConfig};
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 /// The format of a list of servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub enum Format {
     Mcpb,
 }
 
-words!(Format {
+keyword_enum!(Format {
     ClaudeCode = "claude-code",
     ClaudeDesktop = "claude-desktop",
     VsCode = "vscode",
@@ -93,9 +93,10 @@ pub fn read(
         Some(format) => format == Format::Codex,
         None => path.extension().is_some_and(|it| it == "toml"),
     };
-    let root = match is_toml {
-        true => tree::toml(path, &text)?,
-        false => tree::jsonc(path, &text)?,
+    let root = if is_toml {
+        tree::toml(path, &text)?
+    } else {
+        tree::jsonc(path, &text)?
     };
     let format = match format.or_else(|| recognise(path, &root, is_toml)) {
         Some(format) => format,

@@ -296,12 +296,13 @@ impl Filled<'_, '_> {
     fn tell(&mut self, called: Option<&str>, node: &Node, value: &str) {
         let Some(called) = called else { return };
         let value = value.to_owned();
-        let piece = match asked(node).secret {
-            true => Piece::Given {
+        let piece = if asked(node).secret {
+            Piece::Given {
                 name: given_name(called, true),
                 value,
-            },
-            false => Piece::Text(value),
+            }
+        } else {
+            Piece::Text(value)
         };
         self.told.insert(called.to_owned(), piece);
     }

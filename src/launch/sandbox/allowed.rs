@@ -172,9 +172,10 @@ impl Situation<'_> {
         }
         for cache in home.iter().flat_map(|home| present(home, &CACHES)) {
             let token = cache.join("huggingface/token");
-            let kept: Vec<PathBuf> = match token.exists() {
-                true => vec![cache.join("huggingface")],
-                false => Vec::new(),
+            let kept: Vec<PathBuf> = if token.exists() {
+                vec![cache.join("huggingface")]
+            } else {
+                Vec::new()
             };
             cover(&cache, &kept, &mut allowed.write);
         }

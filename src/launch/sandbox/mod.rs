@@ -23,7 +23,7 @@ mod stage;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod watch;
 
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 pub(super) use observed::Listener;
 pub use observed::Observed;
@@ -44,7 +44,7 @@ pub enum Level {
     Strict,
 }
 
-words!(Level { Off = "off", Fs = "fs", Strict = "strict" });
+keyword_enum!(Level { Off = "off", Fs = "fs", Strict = "strict" });
 
 /// The sandbox of one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

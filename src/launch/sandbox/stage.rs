@@ -131,7 +131,7 @@ fn interpreter_of(script: &Path) -> Option<PathBuf> {
 
 /// Where the runner keeps credentials and the files by which steps speak to it.
 fn of_the_runner() -> Vec<PathBuf> {
-    let folder = |name| crate::ours::var(name).map(PathBuf::from);
+    let folder = |name| crate::own_env::var(name).map(PathBuf::from);
     let file = |name| folder(name)?.parent().map(Path::to_owned);
     let files = [
         "GITHUB_ENV",
@@ -180,7 +180,7 @@ pub fn run() -> Option<ExitCode> {
         .write(true)
         .open(format!("/proc/self/fd/{CHANNEL}"))
         .ok();
-    crate::ours::inherited::close(|_| false);
+    crate::own_env::inherited::close(|_| false);
     let command: Vec<OsString> = arguments.collect();
     let mut stage = Stage { orders, channel };
     Some(stage.run(&command))
@@ -255,10 +255,10 @@ impl Stage {
         };
         let path = std::env::var_os("PATH");
         let file = crate::launch::find_program(&program.to_string_lossy(), None, path.as_deref());
-        let error = match file.is_some_and(|file| crate::launch::is_foreign(&file)) {
-            true => Some(nix::libc::ENOEXEC),
-            // Comes back only if it fails.
-            false => Command::new(program).args(arguments).exec().raw_os_error(),
+        let error = if file.is_some_and(|file| crate::launch::is_foreign(&file)) {
+            Some(nix::libc::ENOEXEC)
+        } else {
+            Command::new(program).args(arguments).exec().raw_os_error()
         };
         self.tell(&Word::NotStarted(error.unwrap_or_default()));
         ExitCode::from(CANNOT_RUN)

@@ -309,9 +309,10 @@ fn family(number: i32) -> String {
 fn local_address(pid: Pid, address: u64) -> Option<String> {
     const NAME_SERVICES: [&str; 3] = ["/var/run/nscd/", "/run/nscd/", "/run/systemd/userdb/"];
     let path = text_at(pid, address + 2)?;
-    let told = match path.is_empty() {
-        true => "AF_UNIX (local) without a path".to_owned(),
-        false => format!("AF_UNIX (local), {path}"),
+    let told = if path.is_empty() {
+        "AF_UNIX (local) without a path".to_owned()
+    } else {
+        format!("AF_UNIX (local), {path}")
     };
     let known = NAME_SERVICES.iter().any(|it| path.starts_with(it));
     (!known).then_some(told)
@@ -325,9 +326,10 @@ fn path_of(pid: Pid, folder: Option<i32>, address: u64) -> Option<PathBuf> {
         Some(number) if number != libc::AT_FDCWD => format!("/proc/{pid}/fd/{number}"),
         _ => format!("/proc/{pid}/cwd"),
     };
-    let path = match path.is_absolute() {
-        true => path.to_owned(),
-        false => std::fs::read_link(start).ok()?.join(path),
+    let path = if path.is_absolute() {
+        path.to_owned()
+    } else {
+        std::fs::read_link(start).ok()?.join(path)
     };
     if let Ok(found) = path.canonicalize() {
         return Some(found);

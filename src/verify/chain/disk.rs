@@ -311,9 +311,10 @@ pub fn link(path: &Path, variant: Variant) -> Result<Link, DiskError> {
     let is_link = document
         .get("manifest")
         .is_some_and(|it| it.as_object().is_some());
-    let manifest = match is_link {
-        true => document.get("manifest").cloned(),
-        false => Some(document.clone()),
+    let manifest = if is_link {
+        document.get("manifest").cloned()
+    } else {
+        Some(document.clone())
     };
     let executor = ["executor_id", "executor"]
         .into_iter()

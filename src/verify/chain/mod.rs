@@ -14,7 +14,7 @@ mod python;
 pub mod yaml;
 
 use crate::canonical::Json;
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 pub use integrity::{Refused, document_integrity, integrity};
 pub use links::{Verified, verify};
@@ -29,7 +29,7 @@ pub enum Variant {
     Documented,
 }
 
-words!(Variant { Current = "current", Documented = "documented" });
+keyword_enum!(Variant { Current = "current", Documented = "documented" });
 
 /// What a chain that says nothing about its children means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,9 +86,10 @@ impl<'a> Reader<'a> {
 
     fn count(&mut self, nodes: usize) -> Result<(), YamlError> {
         self.nodes += nodes;
-        match self.nodes <= MAX_NODES {
-            true => Ok(()),
-            false => Err(self.error(format!("more than {MAX_NODES} values, aliases expanded"))),
+        if self.nodes <= MAX_NODES {
+            Ok(())
+        } else {
+            Err(self.error(format!("more than {MAX_NODES} values, aliases expanded")))
         }
     }
 
@@ -146,9 +147,10 @@ impl<'a> Reader<'a> {
             let is_merge =
                 matches!(&event, Event::Scalar(text, ScalarStyle::Plain, ..) if text == "<<");
             let line = self.line;
-            let key = match is_merge {
-                true => Json::Null,
-                false => self.value(event, depth + 1)?,
+            let key = if is_merge {
+                Json::Null
+            } else {
+                self.value(event, depth + 1)?
             };
             let below = self.next()?;
             let value = self.value(below, depth + 1)?;

@@ -14,7 +14,7 @@ use node::{BUN, NPM, PNPM, YARN, node};
 use python::{UV_VALUES, pipx, uv_run, uv_tool};
 use toolchains::{cargo, deno, dnx, go};
 
-use crate::judgement::words;
+use crate::keyword_enum::keyword_enum;
 
 /// What a pin or a checksum protects against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Threat {
     AccidentalUpgrade,
 }
 
-words!(Threat {
+keyword_enum!(Threat {
     SupplyChain = "supply chain",
     LocalTampering = "local tampering",
     AccidentalUpgrade = "accidental upgrade",

@@ -92,12 +92,13 @@ pub(super) fn npm_pin(spec: &str, launcher: &str) -> Pin {
         || (!spec.starts_with('@') && spec.contains('/') && !spec.contains("://"));
     if is_git {
         let (repository, commit) = spec.split_once('#').unwrap_or((spec, ""));
-        return match is_commit(commit) {
-            true => Pin::Exact,
-            false => Pin::Open {
+        return if is_commit(commit) {
+            Pin::Exact
+        } else {
+            Pin::Open {
                 why: "runs what the branch or tag points to when it starts".to_owned(),
                 write: format!("{repository}#COMMIT, with all 40 digits of the commit"),
-            },
+            }
         };
     }
     if spec.contains("://") {

@@ -160,13 +160,14 @@ fn python_pin(spec: &str, at: bool) -> Pin {
         };
     }
     if address.contains("://") {
-        return match address.contains("#sha256=") || address.contains("&sha256=") {
-            true => Pin::Exact,
-            false => Pin::Open {
+        return if address.contains("#sha256=") || address.contains("&sha256=") {
+            Pin::Exact
+        } else {
+            Pin::Open {
                 why: "runs whatever that address answers; nothing compares it with a digest"
                     .to_owned(),
                 write: format!("{address}#sha256=DIGEST"),
-            },
+            }
         };
     }
     let name_end = requirement
@@ -176,9 +177,10 @@ fn python_pin(spec: &str, at: bool) -> Pin {
         requirement[..name_end].trim(),
         requirement[name_end..].trim(),
     );
-    let write = match at {
-        true => format!("{name}@VERSION (or --from '{name}==VERSION')"),
-        false => format!("'{name}==VERSION'"),
+    let write = if at {
+        format!("{name}@VERSION (or --from '{name}==VERSION')")
+    } else {
+        format!("'{name}==VERSION'")
     };
     let exact = |version: &str| {
         let version = version.trim();

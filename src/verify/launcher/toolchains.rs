@@ -54,12 +54,13 @@ fn deno_pin(spec: &str) -> Pin {
         let part = part.strip_prefix('v').unwrap_or(part);
         is_exact_semver(part) || is_commit(part)
     });
-    match versioned {
-        true => Pin::Exact,
-        false => Pin::Open {
-            why: "runs whatever that address answers".to_owned(),
-            write: "an address with the version in it (…/NAME@v1.2.3/mod.ts), and --frozen with a deno.lock".to_owned(),
-        },
+    if versioned {
+        Pin::Exact
+    } else {
+        Pin::Open {
+        why: "runs whatever that address answers".to_owned(),
+        write: "an address with the version in it (…/NAME@v1.2.3/mod.ts), and --frozen with a deno.lock".to_owned(),
+    }
     }
 }
 
@@ -95,18 +96,20 @@ pub(super) fn go(words: &[&str]) -> Launcher {
 fn go_pin(spec: &str) -> Pin {
     let Some((module, version)) = spec.rsplit_once('@') else {
         // Without a version `go run` works only inside a module, whose go.mod and go.sum decide.
-        return match is_local(spec) || spec.ends_with(".go") || !spec.contains('.') {
-            true => Pin::Local,
-            false => Pin::Exact,
+        return if is_local(spec) || spec.ends_with(".go") || !spec.contains('.') {
+            Pin::Local
+        } else {
+            Pin::Exact
         };
     };
     let is_version = version.starts_with('v') && is_exact_semver(version);
-    match is_version || is_commit(version) {
-        true => Pin::Exact,
-        false => Pin::Open {
+    if is_version || is_commit(version) {
+        Pin::Exact
+    } else {
+        Pin::Open {
             why: floating(version),
             write: format!("{module}@vX.Y.Z, all three numbers"),
-        },
+        }
     }
 }
 
@@ -120,12 +123,13 @@ pub(super) fn cargo(all: &[&str], words: &[&str]) -> Launcher {
             .iter()
             .any(|word| matches!(*word, "--locked" | "--frozen"))
     };
-    let pin = match own(words) || own(all) {
-        true => Pin::Local,
-        false => Pin::Open {
-            why: "takes other versions of its dependencies when Cargo.lock does not fit Cargo.toml, or is not there".to_owned(),
-            write: "cargo run --locked, with a committed Cargo.lock".to_owned(),
-        },
+    let pin = if own(words) || own(all) {
+        Pin::Local
+    } else {
+        Pin::Open {
+        why: "takes other versions of its dependencies when Cargo.lock does not fit Cargo.toml, or is not there".to_owned(),
+        write: "cargo run --locked, with a committed Cargo.lock".to_owned(),
+    }
     };
     Launcher {
         name: "cargo run",
@@ -159,15 +163,16 @@ pub(super) fn dnx(words: &[&str]) -> Launcher {
             it.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
                 && !it.contains(['*', '[', '(', ','])
         });
-        let pin = match exact {
-            true => Pin::Exact,
-            false => Pin::Open {
+        let pin = if exact {
+            Pin::Exact
+        } else {
+            Pin::Open {
                 why: version.map_or(
                     "runs the newest version that the feed has".to_owned(),
                     floating,
                 ),
                 write: format!("{name}@VERSION"),
-            },
+            }
         };
         Target {
             spec: spec.to_owned(),

@@ -164,9 +164,10 @@ impl Opponent {
         if calls.is_empty() {
             return Err("the server was never asked".into());
         }
-        match at_most.is_some_and(|most| calls.len() > most) {
-            true => Err(format!("{} requests: {calls:?}", calls.len())),
-            false => Ok(()),
+        if at_most.is_some_and(|most| calls.len() > most) {
+            Err(format!("{} requests: {calls:?}", calls.len()))
+        } else {
+            Ok(())
         }
     }
 }
