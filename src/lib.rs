@@ -13,10 +13,16 @@
 //!          (redact)  baseline (committed) ---------+--> drift -> (schema) -> policy -> report
 //! ```
 
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests write what they read")
+)]
+
 pub mod canonical;
 pub mod judgement;
 
-mod bounded;
+pub mod files;
+
 mod git;
 mod keyword_enum;
 

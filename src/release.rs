@@ -153,7 +153,7 @@ fn detect(folder: &Path, command: &[String]) -> Option<String> {
 }
 
 fn from_manifest(path: &Path) -> Result<String, String> {
-    let text = crate::bounded::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = crate::files::read_to_string(path).map_err(|error| error.to_string())?;
     let is_toml = path
         .extension()
         .is_some_and(|extension| extension == "toml");

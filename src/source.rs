@@ -1,7 +1,6 @@
 //! Anything that can be read as a surface: a baseline, a capture, a saved list, a revision in git, a live server.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 
 use crate::baseline::{BaselineError, Manifest};
@@ -9,11 +8,9 @@ use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError, parse};
 use crate::capture::http::{Endpoint, Template};
 use crate::capture::{CaptureFailure, Captured};
+use crate::files;
 use crate::git::git;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
-
-/// More than this is not read from a file or a pipe.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The surfaces of a source by server name. Most sources have one.
 pub type Surfaces = BTreeMap<String, Surface>;
@@ -150,9 +147,8 @@ impl Source {
             Self::File(path) => {
                 let help =
                     "check the path; a live server is named as \"stdio:COMMAND\" or by its URL";
-                let file = std::fs::File::open(path)
-                    .map_err(|error| unreadable(path, &error.to_string(), help))?;
-                bounded(path, file)
+                files::read(Path::new(path))
+                    .map_err(|error| unreadable(path, &error.to_string(), help))
             }
             Self::Git { revision, path } => git_show(revision, path),
             Self::Stdio(_) | Self::Http(_) => Ok(Vec::new()),
@@ -295,15 +291,8 @@ fn unreadable(what: &str, problem: &str, help: &str) -> SourceError {
 }
 
 fn bounded(what: &str, reader: impl std::io::Read) -> Result<Vec<u8>, SourceError> {
-    let mut bytes = Vec::new();
-    reader
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(what, &error.to_string(), "check that it is a file"))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(unreadable(what, "more than 64 MiB", "that is no tool list"));
-    }
-    Ok(bytes)
+    files::drain(reader, files::MAX_BYTES)
+        .map_err(|error| unreadable(what, &error.to_string(), "check what it holds"))
 }
 
 fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {

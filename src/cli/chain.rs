@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::{Answer, ChainArgs, ChainCommand, Error, Exit, FreezeArgs, IntegrityArgs, output};
-use crate::baseline::store;
 use crate::canonical::Json;
 use crate::policy::Date;
 use crate::report::escape;
@@ -226,7 +225,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     {
         lock = before;
     }
-    store::replace(&path, lock.to_text().as_bytes()).map_err(|error| {
+    crate::files::replace(&path, lock.to_text().as_bytes()).map_err(|error| {
         Error::usage(
             format!("{}: cannot write it: {error}", path.display()),
             "check the path and its permissions",

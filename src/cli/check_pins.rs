@@ -70,7 +70,7 @@ pub(super) fn whole_definitions(target: &Target, path: &Path) -> Result<(), Erro
 }
 
 pub(super) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
-    let Ok(bytes) = crate::bounded::read(path) else {
+    let Ok(bytes) = crate::files::read(path) else {
         return Ok(None);
     };
     let is_yaml = path

@@ -101,7 +101,7 @@ fn definitions(args: &ImportArgs) -> Result<Option<Imported>, Error> {
             missing: unrecorded.map(str::to_owned).into(),
         }));
     }
-    let bytes = crate::bounded::read(&args.file).map_err(unreadable)?;
+    let bytes = crate::files::read(&args.file).map_err(unreadable)?;
     let Ok(document) = parse(&bytes) else {
         return Ok(None);
     };
@@ -234,7 +234,7 @@ fn toolsnaps(folder: &Path) -> std::io::Result<Vec<Json>> {
     paths.sort();
     let mut tools = Vec::new();
     for path in paths {
-        if let Ok(tool) = parse(&crate::bounded::read(&path)?)
+        if let Ok(tool) = parse(&crate::files::read(&path)?)
             && has_definition(&tool)
         {
             tools.push(tool);

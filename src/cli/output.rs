@@ -39,7 +39,7 @@ pub(super) fn complain(text: &str) {
 
 /// Writes a file whole or not at all, without secrets.
 pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    crate::baseline::store::replace(path, secrets::clean(text).as_bytes()).map_err(|error| {
+    crate::files::replace(path, secrets::clean(text).as_bytes()).map_err(|error| {
         Error::usage(
             format!("{}: cannot write it: {error}", path.display()),
             "check the path and its permissions",

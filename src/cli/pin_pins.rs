@@ -125,7 +125,7 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
                     );
                 }
             }
-            let document = crate::bounded::read(path)
+            let document = crate::files::read(path)
                 .ok()
                 .and_then(|bytes| parse(&bytes).ok());
             // What is pinned already is not written again: a lock states times, and they would be all that changed.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::check::exit;
 use super::plan::{Plan, Target, resolve};
 use super::{Error, Exit, ReportArgs, ServerArgs, output};
-use crate::bounded;
+use crate::files;
 use crate::report::{self, Report, escape};
 
 /// The timings, where nobody names another file.
@@ -185,7 +185,7 @@ impl Timings {
     /// Reads the file that was named, or the usual one if it is there.
     fn read(named: Option<&Path>) -> Result<Self, Error> {
         let path = named.unwrap_or(Path::new(TIMINGS));
-        match bounded::read_to_string(path) {
+        match files::read_to_string(path) {
             Ok(text) => Self::parse(path, &text),
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(Self::default())
@@ -298,7 +298,7 @@ pub(super) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
     let mut reports = Vec::new();
     for path in files(paths)? {
         let name = path.display().to_string();
-        let text = bounded::read_to_string(&path).map_err(|error| {
+        let text = files::read_to_string(&path).map_err(|error| {
             Error::usage(
                 format!("{name}: cannot read it: {error}"),
                 "name the JSON reports that `mcp-keel check --report json=FILE` wrote",

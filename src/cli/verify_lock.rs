@@ -75,7 +75,7 @@ pub(super) fn run(path: &Path, expected: Option<&str>, format: Answer) -> Result
 /// Reads a lock and computes what it should state. What cannot be read, or has no digest, is wrong usage (exit 2).
 fn verify(path: &Path) -> Result<Verified, Error> {
     let name = path.display().to_string();
-    let bytes = crate::bounded::read(path).map_err(|error| {
+    let bytes = crate::files::read(path).map_err(|error| {
         Error::usage(format!("{name}: cannot read it: {error}"), "check the path")
     })?;
     let document = parse(&bytes).map_err(|error| {

@@ -128,7 +128,7 @@ impl HttpConfig {
 impl Config {
     /// Reads a configuration file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = crate::bounded::read_to_string(path).map_err(|source| ConfigError::Io {
+        let text = crate::files::read_to_string(path).map_err(|source| ConfigError::Io {
             path: path.to_owned(),
             source,
         })?;

@@ -217,7 +217,7 @@ pub fn digest(path: &Path, algorithm: Algorithm) -> std::io::Result<String> {
 
 fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
     use std::fmt::Write as _;
-    let mut file = std::fs::File::open(path)?;
+    let mut file = crate::files::open(path)?;
     let mut hasher = D::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

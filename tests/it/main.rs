@@ -2,6 +2,8 @@
 
 // A test that cannot unwrap has failed, and the panic says where.
 #![allow(clippy::unwrap_used)]
+// Tests write files for the program to read, and look at those that it wrote.
+#![allow(clippy::disallowed_methods)]
 
 mod baseline;
 mod capture;
@@ -27,6 +29,8 @@ mod locate;
 mod merge;
 #[cfg(target_os = "linux")]
 mod parts;
+#[cfg(unix)]
+mod pipes;
 mod profiles;
 mod readme;
 mod recipes;

@@ -267,7 +267,7 @@ impl File<'_> {
         path: &str,
     ) -> Result<BTreeMap<String, String>, ConfigError> {
         let path = self.inside(path);
-        let text = crate::bounded::read_to_string(&path).map_err(|error| {
+        let text = crate::files::read_to_string(&path).map_err(|error| {
             self.error(
                 node,
                 format!("server `{server}`: cannot read {}: {error}", path.display()),

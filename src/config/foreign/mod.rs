@@ -85,7 +85,7 @@ pub fn read(
     format: Option<Format>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Listed, ConfigError> {
-    let text = crate::bounded::read_to_string(path).map_err(|source| ConfigError::Io {
+    let text = crate::files::read_to_string(path).map_err(|source| ConfigError::Io {
         path: path.to_owned(),
         source,
     })?;

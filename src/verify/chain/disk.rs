@@ -206,14 +206,13 @@ pub fn read_document(path: &Path) -> Result<Json, DiskError> {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, DiskError> {
-    let io = |source| DiskError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    if std::fs::metadata(path).map_err(io)?.len() > MAX_BYTES {
-        return Err(DiskError::TooLarge(path.to_owned()));
-    }
-    crate::bounded::read(path).map_err(io)
+    crate::files::read_at_most(path, MAX_BYTES).map_err(|source| match source.kind() {
+        std::io::ErrorKind::FileTooLarge => DiskError::TooLarge(path.to_owned()),
+        _ => DiskError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    })
 }
 
 fn shape(path: &Path, problem: impl Into<String>) -> DiskError {
