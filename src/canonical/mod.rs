@@ -11,6 +11,7 @@
 //!   letter), [`python::dumps`] (CPython's `json.dumps`), [`toolpin::to_string`] (ToolPin's), [`to_pretty`] and [`to_compact`] (as sent).
 
 pub mod jcs;
+mod lines;
 pub mod locale;
 mod number;
 pub mod pointer;
@@ -22,6 +23,7 @@ mod writer;
 
 use std::collections::BTreeMap;
 
+pub use lines::Lines;
 pub use number::{Decimal, Number};
 pub use reader::{Document, ReadError, parse, parse_document, parse_str, parse_wrapped};
 pub use text::Text;

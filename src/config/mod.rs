@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use node::{Node, Source};
+use node::Node;
 
 use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
@@ -149,9 +149,8 @@ impl Config {
 
     /// From the text of a configuration file.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let source = Source::new(path, text);
-        let table = source.parse()?;
-        let root = Node::root(&source, &table);
+        let tree = node::from_toml(path, text)?;
+        let root = Node::root(path, &tree);
         root.only(&["baseline", "from", "server", "policy", "accept"])?;
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

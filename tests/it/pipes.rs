@@ -66,7 +66,7 @@ fn sources() {
 
 #[test]
 fn locks_chains_reports_and_timings() {
-    let keel = keel();
+    let keel = keel().file("mcp-keel.toml", "[server.x]\ncommand = [\"true\"]\n");
     for args in [
         &["verify", "--lock", PIPE][..],
         &["chain", "show", PIPE],
@@ -76,9 +76,8 @@ fn locks_chains_reports_and_timings() {
         &["chain", "integrity", PIPE],
         &["merge", PIPE],
         &["merge", PIPE, "tools.json"],
-        &["plan", "--shards", "2", "--timings", PIPE, "--", "true"],
-        &["check", "--shard", "1/2", "--timings", PIPE, "--", "true"],
-        &["check", "--record-timings", PIPE, "--", "true"],
+        &["plan", "--shards", "2", "--timings", PIPE],
+        &["check", "--shard", "1/2", "--timings", PIPE],
     ] {
         let said = run(&keel, PIPE, args, &[]);
         assert_ne!(said.code, 0, "{args:?}");
@@ -204,6 +203,24 @@ fn files_that_are_written() {
     )
     .exits(2)
     .says(UNREAD);
+    keel.run(&["pin", "x", "--", &program, &scenario]).exits(0);
+    // Timings are added to those of a file that is there.
+    run(
+        &keel,
+        PIPE,
+        &[
+            "check",
+            "x",
+            "--record-timings",
+            PIPE,
+            "--",
+            &program,
+            &scenario,
+        ],
+        &[],
+    )
+    .exits(2)
+    .says(REFUSED);
     let reader = keel.folder().join(PIPE);
     let reader = std::thread::spawn(move || std::fs::read_to_string(reader).unwrap());
     // Waits for the reader to be there, as `mcp-keel` does not.
