@@ -10,6 +10,7 @@
 //! - **Each canonical form is one function**: [`to_canonical`] (ours), [`jcs::to_string`] (RFC 8785 to the
 //!   letter), [`python::dumps`] (CPython's `json.dumps`), [`toolpin::to_string`] (ToolPin's), [`to_pretty`] and [`to_compact`] (as sent).
 
+mod embedded;
 pub mod jcs;
 mod lines;
 pub mod locale;

@@ -136,6 +136,14 @@ pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
     reader.document()
 }
 
+/// [`parse`] for a text that was just written from values in memory: it is as deep and as long as they are.
+pub(super) fn parse_own(text: &str) -> Result<Json, ReadError> {
+    let mut reader = Reader::new(text.as_bytes(), false);
+    reader.most = usize::MAX;
+    reader.limit = usize::MAX;
+    reader.document()
+}
+
 /// [`parse`] with a limit of the caller's own. Also says how many values were read.
 pub fn parse_within(bytes: &[u8], limit: usize) -> Result<(Json, usize), ReadError> {
     let mut reader = Reader::new(bytes, false);
