@@ -62,6 +62,8 @@ pub mod github;
 
 pub mod demo;
 
+pub mod run;
+
 pub mod cli;
 
 #[cfg(any(test, fuzzing))]
