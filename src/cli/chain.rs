@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use super::{Answer, ChainArgs, ChainCommand, Error, Exit, FreezeArgs, IntegrityArgs, output};
 use crate::baseline::store;
 use crate::canonical::Json;
-use crate::policy::Date;
-use crate::report::escape;
-use crate::verify::chain::disk::{self, DiskError, Found};
-use crate::verify::chain::lockfile::{Lockfile, chain_hash};
-use crate::verify::chain::{
+use crate::interop::kiwi::disk::{self, DiskError, Found};
+use crate::interop::kiwi::lockfile::{Lockfile, chain_hash};
+use crate::interop::kiwi::{
     Link, Mode, Variant, document_integrity, integrity, short, validate, verify,
 };
+use crate::policy::Date;
+use crate::report::escape;
 
 pub(super) fn run(command: ChainCommand) -> Result<Exit, Error> {
     match command {

@@ -303,11 +303,11 @@ struct FingerprintArgs {
     /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     source: String,
     /// The digest scheme
-    #[arg(long, default_value = "keel", value_parser = words::words::<crate::fingerprint::Profile>(crate::fingerprint::Profile::ALL, crate::fingerprint::Profile::word))]
-    profile: crate::fingerprint::Profile,
+    #[arg(long, default_value = "keel", value_parser = words::words::<crate::interop::Profile>(crate::interop::Profile::ALL, crate::interop::Profile::word))]
+    profile: crate::interop::Profile,
     /// Members that the fastmcp profile covers beside the key and inputSchema
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = words::words::<crate::fingerprint::fastmcp::Field>(crate::fingerprint::fastmcp::Field::ALL, crate::fingerprint::fastmcp::Field::word))]
-    fields: Vec<crate::fingerprint::fastmcp::Field>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = words::words::<crate::interop::fastmcp::Field>(crate::interop::fastmcp::Field::ALL, crate::interop::fastmcp::Field::word))]
+    fields: Vec<crate::interop::fastmcp::Field>,
     /// Of a source with several servers, this one
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
@@ -407,8 +407,8 @@ struct ChainArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// What the digest of a link covers of a file [default: whichever of the two the chain was made with]
-    #[arg(long, value_name = "VARIANT", value_parser = words::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
-    variant: Option<crate::verify::chain::Variant>,
+    #[arg(long, value_name = "VARIANT", value_parser = words::words::<crate::interop::kiwi::Variant>(crate::interop::kiwi::Variant::ALL, crate::interop::kiwi::Variant::word))]
+    variant: Option<crate::interop::kiwi::Variant>,
     /// A chain that does not end in a primitive fails (freeze is always so, unless --lenient)
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
@@ -431,8 +431,8 @@ struct IntegrityArgs {
     /// JSON or YAML with tool_id, version, manifest and files
     file: PathBuf,
     /// What the digest covers of a file
-    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = words::words::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
-    variant: crate::verify::chain::Variant,
+    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = words::words::<crate::interop::kiwi::Variant>(crate::interop::kiwi::Variant::ALL, crate::interop::kiwi::Variant::word))]
+    variant: crate::interop::kiwi::Variant,
     /// The digest is the same text in both formats
     #[arg(long, value_enum, default_value_t = Answer::Terminal)]
     format: Answer,

@@ -19,7 +19,7 @@ use crate::surface::Surface;
 pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     let lock = args.report.format == Format::ToolPin;
     if lock && args.server.baseline.is_none() {
-        args.server.baseline = Some(pin_pins::LOCK.into());
+        args.server.baseline = Some(crate::interop::toolpin::FILE_NAME.into());
     }
     let mut plan = plan(&args.server, None)?;
     if pin_pins::is_foreign(&plan, lock)? {

@@ -2,8 +2,9 @@
 
 use super::{Answer, Error, Exit, ScanArgs, ScanProfile, output, sources};
 use crate::canonical::Json;
+use crate::interop::toolpin;
 use crate::report::escape;
-use crate::scan::{Severity, keel, toolpin};
+use crate::scan::{Severity, keel};
 use crate::source::Dialect;
 
 /// A finding of either profile.
@@ -27,7 +28,7 @@ pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
                 message: finding.message,
             })
             .collect(),
-        ScanProfile::ToolPin => toolpin::scan(&surface)
+        ScanProfile::ToolPin => toolpin::scan::scan(&surface)
             .into_iter()
             .map(|finding| Line {
                 code: finding.code,

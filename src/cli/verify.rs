@@ -6,9 +6,9 @@ use super::plan::{Target, resolve};
 use super::{Answer, Color, Error, Exit, VerifyArgs, output};
 use crate::baseline::{BaselineError, store};
 use crate::canonical::Json;
+use crate::interop::jp::{Verified, VerifyError};
 use crate::policy::{Action, Policy, verdict};
 use crate::report::{Finding, escape};
-use crate::verify::checksum::{Verified, VerifyError};
 
 /// What was found about one server.
 struct Outcome<'a> {
