@@ -11,14 +11,16 @@
 //! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by counting steps
 //! and sizes, so that a hostile schema ends as undecided and never as a hang.
 //!
-//! The rooms inside: `document` (drafts and references), `closed` (the protocol's reading of a schema), `walk`
+//! The rooms inside: `document` (drafts and references), `interpretation` (the protocol's reading of a schema), `walk`
 //! (where two schemas differ), `prove` (whether one covers the other), `sample` and `witness` (instances),
-//! `validator` (the judge of instances), `judge` (levels and proofs), [`rules`] (what each rule means).
+//! `validator` (the judge of instances), `family` (how a witness for each
+//! family of rules is searched), `judge` (levels and proofs), [`rules`] (what each rule means).
 
-mod closed;
 mod document;
+mod example_values;
+mod family;
+mod interpretation;
 mod judge;
-mod meaning;
 mod pattern;
 mod prove;
 mod regex_sample;
@@ -33,7 +35,7 @@ use crate::canonical::Json;
 use crate::judgement::{Exposure, Level, Proof};
 
 pub use prove::{Answer, Prover, Question};
-pub use rules::{RULES, RuleInfo};
+pub use rules::{Family, RULES, RuleInfo};
 
 /// Which of a tool's two schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -34,95 +34,80 @@ pub struct RuleInfo {
     pub advice: &'static str,
 }
 
-/// Both rules of a family. Texts that are the same for both sides are written once.
-macro_rules! family {
-    ($name:literal, $old:expr => $new:expr,
-     input: $in_level:ident $in_exposure:ident $in_summary:expr, $in_rationale:expr, $in_advice:expr;
-     output: $out_level:ident $out_exposure:ident $out_summary:expr, $out_rationale:expr, $out_advice:expr $(;)?) => {
-        [
-            $crate::schema::rules::RuleInfo {
+/// Makes [`Family`], its ids and [`RULES`] of the entries of the files beside this one. An entry is
+///
+/// ```text
+/// "family" Family, old example => new example,
+///     input InputFamily: Level Exposure "summary", "rationale", "advice";
+///     output OutputFamily: Level Exposure "summary", "rationale", "advice";
+/// ```
+///
+/// A family that only arguments have ends in `otherwise Family;` instead: what the same change is called for results.
+macro_rules! define_families {
+    ({ $(
+        $name:literal $family:ident, $old:literal => $new:literal,
+        input $in_rule:ident: $in_level:ident $in_exposure:ident $in_summary:literal, $in_rationale:literal, $in_advice:literal;
+        $(output $out_rule:ident: $out_level:ident $out_exposure:ident $out_summary:literal, $out_rationale:literal, $out_advice:literal;)?
+        $(otherwise $other:ident;)?
+    )* }) => {
+        /// What happened to a schema, whichever side it is on. Each family is a rule for arguments, and nearly each one
+        /// for results.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Family {
+            $(#[doc = concat!("`", $name, "`")] $family,)*
+        }
+
+        impl Family {
+            /// The id of its rule on this side.
+            pub fn id(self, side: Side) -> &'static str {
+                match (self, side) {
+                    $(
+                        (Self::$family, Side::Input) => concat!("input-", $name),
+                        $((Self::$family, Side::Output) => { let _ = stringify!($out_rule); concat!("output-", $name) })?
+                        $((Self::$family, Side::Output) => Self::$other.id(side),)?
+                    )*
+                }
+            }
+        }
+
+        /// Every rule of this room.
+        pub const RULES: &[RuleInfo] = &[$(
+            RuleInfo {
                 id: concat!("input-", $name),
                 summary: $in_summary,
-                level: $crate::judgement::Level::$in_level,
-                exposure: $crate::judgement::Exposure::$in_exposure,
+                level: Level::$in_level,
+                exposure: Exposure::$in_exposure,
                 rationale: $in_rationale,
                 example_old: $old,
                 example_new: $new,
                 advice: $in_advice,
             },
-            $crate::schema::rules::RuleInfo {
+            $(RuleInfo {
                 id: concat!("output-", $name),
                 summary: $out_summary,
-                level: $crate::judgement::Level::$out_level,
-                exposure: $crate::judgement::Exposure::$out_exposure,
+                level: Level::$out_level,
+                exposure: Exposure::$out_exposure,
                 rationale: $out_rationale,
                 example_old: $old,
                 example_new: $new,
                 advice: $out_advice,
-            },
-        ]
+            },)?
+        )*];
     };
 }
 
-use family;
+use annotations::annotation_families;
+use members::member_families;
+use structure::structure_families;
+use types::type_families;
+use values::value_families;
 
-const FAMILIES: usize = members::RULES.len()
-    + types::RULES.len()
-    + values::RULES.len()
-    + structure::RULES.len()
-    + annotations::RULES.len();
-
-/// Two rules a family, and one that only arguments have.
-const COUNT: usize = 2 * FAMILIES + 1;
-
-const fn table() -> [RuleInfo; COUNT] {
-    let lists: [&[[RuleInfo; 2]]; 5] = [
-        members::RULES,
-        types::RULES,
-        values::RULES,
-        structure::RULES,
-        annotations::RULES,
-    ];
-    let mut all = [members::INPUT_ONLY; COUNT];
-    let mut at = 0;
-    let mut list = 0;
-    while list < lists.len() {
-        let mut index = 0;
-        while index < lists[list].len() {
-            all[at] = lists[list][index][0];
-            all[at + 1] = lists[list][index][1];
-            at += 2;
-            index += 1;
-        }
-        list += 1;
-    }
-    all
-}
-
-const TABLE: [RuleInfo; COUNT] = table();
-
-/// Every rule of this room.
-pub const RULES: &[RuleInfo] = &TABLE;
+// Each file adds its entries and calls the next one.
+member_families! { {} type_families value_families structure_families annotation_families define_families }
 
 /// The rule of this id.
 pub fn rule(id: &str) -> Option<&'static RuleInfo> {
     RULES.iter().find(|rule| rule.id == id)
-}
-
-/// The id of a family's rule on one side.
-pub(crate) fn id(side: Side, family: &str) -> &'static str {
-    let prefix = match side {
-        Side::Input => "input-",
-        Side::Output => "output-",
-    };
-    RULES
-        .iter()
-        .map(|rule| rule.id)
-        .find(|id| id.strip_prefix(prefix) == Some(family))
-        .unwrap_or(match side {
-            Side::Input => "input-schema-unclassified",
-            Side::Output => "output-schema-unclassified",
-        })
 }
 
 #[cfg(test)]
