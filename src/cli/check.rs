@@ -18,6 +18,7 @@ use crate::release::Release;
 use crate::report::{
     Comparison, Report, RunFinding, ServerReport, Shard, Status, certain, settled,
 };
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// The baselines of a plan, by file.
@@ -209,7 +210,7 @@ fn findings(plan: &Plan, manifests: &Manifests) -> Vec<RunFinding> {
                 .filter(|name| !checked.contains(name.as_str()))
             {
                 let note = Note {
-                    rule: "server-not-checked",
+                    rule: RuleId::ServerNotChecked,
                     component: None,
                     message: format!("{} holds `{name}`, which was not checked", path.display()),
                 };

@@ -17,6 +17,7 @@ use crate::capture::Reach;
 use crate::drift::pinned::{self, PinError, Placed};
 use crate::policy::{Policy, check_version};
 use crate::report::{Comparison, Cost, Finding, Located, Place, Report, ServerReport, Status};
+use crate::rules::RuleId;
 use crate::surface::{Note, Surface};
 
 /// A file of another tool, with its lines.
@@ -333,7 +334,7 @@ fn compare(
                 };
                 for issue in verify(subject, &Probe::Seen).issues {
                     notes.push(Note {
-                        rule: "lock-target",
+                        rule: RuleId::LockTarget,
                         component: None,
                         message: format!("{key}: {} ({})", issue.message, issue.code),
                     });

@@ -16,6 +16,7 @@ pub mod launched;
 pub mod launcher;
 
 use crate::launch::LaunchSpec;
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 use checksum::{Algorithm, Verify};
@@ -36,7 +37,7 @@ pub fn notes(launch: &LaunchSpec, verify: Option<&Verify>, legacy: Option<usize>
             "line {line} of the configuration has `checksum`, the old spelling: write [server.NAME.verify] with \
              type = \"command\""
         );
-        notes.push(note("verify-checksum-deprecated", message));
+        notes.push(note(RuleId::VerifyChecksumDeprecated, message));
     }
     if verify
         .and_then(Verify::expected)
@@ -45,12 +46,12 @@ pub fn notes(launch: &LaunchSpec, verify: Option<&Verify>, legacy: Option<usize>
         let message =
             "the bytes are verified with sha1, for which two files with one digest can be made"
                 .to_owned();
-        notes.push(note("verify-algorithm-weak", message));
+        notes.push(note(RuleId::VerifyAlgorithmWeak, message));
     }
     if verify == Some(&Verify::None) {
         let message =
             "its bytes were considered and are not verified (verify.type = \"none\")".to_owned();
-        notes.push(note("verify-none", message));
+        notes.push(note(RuleId::VerifyNone, message));
     }
     let Some(launcher) = launcher::recognise(&launch.command) else {
         return notes;
@@ -61,12 +62,12 @@ pub fn notes(launch: &LaunchSpec, verify: Option<&Verify>, legacy: Option<usize>
             "`{}` with `{}` {why}: write {write} (threat: {threats})",
             launcher.name, target.spec
         );
-        notes.push(note("launcher-unpinned", message));
+        notes.push(note(RuleId::LauncherUnpinned, message));
     }
     if matches!(verify, Some(Verify::Command(_)))
         && let Some(message) = false_safety(&launcher)
     {
-        notes.push(note("launcher-checksum-only", message));
+        notes.push(note(RuleId::LauncherChecksumOnly, message));
     }
     notes
 }

@@ -1,7 +1,7 @@
 //! Rules about the members of an object: what may, must and must not be there.
 
 macro_rules! member_families {
-    ({ $($before:tt)* } $next:ident $($after:ident)*) => { $next! { { $($before)*
+    ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*
 
     "property-added-optional" PropertyAddedOptional,
         r#"{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}"# =>
@@ -189,4 +189,4 @@ macro_rules! member_families {
 
     } $($after)* } };
 }
-pub(super) use member_families;
+pub(in crate::rules) use member_families;

@@ -1,7 +1,7 @@
 //! Rules about which values of a kind are possible.
 
 macro_rules! value_families {
-    ({ $($before:tt)* } $next:ident $($after:ident)*) => { $next! { { $($before)*
+    ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*
 
     "enum-value-removed" EnumValueRemoved,
         r#"{"type": "object", "properties": {"units": {"enum": ["metric", "imperial", "kelvin"]}}}"# =>
@@ -174,4 +174,4 @@ macro_rules! value_families {
 
     } $($after)* } };
 }
-pub(super) use value_families;
+pub(in crate::rules) use value_families;

@@ -1,7 +1,7 @@
 //! Rules about what validators ignore and models read.
 
 macro_rules! annotation_families {
-    ({ $($before:tt)* } $next:ident $($after:ident)*) => { $next! { { $($before)*
+    ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*
 
     "default-changed" DefaultChanged,
         r#"{"type": "object", "properties": {"limit": {"type": "integer", "default": 10}}}"# =>
@@ -151,4 +151,4 @@ macro_rules! annotation_families {
 
     } $($after)* } };
 }
-pub(super) use annotation_families;
+pub(in crate::rules) use annotation_families;

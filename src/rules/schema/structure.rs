@@ -1,7 +1,7 @@
 //! Rules about how a schema is put together.
 
 macro_rules! structure_families {
-    ({ $($before:tt)* } $next:ident $($after:ident)*) => { $next! { { $($before)*
+    ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*
 
     "composition-changed" CompositionChanged,
         r#"{"type": "object", "properties": {"n": {"type": "integer", "allOf": [{"minimum": 1}]}}, "required": ["n"]}"# =>
@@ -136,4 +136,4 @@ macro_rules! structure_families {
 
     } $($after)* } };
 }
-pub(super) use structure_families;
+pub(in crate::rules) use structure_families;

@@ -1,7 +1,7 @@
 //! Rules about which kinds of value are possible.
 
 macro_rules! type_families {
-    ({ $($before:tt)* } $next:ident $($after:ident)*) => { $next! { { $($before)*
+    ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*
 
     "property-type-changed" PropertyTypeChanged,
         r#"{"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}"# =>
@@ -102,4 +102,4 @@ macro_rules! type_families {
 
     } $($after)* } };
 }
-pub(super) use type_families;
+pub(in crate::rules) use type_families;
