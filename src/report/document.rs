@@ -14,10 +14,11 @@ use super::{
     Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, escape,
 };
 use crate::canonical::{Json, parse_wrapped, to_pretty};
+use crate::drift::Change;
 use crate::drift::text_diff::Run;
-use crate::drift::{Change, catalogue};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Judged, Verdict, VersionCheck};
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// The only version of the format so far.
@@ -456,9 +457,9 @@ impl TryFrom<ChangeDocument> for Located {
     }
 }
 
-fn rule(id: &str) -> Result<&'static str, ReadReportError> {
-    let known = catalogue::find(id).map(|rule| rule.id);
-    known.ok_or_else(|| shape(format!("this mcp-keel does not know the rule `{id}`")))
+fn rule(id: &str) -> Result<RuleId, ReadReportError> {
+    id.parse()
+        .map_err(|_| shape(format!("this mcp-keel does not know the rule `{id}`")))
 }
 
 impl From<&Proof> for ProofDocument {
@@ -542,7 +543,7 @@ impl TryFrom<FindingDocument> for Finding {
 impl From<&RunFinding> for FindingDocument {
     fn from(of_run: &RunFinding) -> Self {
         Self {
-            unless: of_run.unless.clone(),
+            unless: of_run.void_if_change.clone(),
             ..Self::from(&of_run.finding)
         }
     }
@@ -553,7 +554,7 @@ impl TryFrom<FindingDocument> for RunFinding {
 
     fn try_from(mut document: FindingDocument) -> Result<Self, ReadReportError> {
         Ok(Self {
-            unless: document.unless.take(),
+            void_if_change: document.unless.take(),
             finding: Finding::try_from(document)?,
         })
     }
