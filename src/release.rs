@@ -49,7 +49,6 @@ pub struct VersionError {
 }
 
 impl VersionError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         "set `version` of the server in mcp-keel.toml to \"server\", \"git-tag\", a manifest such as \"package.json\", or a \
          command such as [\"node\", \"-p\", \"require('./package.json').version\"]"

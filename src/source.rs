@@ -22,17 +22,12 @@ pub enum SourceError {
     /// The file system, git or a pipe refused.
     #[error("{what}: {problem}")]
     Unreadable {
-        /// The source.
         what: String,
-        /// Why not.
         problem: String,
-        /// How to go on.
         help: String,
     },
-    /// Not JSON.
     #[error("{what}: not JSON: {error}")]
     NotJson {
-        /// The source.
         what: String,
         /// Where and why.
         error: ReadError,
@@ -40,7 +35,6 @@ pub enum SourceError {
     /// JSON of another kind.
     #[error("{what}: {problem}")]
     NotASource {
-        /// The source.
         what: String,
         /// What is missing.
         problem: String,
@@ -51,7 +45,6 @@ pub enum SourceError {
     /// A live server that could not be captured (exit 3).
     #[error("{what}: {failure}")]
     Capture {
-        /// The source.
         what: String,
         /// Why not.
         failure: Box<CaptureFailure>,
@@ -59,7 +52,6 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { help, .. } => help.clone(),
@@ -91,14 +83,12 @@ pub enum Source {
     Git {
         /// A revision.
         revision: String,
-        /// A path in it.
         path: String,
     },
     /// `stdio:COMMAND`
     Stdio(Vec<String>),
     /// An MCP endpoint.
     Http(HttpAddress),
-    /// A file.
     File(String),
 }
 
@@ -168,32 +158,36 @@ impl Source {
 
     /// The surfaces of a source that is not live.
     pub fn surfaces(&self, dialect: Dialect) -> Result<Surfaces, SourceError> {
-        let what = self.name();
-        let bytes = self.read()?;
-        let parsed = match dialect {
-            Dialect::Json => parse(&bytes),
-            Dialect::Python => parse_python(&bytes),
-        };
-        let document = match parsed {
-            Ok(document) => document,
-            // A baseline with conflict markers is no JSON, and its own reader says so best.
-            Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
-                Json::object([("manifestVersion", Json::Null)])
-            }
-            Err(error) => return Err(SourceError::NotJson { what, error }),
-        };
-        if document.get("manifestVersion").is_some() {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let manifest = Manifest::parse(Path::new(&what), text)?;
-            let surfaces = manifest.servers().iter();
-            return Ok(surfaces
-                .map(|(name, pinned)| (name.clone(), pinned.surface.clone()))
-                .collect());
-        }
-        let (name, surface) = from_document(&document)
-            .map_err(|problem| SourceError::NotASource { what, problem })?;
-        Ok([(name, surface)].into())
+        parse_source(&self.name(), &self.read()?, dialect)
     }
+}
+
+/// The surfaces in a text: a baseline, a capture, a saved list result. `name` is for messages.
+pub fn parse_source(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Surfaces, SourceError> {
+    let what = name.to_owned();
+    let parsed = match dialect {
+        Dialect::Json => parse(bytes),
+        Dialect::Python => parse_python(bytes),
+    };
+    let document = match parsed {
+        Ok(document) => document,
+        // A baseline with conflict markers is no JSON, and its own reader says so best.
+        Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
+            Json::object([("manifestVersion", Json::Null)])
+        }
+        Err(error) => return Err(SourceError::NotJson { what, error }),
+    };
+    if document.get("manifestVersion").is_some() {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let manifest = Manifest::parse(Path::new(&what), text)?;
+        let surfaces = manifest.servers().iter();
+        return Ok(surfaces
+            .map(|(name, pinned)| (name.clone(), pinned.surface.clone()))
+            .collect());
+    }
+    let (name, surface) =
+        from_document(&document).map_err(|problem| SourceError::NotASource { what, problem })?;
+    Ok([(name, surface)].into())
 }
 
 /// A capture, a saved list result, or the JSON-RPC answer around one.

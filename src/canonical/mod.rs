@@ -42,7 +42,6 @@ pub enum Json {
     Number(Number),
     /// A string, lone surrogates included.
     String(Text),
-    /// An array.
     Array(Vec<Json>),
     /// An object, members in the order sent, repeated ones included.
     Object(Object),

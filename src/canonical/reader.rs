@@ -25,7 +25,6 @@ pub struct ReadError {
     pub column: usize,
     /// Byte offset.
     pub offset: usize,
-    /// What is wrong there.
     pub problem: Problem,
 }
 
@@ -71,7 +70,6 @@ pub enum Problem {
 /// A value together with where in the text each part of it stands.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The value.
     pub value: Json,
     spans: Spans,
     lines: Lines,

@@ -46,7 +46,6 @@ pub struct Config {
     pub from: Vec<PathBuf>,
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
-    /// The policy.
     pub policy: Policy,
 }
 

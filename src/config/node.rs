@@ -12,19 +12,15 @@ pub enum ConfigError {
     /// The file system refused.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// Something is wrong on a line.
     #[error("{}:{line}: {problem}", path.display())]
     At {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// What is wrong.
         problem: String,
         /// What was expected, and how to go on.
         help: String,
@@ -32,7 +28,6 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Io { .. } => {

@@ -132,7 +132,6 @@ pub enum InteropError {
     /// An entry that does not hold.
     #[error("{}: {place}: {problem}", path.display())]
     Edited {
-        /// The file.
         path: PathBuf,
         /// The key or the place of the entry.
         place: String,
@@ -142,7 +141,6 @@ pub enum InteropError {
     /// No entry about a server.
     #[error("{} has no server `{server}`", path.display())]
     NoServer {
-        /// The file.
         path: PathBuf,
         /// The server that was asked for.
         server: String,
@@ -152,23 +150,16 @@ pub enum InteropError {
     /// More entries than one where only one can be meant.
     #[error("{} holds {} entries: {}", path.display(), known.len(), known.join(", "))]
     Several {
-        /// The file.
         path: PathBuf,
         /// The entries.
         known: Vec<String>,
     },
     /// The convention has no digest for what the server lists.
     #[error("{}: {error}", path.display())]
-    NoDigest {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        error: PinError,
-    },
+    NoDigest { path: PathBuf, error: PinError },
     /// A file that mcp-keel does not write.
     #[error("{} is {format}, which mcp-keel reads and does not write", path.display())]
     ReadOnly {
-        /// The file.
         path: PathBuf,
         /// Whose it is.
         format: &'static str,
@@ -176,7 +167,6 @@ pub enum InteropError {
 }
 
 impl InteropError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { .. } => "check the file".to_owned(),
@@ -207,7 +197,6 @@ impl InteropError {
 /// The server that a file is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Whether the name is only the default: then a file about one server is about this one.
     pub is_unnamed: bool,
@@ -253,10 +242,8 @@ pub struct Verification {
     pub violations: Vec<String>,
 }
 
-/// The integrity of one entry.
 #[derive(Debug)]
 pub struct EntryIntegrity {
-    /// Its key.
     pub key: String,
     /// Whether the stored digest is that of the contents.
     pub integrity: Integrity,
@@ -600,7 +587,6 @@ fn compared(
 pub struct NotALock {
     /// What is wrong, in the tool's words where it has any.
     pub problem: String,
-    /// How to go on.
     pub help: String,
 }
 

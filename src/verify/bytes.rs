@@ -13,10 +13,8 @@ use crate::launch::{LaunchSpec, candidates};
 /// A digest's algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// SHA-256
     #[default]
     Sha256,
-    /// SHA-512
     Sha512,
     /// SHA-1: two files with one digest can be made, so it does not answer deliberate tampering.
     Sha1,

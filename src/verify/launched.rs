@@ -51,7 +51,6 @@ pub enum Digests {
     WorkingCopy,
     /// Every link that is a file on this machine.
     All,
-    /// None.
     None,
 }
 

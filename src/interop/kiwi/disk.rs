@@ -23,9 +23,7 @@ pub enum DiskError {
     /// The file system refused.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// Larger than anything that belongs here.
@@ -34,7 +32,6 @@ pub enum DiskError {
     /// Not JSON.
     #[error("{}: not JSON: {problem}", path.display())]
     Json {
-        /// The file.
         path: PathBuf,
         /// Where and why.
         problem: ReadError,
@@ -42,23 +39,16 @@ pub enum DiskError {
     /// Not YAML that can be read.
     #[error("{}: {problem}", path.display())]
     Yaml {
-        /// The file.
         path: PathBuf,
         /// Where and why.
         problem: YamlError,
     },
     /// Not what was expected.
     #[error("{}: {problem}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Shape { path: PathBuf, problem: String },
     /// A lockfile that cannot be used.
     #[error("{}: {problem}", path.display())]
     Lockfile {
-        /// The file.
         path: PathBuf,
         /// Why.
         problem: LockfileError,
@@ -66,7 +56,6 @@ pub enum DiskError {
     /// A link whose manifest is not there.
     #[error("no manifest of `{id}` in {}", folder.display())]
     NoManifest {
-        /// Its id.
         id: String,
         /// Where it was looked for.
         folder: PathBuf,
@@ -74,7 +63,6 @@ pub enum DiskError {
 }
 
 impl DiskError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io { .. } => "check the path and its permissions",
