@@ -282,19 +282,25 @@ impl Lock {
     /// Reads a file; none if it is not there, or not another tool's. Whatever does not look like one is left to the reader of
     /// our own baselines, which says best what is wrong with it.
     pub fn read(path: &Path) -> Result<Option<Self>, InteropError> {
-        let Ok(bytes) = crate::bounded::read(path) else {
-            return Ok(None);
-        };
+        match crate::bounded::read(path) {
+            Ok(bytes) => Self::parse(path, &bytes),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// [`Lock::read`] for a file that was read already, or comes from elsewhere.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Self>, InteropError> {
         let is_yaml = path
             .extension()
             .is_some_and(|it| it == "yaml" || it == "yml");
         let (value, text) = if is_yaml {
-            let value = disk::read_document(path).map_err(|error| InteropError::Unreadable {
-                problem: error.to_string(),
-            })?;
+            let value =
+                disk::parse_document(path, bytes).map_err(|error| InteropError::Unreadable {
+                    problem: error.to_string(),
+                })?;
             (value, LockText::Yaml)
         } else {
-            match parse_document(&bytes) {
+            match parse_document(bytes) {
                 // Ours, and possibly large.
                 Ok(document) if document.value.get("manifestVersion").is_some() => return Ok(None),
                 Ok(document) => (document.value.clone(), LockText::Json(document)),
@@ -326,6 +332,14 @@ impl Lock {
     /// What such a file records, and what is lost with that.
     pub fn records(&self) -> String {
         self.contents.records()
+    }
+
+    /// The servers that it has entries about.
+    pub fn servers(&self) -> Vec<String> {
+        let known = self.contents.known().into_iter();
+        let mut servers: Vec<String> = known.map(|(_, name)| name).collect();
+        servers.dedup();
+        servers
     }
 
     /// What is in it.

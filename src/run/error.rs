@@ -81,6 +81,11 @@ impl Error {
         }
     }
 
+    /// What is wrong, without what to do about it.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// How the command ends.
     pub fn exit(&self) -> Exit {
         self.exit

@@ -9,9 +9,9 @@
 //! goes on is told to an [`observer`], and what was found is returned.
 
 pub(crate) mod approval;
+pub(crate) mod baseline;
 pub(crate) mod boot;
 pub(crate) mod check;
-pub(crate) mod check_lock;
 pub(crate) mod demo;
 pub(crate) mod endpoint;
 pub(crate) mod eras;
@@ -20,7 +20,6 @@ pub(crate) mod fleet;
 pub(crate) mod judge_server;
 pub(crate) mod observer;
 pub(crate) mod pin;
-pub(crate) mod pin_lock;
 pub(crate) mod plan;
 pub(crate) mod pull_request;
 pub(crate) mod repeat;

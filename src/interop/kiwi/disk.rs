@@ -186,12 +186,16 @@ pub fn with_digests(links: Vec<Link>, variant: Variant) -> Vec<Link> {
 
 /// Reads JSON or YAML, by the file's ending.
 pub fn read_document(path: &Path) -> Result<Json, DiskError> {
-    let bytes = read_bytes(path)?;
+    parse_document(path, &read_bytes(path)?)
+}
+
+/// [`read_document`] for a file that was read already.
+pub fn parse_document(path: &Path, bytes: &[u8]) -> Result<Json, DiskError> {
     let is_yaml = path
         .extension()
         .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"));
     if is_yaml {
-        return match std::str::from_utf8(&bytes) {
+        return match std::str::from_utf8(bytes) {
             Ok(text) => yaml::parse(text).map_err(|problem| DiskError::Yaml {
                 path: path.to_owned(),
                 problem,
@@ -199,7 +203,7 @@ pub fn read_document(path: &Path) -> Result<Json, DiskError> {
             Err(_) => Err(shape(path, "not UTF-8")),
         };
     }
-    parse_python(&bytes).map_err(|problem| DiskError::Json {
+    parse_python(bytes).map_err(|problem| DiskError::Json {
         path: path.to_owned(),
         problem,
     })
