@@ -212,3 +212,97 @@ fn lock_v1((old, of_old): (&LockV1, &[String]), (new, of_new): (&LockV1, &[Strin
     revised.notes.extend(gone);
     revised
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn lock(text: &str) -> Lock {
+        let lock = Lock::parse(Path::new("pins.json"), text.as_bytes()).expect("readable");
+        lock.expect("a file of pins")
+    }
+
+    /// The rule and the component of each change, and the notes.
+    fn moved(old: &str, new: &str, entries: &[&str]) -> (Vec<String>, Vec<String>) {
+        let entries: Vec<String> = entries.iter().map(|it| (*it).to_owned()).collect();
+        let revised = compare((&lock(old), &entries), (&lock(new), &entries))
+            .expect("comparable")
+            .expect("files of one tool");
+        let changes = revised.changes.into_iter();
+        let changes = changes.map(|(it, _)| {
+            let component = it.component.unwrap_or_default();
+            format!("{} {component}", it.rule).trim_end().to_owned()
+        });
+        (changes.collect(), revised.notes)
+    }
+
+    #[test]
+    fn pins_of_hangar_are_compared_tool_by_tool() {
+        let [a, b] = ["a", "b"].map(|it| it.repeat(64));
+        let pins = |upstream: &str, tools: &str| {
+            format!(
+                r#"{{"mcp_servers":{{"files":{{"tool_projection":{{"upstream":"{upstream}","pins":{{{tools}}}}}}}}}}}"#
+            )
+        };
+        let old = pins(
+            "stdio:x",
+            &format!(r#""kept":"{a}","changed":"{a}","gone":"{a}""#),
+        );
+        let new = pins(
+            "stdio:y",
+            &format!(r#""kept":"{a}","changed":["{a}","{b}"],"new":"{b}""#),
+        );
+        let (changes, notes) = moved(&old, &new, &["files"]);
+        let expected = [
+            "pin-upstream-changed",
+            "pin-digest-changed tool:changed@",
+            "tool-removed tool:gone@",
+            "tool-added tool:new@",
+        ];
+        assert_eq!(changes, expected);
+        assert_eq!(notes, Vec::<String>::new());
+        assert_eq!(moved(&old, &old, &["files"]).0, Vec::<String>::new());
+        assert_eq!(moved(&old, &new, &["others"]).0, Vec::<String>::new());
+    }
+
+    #[test]
+    fn entries_of_the_draft_are_told_apart_by_who_they_are_about() {
+        let entry = |client: &str, hash: &str, target: &str| {
+            format!(
+                r#"{{"name":"files","client":"{client}","target":"{target}","surface":{{"hash":"{hash}","coverage":["name"]}}}}"#
+            )
+        };
+        let lock = |entries: &[String]| {
+            format!(r#"{{"specVersion":1,"entries":[{}]}}"#, entries.join(","))
+        };
+        let old = lock(&[
+            entry("zed", "a", "x"),
+            entry("cursor", "a", "x"),
+            entry("old", "a", "x"),
+        ]);
+        // Another order, and every kind of change.
+        let new = lock(&[
+            entry("cursor", "b", "x"),
+            entry("zed", "a", "y"),
+            entry("new", "a", "x"),
+        ]);
+        let (changes, notes) = moved(&old, &new, &["0", "1", "2"]);
+        assert_eq!(changes, ["lock-surface-changed"]);
+        let expected = [
+            "files:new:: the entry is new",
+            "files:zed:: the entry changed, and the surface that it pins did not",
+            "files:old:: the entry is gone",
+        ];
+        assert_eq!(notes, expected);
+    }
+
+    #[test]
+    fn files_of_two_tools_are_not_compared() {
+        let flat = lock(r#"{"tool:a@": "00"}"#);
+        let draft = lock(r#"{"specVersion":1,"entries":[]}"#);
+        let compared = compare((&flat, &[]), (&draft, &[])).expect("readable");
+        assert!(compared.is_none());
+    }
+}

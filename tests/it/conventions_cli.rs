@@ -278,6 +278,15 @@ fn a_fastmcp_manifest_is_a_baseline_and_is_written_again() {
         &scenario,
     ];
     keel.run(&check).exits(0);
+    let verify = [
+        "verify",
+        "--baseline",
+        "manifest.json",
+        "--",
+        &program,
+        &scenario,
+    ];
+    keel.run(&verify).exits(0);
     let old = manifest.replace("tool:readAll@", "tool:gone@");
     let key = "\"tool:read_file@\": \"";
     let at = old.find(key).unwrap() + key.len();

@@ -6,6 +6,7 @@ use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
 use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
+use crate::run::approval::Approval;
 use crate::run::pull_request::Answered;
 use crate::run::secrets;
 
@@ -60,8 +61,9 @@ impl Page<'_> {
         let first = "The server against its baseline";
         let second = "What merging approves";
         // A version that went down is no change of the contract, and blocks.
-        let told =
-            approval.report.changes().next().is_some() || approval.report.verdict != Verdict::Pass;
+        let told = approval.report.changes().next().is_some()
+            || approval.report.verdict != Verdict::Pass
+            || !approval.notes.is_empty();
         let mut intro = if told {
             "The committed baseline, compared with the one on the base branch.\n\n"
         } else {
@@ -133,6 +135,10 @@ impl Page<'_> {
             Some(&self.result.live),
             self.result.approval.as_ref().map(|it| &it.report),
         ];
+        let noted = |it: &Approval| !it.notes.is_empty();
+        if self.result.approval.as_ref().is_some_and(noted) {
+            return true;
+        }
         reports.into_iter().flatten().any(|report| {
             let of_servers = report.servers.iter().flat_map(|it| &it.findings);
             let mut findings = report.findings.iter().chain(of_servers);
