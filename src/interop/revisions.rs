@@ -11,6 +11,7 @@ use super::toolpin::lock::{DriftOptions, Plan, ToolPinLock};
 use super::{Contents, Lock};
 use crate::canonical::{Json, pointer};
 use crate::drift::Change;
+use crate::rules::RuleId;
 
 /// What moved between two revisions.
 #[derive(Debug, Default)]
@@ -43,13 +44,13 @@ pub fn compare(
 /// The change for a server that only the new revision pins.
 pub fn not_pinned() -> Change {
     let message = "the baseline did not know this server".to_owned();
-    Change::new("server-not-pinned", "", message)
+    Change::new(RuleId::ServerNotPinned, "", message)
 }
 
 /// The change for a server that only the old revision pins.
 pub fn gone() -> Change {
     let message = "the baseline does not pin this server any more".to_owned();
-    Change::new("server-removed", "", message)
+    Change::new(RuleId::ServerRemoved, "", message)
 }
 
 fn fastmcp(old: &FlatManifest, new: &FlatManifest) -> Revised {
@@ -91,7 +92,7 @@ fn hangar(
                 shown(new)
             );
             let (was, is) = (Json::string(shown(old)), Json::string(shown(new)));
-            let change = Change::new("pin-upstream-changed", "", message);
+            let change = Change::new(RuleId::PinUpstreamChanged, "", message);
             revised
                 .changes
                 .push((change.values(Some(&was), Some(&is)), at.clone()));
@@ -149,7 +150,7 @@ fn toolpin(
         let place = format!("{}/capabilityManifest", pointer::join("/servers", key));
         for message in &surface {
             let change = Change::new(
-                "lock-surface-changed",
+                RuleId::LockSurfaceChanged,
                 "/capabilityManifest",
                 message.clone(),
             );
@@ -197,7 +198,7 @@ fn lock_v1((old, of_old): (&LockV1, &[String]), (new, of_new): (&LockV1, &[Strin
         };
         if before.get("surface") != now.get("surface") {
             let message = "the entry pins another surface".to_owned();
-            let change = Change::new("lock-surface-changed", "/surface", message);
+            let change = Change::new(RuleId::LockSurfaceChanged, "/surface", message);
             let change = change.values(before.get("surface"), now.get("surface"));
             let place = format!("/entries/{index}/surface");
             revised.changes.push((change, place));

@@ -20,6 +20,7 @@ use crate::report::{
     Comparison, Report, RunFinding, ServerReport, Shard, Status, resolve_findings,
     unconditional_findings,
 };
+use crate::rules::RuleId;
 use crate::surface::{Note, Surface};
 
 /// What to check, and how.
@@ -235,7 +236,7 @@ fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
             let held = baseline.servers_to_check().into_iter();
             for name in held.filter(|name| !checked.contains(name)) {
                 let note = Note {
-                    rule: "server-not-checked",
+                    rule: RuleId::ServerNotChecked,
                     component: None,
                     message: format!("{} holds `{name}`, which was not checked", path.display()),
                 };
