@@ -129,6 +129,15 @@ struct CheckArgs {
 struct PinArgs {
     #[command(flatten)]
     server: ServerArgs,
+    /// Sign the ToolPin lock that is written with this private key (ed25519, PKCS#8 in PEM)
+    #[arg(long, value_name = "FILE")]
+    sign_key: Option<PathBuf>,
+    /// Write the signature here [default: mcp-lock.sig beside the lock]
+    #[arg(long, value_name = "FILE", requires = "sign_key")]
+    signature: Option<PathBuf>,
+    /// Cover ToolPin's policy file with the signature [default: .toolpin/policy.json, if it is there]
+    #[arg(long, value_name = "FILE", requires = "sign_key")]
+    toolpin_policy: Option<PathBuf>,
     #[command(flatten)]
     jobs: fleet::JobsArgs,
     #[command(flatten)]
@@ -365,6 +374,15 @@ struct VerifyArgs {
     /// The digest that the whole lock must have, from outside of what is being reviewed
     #[arg(long, value_name = "DIGEST", requires = "lock")]
     expect_digest: Option<String>,
+    /// Verify the lock's ed25519 signature with this key (PEM), from outside of what is being reviewed
+    #[arg(long, value_name = "FILE", requires = "lock")]
+    public_key: Option<PathBuf>,
+    /// The signature [default: mcp-lock.sig beside the lock]
+    #[arg(long, value_name = "FILE", requires = "public_key")]
+    signature: Option<PathBuf>,
+    /// ToolPin's policy file, which the signature covers [default: .toolpin/policy.json, if it is there]
+    #[arg(long, value_name = "FILE", requires = "public_key")]
+    toolpin_policy: Option<PathBuf>,
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = Answer::Terminal)]
     format: Answer,

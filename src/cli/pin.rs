@@ -25,6 +25,12 @@ pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
     if pin_pins::is_foreign(&plan, lock)? {
         return pin_pins::run(&args, plan).await;
     }
+    if args.sign_key.is_some() {
+        return Err(Error::usage(
+            "--sign-key signs a ToolPin lock, and this baseline is our own",
+            "pin into a lock with --format toolpin or --baseline mcp-lock.json, or leave --sign-key out",
+        ));
+    }
     // A server that fails does not keep the others from being pinned; its entry stays as it was.
     let mut failed = Vec::new();
     let manifests = readable(&mut plan, &mut failed);

@@ -1,5 +1,6 @@
 //! `mcp-keel pin` into the file of another tool: a ToolPin lock, or FastMCP's flat manifest.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,9 +14,11 @@ use super::{Error, Exit, PinArgs, fleet, output, secrets};
 use crate::baseline::store;
 use crate::interop::compare::Placed;
 use crate::interop::toolpin::FILE_NAME;
+use crate::interop::toolpin::signature::{self, PrivateKey};
 use crate::interop::toolpin::write::Server;
-use crate::interop::{Lock, Update};
+use crate::interop::{Lock, Update, Verification};
 use crate::policy::{Enforcement, Policy, check_version};
+use crate::report::escape;
 use crate::report::{Comparison, Cost, Located, Report, ServerReport, Status};
 use crate::surface::Surface;
 
@@ -41,10 +44,21 @@ pub(super) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
 }
 
 pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
+    let signer = args.sign_key.as_deref().map(PrivateKey::read).transpose()?;
     let plan = Arc::new(plan);
     let progress = Progress::start(args.report.quiet).of(plan.targets.len());
     for target in &plan.targets {
-        check_pins::whole_definitions(target, &plan.baseline_of(target))?;
+        let path = plan.baseline_of(target);
+        check_pins::whole_definitions(target, &path)?;
+        if signer.is_some() && Lock::read(&path)?.is_some_and(|lock| !lock.can_be_signed()) {
+            return Err(Error::usage(
+                format!(
+                    "--sign-key signs a ToolPin lock, and {} is not one",
+                    path.display()
+                ),
+                "leave --sign-key out",
+            ));
+        }
     }
     let observed = {
         let plan = Arc::clone(&plan);
@@ -71,6 +85,14 @@ pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
                 }
             }
             Err(error) => failed.push(error),
+        }
+    }
+    let locks: BTreeSet<PathBuf> = plan.targets.iter().map(|it| plan.baseline_of(it)).collect();
+    for lock in locks.iter().filter(|_| failed.is_empty()) {
+        match &signer {
+            Some(key) => sign(args, lock, locks.len(), key)?,
+            None if written.contains(lock) => warn_of_signature(lock),
+            None => {}
         }
     }
     let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
@@ -120,6 +142,39 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
         None => false,
     };
     Ok((report(target, surface, changes), changed))
+}
+
+/// Signs a lock that was pinned, unless the signature that is there still covers it.
+fn sign(args: &PinArgs, lock: &Path, locks: usize, key: &PrivateKey) -> Result<(), Error> {
+    if locks > 1 && args.signature.is_some() {
+        return Err(Error::usage(
+            format!("--signature names one file, and {locks} locks were pinned"),
+            "leave it out: each signature is then beside its lock",
+        ));
+    }
+    let file = signature::file(lock, args.signature.as_deref());
+    let policy = args.toolpin_policy.as_deref();
+    match Verification::of(lock)?.sign(&file, key, policy, now())? {
+        Some(text) => store::replace(&file, text.as_bytes()).map_err(|error| {
+            Error::usage(
+                format!("{}: cannot write it: {error}", file.display()),
+                "check the path and its permissions",
+            )
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A signature that covers what the lock was.
+fn warn_of_signature(lock: &Path) {
+    let file = signature::file(lock, None);
+    if lock.file_name().is_some_and(|name| name == FILE_NAME) && file.exists() {
+        output::complain(&format!(
+            "warning: {} covers {} as it was before; sign it again with --sign-key",
+            escape::short(&file.display().to_string(), 200),
+            escape::short(&lock.display().to_string(), 200)
+        ));
+    }
 }
 
 /// The time since 1970.

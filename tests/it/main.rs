@@ -22,6 +22,7 @@ mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
+mod interop;
 mod keel;
 mod locate;
 mod merge;

@@ -1,0 +1,3 @@
+//! What other tools write and compute (`src/interop`).
+
+mod signatures;
