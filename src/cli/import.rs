@@ -3,13 +3,16 @@
 //! A file with definitions becomes a baseline. A file with digests only cannot: with `--with`, a source that has the
 //! definitions is held against the digests, and becomes the baseline if every one of them holds.
 
-use super::{Error, Exit, ImportArgs, output, sources};
+use super::args::ImportArgs;
+use super::output;
+use super::progress::Progress;
 use crate::baseline::{render, server_entry, store};
 use crate::canonical::parse;
 use crate::interop::definitions::{self, Definitions};
 use crate::interop::{Lock, Origin};
 use crate::release::Release;
 use crate::report::escape;
+use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 use crate::surface::Kind;
 
@@ -88,7 +91,13 @@ async fn held(args: &ImportArgs, lock: &Lock) -> Result<Definitions, Error> {
             ),
         ));
     };
-    let found = sources::read(source, Dialect::Json, &args.sandbox).await?;
+    let found = sources::read(
+        source,
+        Dialect::Json,
+        &args.sandbox.request(),
+        &Progress::start(false),
+    )
+    .await?;
     let surface = sources::one(found, None, source)?;
     let entries = lock.only_entry()?;
     let moved = lock

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use super::{Answer, Error, Exit, VerifyArgs, output};
+use super::args::{TextOrJson, VerifyArgs};
+use super::output;
 use crate::canonical::{Json, Object, Text};
 use crate::interop::Verification;
 use crate::interop::toolpin::signature::{self, Status};
 use crate::report::escape;
+use crate::run::{Error, Exit};
 
 pub(super) fn run(path: &Path, args: &VerifyArgs) -> Result<Exit, Error> {
     let verified = Verification::of(path)?;
@@ -16,8 +18,8 @@ pub(super) fn run(path: &Path, args: &VerifyArgs) -> Result<Exit, Error> {
         args.toolpin_policy.as_deref(),
     )?;
     output::print(&match args.format {
-        Answer::Json => json(&verified, &signature),
-        Answer::Terminal => terminal(path, &verified, &signature),
+        TextOrJson::Json => json(&verified, &signature),
+        TextOrJson::Terminal => terminal(path, &verified, &signature),
     })?;
     let mut failed = false;
     for entry in &verified.entries {

@@ -3,6 +3,7 @@
 //! Most of them keep digests and no definitions. Such a file can say that something moved and never what; `import` says
 //! so before anybody relies on it.
 
+use crate::rules::RuleId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -569,7 +570,7 @@ fn compared(
                 };
                 for issue in targets::verify(subject, &Probe::Seen).issues {
                     found.notes.push(Note {
-                        rule: "lock-target",
+                        rule: RuleId::LockTarget,
                         component: None,
                         message: format!("{key}: {} ({})", issue.message, issue.code),
                     });

@@ -889,7 +889,7 @@ mod docs {
 
     #[test]
     fn every_row_of_the_checklist_names_tests_that_exist() {
-        let document = read("docs/conventions.md");
+        let document = read("fixtures/checklist.md");
         let sources: String = [
             "tests/it/conventions.rs",
             "tests/it/conventions_cli.rs",

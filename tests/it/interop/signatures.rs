@@ -269,7 +269,7 @@ fn a_lock_is_signed_when_it_is_pinned_and_its_signature_is_verified_with_the_key
     let drifted = TOOLS.replace("Reads a file.", "Reads any file.");
     pin(&[], &drifted)
         .exits(0)
-        .says("mcp-lock.sig covers mcp-lock.json as it was before");
+        .says("mcp-lock.sig does not cover mcp-lock.json any more");
     verify(&known).exits(4).says("Lockfile digest mismatch");
     pin(&["--sign-key", "two.private.pem"], &drifted).exits(0);
     verify(&["--public-key", "two.public.pem"]).exits(0);
