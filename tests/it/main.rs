@@ -5,11 +5,8 @@
 
 mod baseline;
 mod capture;
-mod chains;
 mod check;
 mod configs;
-mod conventions;
-mod conventions_cli;
 mod corpus;
 mod era;
 mod faults;

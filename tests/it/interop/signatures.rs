@@ -9,7 +9,7 @@ use mcp_keel::interop::toolpin::ToolPinLock;
 use mcp_keel::interop::toolpin::policy_file;
 use mcp_keel::interop::toolpin::signature::{Covered, Envelope, PrivateKey, PublicKey, Schema};
 
-use crate::conventions::{rows, text};
+use crate::interop::conventions::{rows, text};
 use crate::keel::{Keel, serving};
 
 fn vectors() -> Json {
