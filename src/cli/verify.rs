@@ -20,7 +20,7 @@ struct Outcome<'a> {
 
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
     if let Some(lock) = &args.lock {
-        return super::verify_lock::run(lock, args.expect_digest.as_deref(), args.format);
+        return super::verify_lock::run(lock, args);
     }
     let plan = resolve(&args.server.request(), None, &Notes)?;
     let mut outcomes = Vec::new();

@@ -27,6 +27,7 @@ pub(crate) mod request;
 pub(crate) mod secrets;
 pub(crate) mod server_lists;
 pub(crate) mod shards;
+pub(crate) mod sign_lock;
 pub(crate) mod sources;
 mod suggested_command;
 

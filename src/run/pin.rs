@@ -10,6 +10,7 @@ use super::observer::Observer;
 use super::plan::{Plan, Target, plan, since_1970, today};
 use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
+use super::sign_lock::{SignRequest, Signer, not_a_lock};
 use super::{Error, fleet, secrets};
 use crate::baseline::{Manifest, server_entry, store, with_launch};
 use crate::canonical::Json;
@@ -28,6 +29,8 @@ pub(crate) struct PinRequest {
     pub(crate) jobs: usize,
     /// Whether to write a ToolPin lock.
     pub(crate) lock: bool,
+    /// How to sign it.
+    pub(crate) sign: SignRequest,
 }
 
 /// What was pinned, and what was not.
@@ -48,6 +51,7 @@ pub(crate) async fn pin(
     let mut plan = plan(&request.server, None, &*observer)?;
     let mut failed = Vec::new();
     let destinations = destinations(&mut plan, request.lock, &mut failed)?;
+    let signer = signer(&destinations, request.sign)?;
     let paths: Vec<PathBuf> = plan
         .targets
         .iter()
@@ -58,7 +62,7 @@ pub(crate) async fn pin(
     let before = Arc::clone(&destinations);
     let plan = Arc::new(plan);
     let observed = {
-        let plan = Arc::clone(&plan);
+        let (plan, observer) = (Arc::clone(&plan), Arc::clone(&observer));
         fleet::each(plan.targets.len(), request.jobs, move |index, job| {
             let target = &plan.targets[index];
             let destination = &destinations[&plan.baseline_of(target)];
@@ -109,6 +113,9 @@ pub(crate) async fn pin(
     }
     // In the order of the plan, not of the names of the files.
     written.sort_by_key(|path| paths.iter().position(|it| it == path));
+    if failed.is_empty() {
+        signer.sign(&written, &*observer)?;
+    }
     let servers = servers.into_iter().map(|(_, report)| report).collect();
     let findings = plan.differing_profiles().into_iter();
     let findings = findings.map(|note| finding(&accepting(), note)).collect();
@@ -189,6 +196,19 @@ fn destinations(
         }
     }
     Ok(destinations)
+}
+
+/// The signer of the locks among the files. A key for anything else is a mistake.
+fn signer(
+    destinations: &BTreeMap<PathBuf, Destination>,
+    request: SignRequest,
+) -> Result<Signer, Error> {
+    let is_lock = |it: &Destination| matches!(it, Destination::Lock);
+    if request.key.is_some() && !destinations.values().all(is_lock) {
+        return Err(not_a_lock("this baseline is our own"));
+    }
+    let locks = destinations.iter().filter(|(_, it)| is_lock(it));
+    Signer::new(locks.map(|(path, _)| path.clone()).collect(), request)
 }
 
 async fn capture_to_pin(

@@ -1,6 +1,6 @@
 //! Vectors printed by the original implementations (`fixtures/golden`, see its README) hold here too.
 
-use crate::conventions::{golden, manifest};
+use crate::interop::conventions::{golden, manifest};
 use mcp_keel::canonical::python::{NonFinite, dumps};
 use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, jcs, parse_str, to_canonical};

@@ -891,8 +891,9 @@ mod docs {
     fn every_row_of_the_checklist_names_tests_that_exist() {
         let document = read("fixtures/checklist.md");
         let sources: String = [
-            "tests/it/conventions.rs",
-            "tests/it/conventions_cli.rs",
+            "tests/it/interop/conventions.rs",
+            "tests/it/interop/cli.rs",
+            "tests/it/interop/signatures.rs",
             "tests/it/golden.rs",
             "src/fingerprint/keel.rs",
         ]

@@ -1,6 +1,6 @@
 //! The conventions through the program: what scripts call, and how it ends.
 
-use crate::conventions::{golden, rows, text};
+use crate::interop::conventions::{golden, rows, text};
 use crate::keel::{Keel, serving};
 use mcp_keel::canonical::Json;
 
@@ -589,7 +589,7 @@ fn import_carries_definitions_over_and_says_what_it_cannot() {
 /// What published servers list, with the digests that the originals print for it; where the captures are at hand.
 #[test]
 fn real_servers_have_the_digests_of_the_originals() {
-    let path = crate::conventions::golden_folder().join("real_servers.json");
+    let path = crate::interop::conventions::golden_folder().join("real_servers.json");
     if !path.exists() {
         eprintln!("real_servers.json: not here; see MCP_KEEL_GOLDEN");
         return;
@@ -612,8 +612,9 @@ fn real_servers_have_the_digests_of_the_originals() {
                 .to_vec();
             tools.extend(page);
         }
-        let surface = crate::conventions::surface(&tools);
-        let digests = |profile| crate::conventions::manifest(&surface, profile, &[]).unwrap();
+        let surface = crate::interop::conventions::surface(&tools);
+        let digests =
+            |profile| crate::interop::conventions::manifest(&surface, profile, &[]).unwrap();
         for (profile, member) in [("hangar", "hangar_jcs"), ("hangar-1.2.0", "hangar_1_2_0")] {
             for (key, hex) in digests(profile) {
                 let tool = key.trim_start_matches("tool:").split('@').next().unwrap();
@@ -640,7 +641,7 @@ fn real_servers_have_the_digests_of_the_originals() {
             "{name:?}"
         );
     }
-    crate::conventions::tell("real_servers.json", "digests", count);
+    crate::interop::conventions::tell("real_servers.json", "digests", count);
 }
 
 fn rows_or_none<'a>(row: &'a Json, member: &str) -> &'a [Json] {
