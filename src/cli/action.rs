@@ -5,7 +5,6 @@
 //! line; it never changes the verdict.
 
 mod inputs;
-mod page;
 mod post;
 
 use std::path::PathBuf;

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::value_parsers;
 use crate::config::{foreign, suggestion};
-use crate::run::shards::{MOST_PARTS, Part};
+use crate::run::request::{MOST_PARTS, Part};
 
 /// Keeps an MCP server's contract from drifting.
 #[derive(Debug, Parser)]

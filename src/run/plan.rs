@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::observer::Observer;
-use super::request::{PolicyRequest, ServerRequest};
-use super::shards::Part;
+use super::request::{Part, PolicyRequest, ServerRequest};
+
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
