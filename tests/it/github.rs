@@ -15,7 +15,7 @@ const BASE: &str = "2222222222222222222222222222222222222222";
 const TOKEN: &str = "ghs_thisIsTheToken";
 
 /// A pull request: a repository with a baseline, a server, GitHub, and the runner's environment.
-struct Pull {
+pub(crate) struct Pull {
     keel: Keel,
     double: Double,
     env: BTreeMap<String, String>,
@@ -60,6 +60,22 @@ impl Pull {
         let path = "mcp-baseline.json".to_owned();
         pull.double.state().files.insert(path, baseline);
         pull.with_runner()
+    }
+
+    /// In a folder with a configuration and a baseline, which the base branch has too.
+    pub(crate) fn around(keel: Keel) -> Self {
+        let pull = Self {
+            double: Double::start(),
+            env: BTreeMap::new(),
+            keel,
+        };
+        let baseline = pull.keel.read("mcp-baseline.json");
+        let path = "mcp-baseline.json".to_owned();
+        pull.double.state().files.insert(path, baseline);
+        let mut pull = pull.with_runner();
+        pull.set("INPUT_COMMAND", "");
+        pull.set("INPUT_SERVERS", "");
+        pull
     }
 
     fn with_runner(mut self) -> Self {
@@ -112,7 +128,7 @@ impl Pull {
         scripted(&scenario.to_string_lossy())
     }
 
-    fn set(&mut self, name: &str, value: &str) {
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_owned(), value.to_owned());
     }
 
@@ -120,7 +136,7 @@ impl Pull {
         self.double.state().faults.push(fault);
     }
 
-    fn run(&self) -> Run {
+    pub(crate) fn run(&self) -> Run {
         for name in ["runner/output", "runner/summary.md"] {
             let _ = std::fs::remove_file(self.keel.folder().join(name));
         }
@@ -173,7 +189,7 @@ impl Pull {
 
     /// There is one run, completed like this, and the API had nothing to object to.
     #[track_caller]
-    fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
+    pub(crate) fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
         let state = self.double.state();
         assert_eq!(state.violations, Vec::<String>::new());
         let ours: Vec<&Value> = state
@@ -201,7 +217,7 @@ impl Pull {
     }
 
     /// The comments that are ours.
-    fn comments(&self) -> Vec<String> {
+    pub(crate) fn comments(&self) -> Vec<String> {
         let state = self.double.state();
         let bodies = state
             .comments
