@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mcp_keel::canonical::Json;
 use mcp_keel::drift::compare;
+use mcp_keel::judgement::Level;
 use mcp_keel::rules::{Example, Rule, RuleId, Side, Subject, all};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
@@ -120,31 +121,49 @@ fn every_change_has_the_level_that_the_catalogue_tells() {
 }
 
 #[test]
-fn every_rule_is_told_properly() {
+fn every_rule_explains_itself_in_few_plain_words() {
+    const FOREIGN: [&str; 6] = [
+        "told", "stands", "whoever", "nobody", "somebody", "any more",
+    ];
+    let words = |text: &str| text.split_whitespace().count();
     let mut seen = BTreeSet::new();
     for rule in all() {
-        assert!(seen.insert(rule.id.id()), "{} stands twice", rule.id);
+        let id = rule.id.id();
+        assert!(seen.insert(id), "{id} is listed twice");
         assert!(
-            rule.id
-                .id()
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b == b'-'),
-            "{}",
-            rule.id
+            id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
+            "{id}"
         );
         assert!(
             !rule.summary.ends_with('.') && rule.summary.len() < 90,
-            "{}: {}",
-            rule.id,
+            "{id}: {}",
             rule.summary
         );
-        for text in [rule.rationale, rule.advice] {
+        for (text, most) in [(rule.rationale, 75), (rule.advice, 45)] {
             assert!(
-                text.ends_with('.') && !text.contains("  "),
-                "{}: {text}",
-                rule.id
+                text.ends_with('.') && !text.contains("  ") && words(text) <= most,
+                "{id} needs at most {most} words in full sentences: {text}"
             );
+            let lower = text.to_lowercase();
+            let foreign = FOREIGN.iter().find(|word| lower.contains(*word));
+            assert!(foreign.is_none(), "{id}: {foreign:?} in {text}");
         }
+        // A reason is not the summary once more, and what breaks callers is not just waved through.
+        let said: BTreeSet<&str> = rule.summary.split_whitespace().collect();
+        assert!(
+            rule.rationale
+                .split_whitespace()
+                .any(|word| !said.contains(word))
+                && words(rule.rationale) >= 4,
+            "{id} needs a reason: {}",
+            rule.rationale
+        );
+        let accepted = rule.advice.starts_with("Accept it") || rule.advice.starts_with("Nothing");
+        assert!(
+            !(rule.level == Level::Breaking && accepted),
+            "{id} breaks callers and needs advice: {}",
+            rule.advice
+        );
     }
 }
 
