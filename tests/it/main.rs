@@ -24,6 +24,7 @@ mod http_double;
 mod http_failures;
 mod keel;
 mod locate;
+mod machine;
 mod merge;
 #[cfg(target_os = "linux")]
 mod parts;
