@@ -4,8 +4,8 @@
 //! tells a model, compares that with a manifest committed in the repository, and says what the difference does to
 //! callers. The binary beside it is thin.
 //!
-//! The order of the modules is the order in which data flows; each depends only on those before it (`judgement` and
-//! `canonical` are words and values that all of them share).
+//! The order of the modules is the order in which data flows; each depends only on those before it (`canonical`,
+//! `judgement` and `rules` are values and words that all of them share).
 //!
 //! ```text
 //! launch -> capture -> surface -> canonical -> fingerprint
@@ -15,6 +15,7 @@
 
 pub mod canonical;
 pub mod judgement;
+pub mod rules;
 
 mod bounded;
 mod git;
@@ -36,21 +37,23 @@ pub mod scan;
 
 pub mod verify;
 
-pub mod release;
-
-pub mod baseline;
-
-pub mod source;
-
 pub mod provider;
 
 pub mod schema;
 
 pub mod drift;
 
-pub mod stability;
-
 pub mod policy;
+
+pub mod interop;
+
+pub mod release;
+
+pub mod baseline;
+
+pub mod source;
+
+pub mod stability;
 
 pub mod config;
 
@@ -61,6 +64,8 @@ pub mod report;
 pub mod github;
 
 pub mod demo;
+
+pub mod run;
 
 pub mod cli;
 

@@ -6,21 +6,17 @@ use owo_colors::OwoColorize as _;
 
 use super::Style;
 use crate::canonical::{Json, parse_str, to_pretty};
-use crate::drift::Subject;
-use crate::drift::catalogue::{Example, Rule, all};
+use crate::rules::{Example, Rule, RuleId, Subject, all};
 
 /// Where a rule is explained on the web.
-pub fn address(rule: &Rule) -> String {
-    format!(
-        "https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#{}",
-        rule.id
-    )
+pub fn address(rule: RuleId) -> String {
+    format!("https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#{rule}")
 }
 
 /// One line a rule.
 pub fn table(style: Style) -> String {
     let mut out = String::new();
-    let widest = all().iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let widest = all().map(|rule| rule.id.id().len()).max().unwrap_or(0);
     for rule in all() {
         let judgement = match rule.subject {
             Subject::Change => format!("{:<9} {:<7}", rule.level, rule.exposure),
@@ -37,9 +33,9 @@ pub fn table(style: Style) -> String {
 pub fn page(rule: &Rule, style: Style) -> String {
     let mut out = String::new();
     let title = if style.color {
-        rule.id.bold().to_string()
+        rule.id.id().bold().to_string()
     } else {
-        rule.id.to_owned()
+        rule.id.to_string()
     };
     let _ = writeln!(out, "{title}\n");
     let paragraph = |text: &str, indent: &str| {
@@ -113,7 +109,6 @@ pub fn markdown() -> String {
 /// Every rule as JSON.
 pub fn to_json() -> Json {
     let rules = all()
-        .iter()
         .map(|rule| {
             Json::object([
                 ("id", Json::string(rule.id)),
@@ -130,7 +125,7 @@ pub fn to_json() -> Json {
                 ("exposure", Json::string(rule.exposure.word())),
                 ("rationale", Json::string(rule.rationale)),
                 ("advice", Json::string(rule.advice)),
-                ("address", Json::string(address(rule))),
+                ("address", Json::string(address(rule.id))),
             ])
         })
         .collect();

@@ -148,3 +148,39 @@ pub(crate) fn stake(family: Family, side: Side) -> Stake {
         | Family::McpHeaderChanged => Stake::Value,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::canonical::parse_str;
+    use crate::rules::{self, Example};
+    use crate::schema::compare;
+
+    #[test]
+    fn every_rule_fires_on_its_own_example() {
+        let mut wrong = Vec::new();
+        for rule in rules::all() {
+            let Example::Schemas { old, new } = rule.example else {
+                continue;
+            };
+            let side = rule.id.side().expect("a schema rule has a side");
+            let found = compare(&parse_str(old).unwrap(), &parse_str(new).unwrap(), side);
+            let judged = found
+                .changes
+                .iter()
+                .find(|change| change.rule == rule.id)
+                .map(|change| (change.level, change.exposure));
+            if judged != Some((rule.level, rule.exposure)) {
+                wrong.push(format!("{}: {judged:?} in {found:?}", rule.id));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+
+    #[test]
+    fn every_rule_has_real_prose() {
+        for rule in rules::all().filter(|it| matches!(it.example, Example::Schemas { .. })) {
+            assert!(rule.rationale.len() > 90, "{} needs a rationale", rule.id);
+            assert!(rule.advice.len() >= 10, "{} needs advice", rule.id);
+        }
+    }
+}

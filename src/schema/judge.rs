@@ -182,7 +182,7 @@ impl Case {
             message.push_str(" (whether a call breaks could not be decided)");
         }
         SchemaChange {
-            rule: finding.family.id(self.side),
+            rule: finding.family.rule(self.side),
             pointer: finding.pointer,
             old: finding.old,
             new: finding.new,
@@ -320,7 +320,7 @@ impl Case {
                     change.proof = Some(proof);
                 }
                 None => changes.push(SchemaChange {
-                    rule: Family::SchemaUnclassified.id(self.side),
+                    rule: Family::SchemaUnclassified.rule(self.side),
                     pointer: String::new(),
                     old: None,
                     new: None,
@@ -359,7 +359,7 @@ fn theirs_requires(document: &Document, node: &Json, member: &crate::canonical::
 fn spelling_change(old: &Json, new: &Json, side: Side) -> SchemaChange {
     let whole = old.same_value(new);
     SchemaChange {
-        rule: Family::SchemaSpellingChanged.id(side),
+        rule: Family::SchemaSpellingChanged.rule(side),
         pointer: String::new(),
         old: whole.then(|| old.clone()),
         new: whole.then(|| new.clone()),

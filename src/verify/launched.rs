@@ -13,11 +13,12 @@
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::checksum::{Algorithm, digest, locate};
+use super::bytes::{Algorithm, digest, locate};
 use super::launcher::{recognise, without_credentials};
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// What a link does.
@@ -332,7 +333,7 @@ fn is_script(file: &Path) -> bool {
 /// Which links moved, as findings. Digests are compared where both sides have one.
 pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
     let note = |message: String| Note {
-        rule: "launch-link-changed",
+        rule: RuleId::LaunchLinkChanged,
         component: None,
         message,
     };
@@ -361,8 +362,8 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
                         notes.push(note(format!(
                             "the bytes of the {role} `{}` changed: sha256 {}… was pinned, and it is {}…",
                             is.name,
-                            super::chain::short(one),
-                            super::chain::short(other)
+                            short(one),
+                            short(other)
                         )));
                     }
                 }
@@ -373,6 +374,11 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
         }
     }
     notes
+}
+
+/// The first 12 characters of a digest, which is what messages show.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, parse};
-use mcp_keel::verify::chain::lockfile::{Lockfile, chain_hash};
-use mcp_keel::verify::chain::{
+use mcp_keel::interop::kiwi::lockfile::{Lockfile, chain_hash};
+use mcp_keel::interop::kiwi::{
     Link, Mode, Variant, document_integrity, integrity, links, short, validate, verify,
 };
 
@@ -623,7 +623,7 @@ fn the_checklist_names_tests_that_exist() {
     let tests = read("tests/it/chains.rs")
         + &read("tests/it/verify.rs")
         + &read("src/verify/launcher/tests.rs");
-    let page = read("docs/conventions.md");
+    let page = read("fixtures/checklist.md");
     let rows: Vec<&str> = page
         .lines()
         .filter(|line| line.starts_with("| K") || line.starts_with("| J"))

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use mcp_keel::canonical::Json;
-use mcp_keel::drift::catalogue::{Example, all};
-use mcp_keel::drift::{Rule, Subject, compare};
+use mcp_keel::drift::compare;
+use mcp_keel::rules::{Example, Rule, RuleId, Side, Subject, all};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
 
@@ -24,7 +24,7 @@ fn surface(text: &str) -> Surface {
 
 /// The two surfaces of a rule's example.
 fn example(rule: &Rule) -> Option<(Surface, Surface)> {
-    let member = if rule.id.starts_with("output-") {
+    let member = if rule.id.side() == Some(Side::Output) {
         "outputSchema"
     } else {
         "inputSchema"
@@ -54,7 +54,7 @@ fn every_rule_fires_in_its_own_example() {
         };
         match rule.subject {
             Subject::Change => {
-                let fired: Vec<&str> = compare(&old, &new)
+                let fired: Vec<RuleId> = compare(&old, &new)
                     .iter()
                     .map(|change| change.rule)
                     .collect();
@@ -99,8 +99,7 @@ fn a_rule_without_an_example_is_expected_by_a_test() {
     for folder in ["tests/it", "fixtures/hostile/servers", "src"] {
         read(&root.join(folder), &mut tests);
     }
-    let (with, without): (Vec<&Rule>, Vec<&Rule>) =
-        all().iter().partition(|rule| example(rule).is_some());
+    let (with, without): (Vec<&Rule>, Vec<&Rule>) = all().partition(|rule| example(rule).is_some());
     assert!(with.len() > without.len(), "most rules have an example");
     let unexpected: Vec<String> = without
         .iter()
@@ -117,7 +116,7 @@ fn examples_show_their_rule_and_little_else() {
             continue;
         };
         let changes = compare(&old, &new);
-        let others: Vec<&str> = changes
+        let others: Vec<RuleId> = changes
             .iter()
             .map(|change| change.rule)
             .filter(|it| *it != rule.id)
@@ -160,9 +159,12 @@ fn every_change_has_the_level_that_the_catalogue_tells() {
 fn every_rule_is_told_properly() {
     let mut seen = BTreeSet::new();
     for rule in all() {
-        assert!(seen.insert(rule.id), "{} stands twice", rule.id);
+        assert!(seen.insert(rule.id.id()), "{} stands twice", rule.id);
         assert!(
-            rule.id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
+            rule.id
+                .id()
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b == b'-'),
             "{}",
             rule.id
         );
@@ -188,7 +190,7 @@ fn the_folder_of_examples_holds_nothing_that_is_not_a_rule() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(
-            all().iter().any(|rule| rule.id == name),
+            name.parse::<RuleId>().is_ok(),
             "fixtures/rules/{name} belongs to no rule"
         );
     }
@@ -213,15 +215,15 @@ fn what_no_rule_knows_is_never_silent() {
     let old = r#"{"tools":[{"name":"a","x":{"y":[1,{"z":1}]}},7]}"#;
     let new = r#"{"tools":[{"name":"a","x":{"y":[1,{"z":2}]}},8]}"#;
     let changes = compare(&surface(old), &surface(new));
-    let told: Vec<(&str, &str)> = changes
+    let told: Vec<(RuleId, &str)> = changes
         .iter()
         .map(|it| (it.rule, it.pointer.as_str()))
         .collect();
     assert_eq!(
         told,
         [
-            ("unclassified-change", ""),
-            ("unclassified-change", "/x/y/1/z")
+            (RuleId::UnclassifiedChange, ""),
+            (RuleId::UnclassifiedChange, "/x/y/1/z")
         ]
     );
     assert_eq!(changes[1].new, Some(Json::integer(2)));
