@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use mcp_keel::canonical::{parse, parse_document, parse_str, pointer, to_compact, to_pretty};
 use mcp_keel::drift::compare;
 use mcp_keel::provider::{Provider, violations};
+use mcp_keel::rules::RuleId;
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::{Kind, Surface};
 
