@@ -121,7 +121,7 @@ fn fastmcp_keys() {
         assert_eq!(component_key(Kind::Tool, &definition), expected);
         keys += 1;
     }
-    crate::conventions::tell("fastmcp_keys.json", "keys", keys);
+    crate::interop::conventions::tell("fastmcp_keys.json", "keys", keys);
 }
 
 #[test]
