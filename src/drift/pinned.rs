@@ -11,7 +11,7 @@ use crate::baseline::foreign::{LockError, lock_v1};
 use crate::canonical::{Json, pointer};
 use crate::fingerprint::{Digest, Profile, Refusal, manifest, toolpin};
 use crate::rules::RuleId;
-use crate::surface::{Kind, Surface};
+use crate::surface::{ComponentKey, Kind, Surface};
 
 /// A change, and where in the file of pins it belongs.
 pub type Placed = (Change, String);
@@ -85,7 +85,7 @@ pub fn hangar(
                 of(digest_changed("hangar", &drift.expected, now), key)
             }
             (None, tool) => {
-                let key = format!("tool:{tool}@");
+                let key = ComponentKey::new(Kind::Tool, tool, "");
                 of(removed(&key, &drift.expected), &key)
             }
         };
@@ -211,12 +211,18 @@ fn added(surface: &Surface, key: &str) -> Change {
 }
 
 fn removed(key: &str, before: &str) -> Change {
-    let noun = Kind::of_key(key).unwrap_or(Kind::Tool).noun();
+    let noun = key_of(key).kind().noun();
     let old = Json::string(before);
     Change::new(RuleId::ToolRemoved, "", format!("the {noun} is gone")).values(Some(&old), None)
 }
 
 fn of(mut change: Change, key: &str) -> Change {
-    change.component = Some(key.to_owned());
+    change.component = Some(key_of(key));
     change
+}
+
+/// A key as a file of pins has it; the name of a tool where it has no more.
+fn key_of(key: &str) -> ComponentKey {
+    key.parse()
+        .unwrap_or_else(|_| ComponentKey::new(Kind::Tool, key, ""))
 }

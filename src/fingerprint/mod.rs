@@ -188,7 +188,7 @@ pub fn manifest(
         surface
             .of_kind(Kind::Tool)
             .filter_map(|tool| match digest(tool) {
-                Ok(digest) => digest.map(|digest| Ok((tool.key.clone(), digest.hex()))),
+                Ok(digest) => digest.map(|digest| Ok((tool.key.to_string(), digest.hex()))),
                 Err(refusal) => Some(Err(refusal)),
             })
             .collect()
@@ -197,7 +197,12 @@ pub fn manifest(
         Profile::Keel => Ok(surface
             .components
             .iter()
-            .map(|component| (component.key.clone(), keel::fingerprint(component).hex()))
+            .map(|component| {
+                (
+                    component.key.to_string(),
+                    keel::fingerprint(component).hex(),
+                )
+            })
             .collect()),
         Profile::FastMcp => tools(&|tool| fastmcp::digest(tool, fields).map(Some)),
         Profile::Hangar => tools(&|tool| hangar::digest(tool).map(Some)),
@@ -222,7 +227,7 @@ fn whole_tool(tool: &Component) -> Result<Digest, Refusal> {
     match jcs::to_string(&tool.definition) {
         Ok(text) => Ok(Digest::of(text)),
         Err(error) => Err(Refusal {
-            component: tool.key.clone(),
+            component: tool.key.to_string(),
             reason: error.to_string(),
         }),
     }

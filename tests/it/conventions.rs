@@ -7,7 +7,7 @@ use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, locale, parse, parse_str, toolpin as canonical};
 use mcp_keel::fingerprint::{Profile, hangar, manifest, toolpin};
 use mcp_keel::scan;
-use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
+use mcp_keel::surface::{ClientProfile, Component, ComponentKey, Kind, Lists, Scope, Surface};
 
 /// The folder of the vectors.
 pub(crate) fn golden_folder() -> PathBuf {
@@ -45,7 +45,7 @@ pub(crate) fn tell(file: &str, what: &str, count: usize) {
 fn component(definition: Json) -> Component {
     Component {
         kind: Kind::Tool,
-        key: component_key(Kind::Tool, &definition),
+        key: ComponentKey::of(Kind::Tool, &definition),
         definition,
     }
 }

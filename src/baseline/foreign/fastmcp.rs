@@ -16,7 +16,7 @@ impl FlatManifest {
         let mut digests: Vec<(String, String)> = Vec::new();
         for (key, value) in object.iter() {
             let (key, value) = (key.as_str()?, value.as_str()?);
-            crate::surface::Kind::of_key(key)?;
+            key.parse::<crate::surface::ComponentKey>().ok()?;
             match digests.iter_mut().find(|(it, _)| it == key) {
                 Some((_, before)) => value.clone_into(before),
                 None => digests.push((key.to_owned(), value.to_owned())),
