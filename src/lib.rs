@@ -37,21 +37,23 @@ pub mod scan;
 
 pub mod verify;
 
-pub mod release;
-
-pub mod baseline;
-
-pub mod source;
-
 pub mod provider;
 
 pub mod schema;
 
 pub mod drift;
 
-pub mod stability;
-
 pub mod policy;
+
+pub mod interop;
+
+pub mod release;
+
+pub mod baseline;
+
+pub mod source;
+
+pub mod stability;
 
 pub mod config;
 
@@ -62,6 +64,8 @@ pub mod report;
 pub mod github;
 
 pub mod demo;
+
+pub mod run;
 
 pub mod cli;
 

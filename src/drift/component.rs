@@ -8,7 +8,7 @@ use crate::judgement::Exposure;
 use crate::rules::RuleId;
 use crate::surface::{Component, Kind};
 
-pub(super) fn added(component: &Component) -> Change {
+pub(crate) fn added(component: &Component) -> Change {
     let (rule, exposure) = match component.kind {
         Kind::Tool => (
             RuleId::ToolAdded,

@@ -3,10 +3,9 @@
 //! The promise: every difference between two contracts yields at least one located change. What no rule explains is
 //! `unclassified-change`, never silence; a surface compared with itself yields nothing. Pure: no I/O, no clock.
 
-mod component;
+pub(crate) mod component;
 mod era;
 pub(crate) mod located;
-pub mod pinned;
 mod prompt;
 mod provider;
 mod rename;

@@ -12,7 +12,6 @@
 //! `enforcement`. Pure: today's date is an argument.
 
 mod acceptance;
-pub mod hangar;
 mod version;
 
 use std::collections::BTreeMap;
@@ -329,8 +328,8 @@ impl Policy {
                     acceptance.change, acceptance.line, acceptance.owner
                 ),
             };
-            let unless = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
-            (note, unless)
+            let void_if_change = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
+            (note, void_if_change)
         };
         self.accept.iter().map(note).collect()
     }

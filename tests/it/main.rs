@@ -40,5 +40,7 @@ mod schema_semantics;
 mod schemas;
 mod scripted;
 mod secrets;
+#[cfg(target_os = "linux")]
+mod snapshots;
 mod stability;
 mod verify;

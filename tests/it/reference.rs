@@ -142,7 +142,7 @@ fn what_is_no_source_is_explained() {
         .says("line 2, column 11");
     keel.run(&["fingerprint", "c.json"])
         .exits(2)
-        .says("there is no `tools` array");
+        .says("`tools`");
     keel.run(&["fingerprint", "missing.json"])
         .exits(2)
         .says("missing.json")

@@ -1,0 +1,179 @@
+//! How a server is reached, from what is asked for and what the configuration says. The one place that reads the
+//! environment for `${NAME}` and for `--proxy env`.
+
+use super::request::ServerRequest;
+use super::{Error, secrets};
+use crate::capture::Endpoint;
+use crate::capture::http::{
+    Headers, HttpAddress, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
+};
+use crate::config::{HttpConfig, ServerConfig};
+use crate::launch::{LaunchSpec, sandbox};
+
+/// Refuses flags that would have no meaning, or a dangerous one, for these servers.
+pub(crate) fn check_flags(
+    request: &ServerRequest,
+    servers: &[(String, ServerConfig)],
+) -> Result<(), Error> {
+    let over_http: Vec<&str> = servers
+        .iter()
+        .filter(|(_, server)| server.http.is_some())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let typed = [
+        ("--header", !request.headers.is_empty()),
+        ("--start", request.start.is_some()),
+        ("--ca", request.ca.is_some()),
+        ("--proxy", request.proxy.is_some()),
+        ("--transport", request.transport.is_some()),
+    ];
+    for (flag, _) in typed.into_iter().filter(|(_, typed)| *typed) {
+        if over_http.is_empty() {
+            return Err(Error::usage(
+                format!("{flag} is for a server over HTTP, and there is none"),
+                "give its address with --url, or as `url` in mcp-keel.toml",
+            ));
+        }
+        // A credential for one server must not be sent to all of them.
+        if matches!(flag, "--header" | "--start") && over_http.len() > 1 {
+            return Err(Error::usage(
+                format!(
+                    "{flag} is for one server, and there are {}: {}",
+                    over_http.len(),
+                    over_http.join(", ")
+                ),
+                "name one of them, or write it into the [server.NAME] that it belongs to",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
+/// failing server.
+pub(crate) fn endpoint(
+    request: &ServerRequest,
+    name: &str,
+    server: &ServerConfig,
+) -> Result<Endpoint, Error> {
+    let given = server.values.iter();
+    secrets::learn(given.map(|(name, value)| (name.as_str(), value.as_str())));
+    let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
+    let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
+        command.extend(server.args.iter().cloned());
+        let mut env = server.env.clone();
+        env.extend(request.env.iter().cloned());
+        secrets::learn(
+            env.iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        );
+        let mut pass_env = server.pass_env.clone();
+        pass_env.extend(request.pass_env.iter().cloned());
+        let launch = LaunchSpec {
+            command,
+            cwd: server.cwd.clone(),
+            env,
+            pass_env,
+            sandbox: request
+                .sandbox
+                .with(server.sandbox, server.sandbox_required),
+        };
+        launch
+            .verify(crate::own_env::vars())
+            .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
+        Ok(launch)
+    };
+    let Some(http) = &server.http else {
+        return Ok(Endpoint::Stdio(launch(server.command.clone())?));
+    };
+    let variable = |name: &str| {
+        let given = server.values.get(name).cloned();
+        given.or_else(|| variable(name))
+    };
+    let url = HttpAddress::new(&http.url, &variable).map_err(wrong)?;
+    let typed = request
+        .headers
+        .iter()
+        .map(|it| header_line(it))
+        .collect::<Result<Vec<(String, Template)>, _>>()
+        .map_err(wrong)?;
+    let configured = http
+        .headers
+        .iter()
+        .map(|(name, value)| (name.as_str(), value));
+    let typed = typed.iter().map(|(name, value)| (name.as_str(), value));
+    let headers = Headers::new(configured.chain(typed), &variable).map_err(wrong)?;
+    let proxy = match (&request.proxy, &http.proxy) {
+        (Some(typed), _) => Some(Template::new(typed)),
+        (None, configured) => configured.clone(),
+    };
+    let proxy = match proxy {
+        Some(proxy) => Proxy::new(&proxy, &url, &variable).map_err(wrong)?,
+        None => None,
+    };
+    let start = match &request.start {
+        Some(typed) => split(typed)?,
+        None => http.start.clone(),
+    };
+    let start = if start.is_empty() {
+        None
+    } else {
+        Some(launch(start)?)
+    };
+    if start
+        .as_ref()
+        .is_some_and(|it| it.sandbox.level == sandbox::Level::Strict)
+    {
+        return Err(Error::usage(
+            format!(
+                "{name}: a server over HTTP cannot be started without a network, which `strict` takes away"
+            ),
+            "use --sandbox fs, or check it over stdio",
+        ));
+    }
+    if start.is_none()
+        && !(request.env.is_empty() && request.pass_env.is_empty())
+        && request.url.is_some()
+    {
+        return Err(Error::usage(
+            "--env and --pass-env are for a server that is started, and nothing is started",
+            "give the command that starts it with --start",
+        ));
+    }
+    let ca = request.ca.clone().or_else(|| http.ca.clone());
+    if let Some(ca) = &ca {
+        certificates(ca).map_err(wrong)?;
+    }
+    let spec = HttpSpec {
+        url,
+        headers,
+        start,
+        ca,
+        proxy,
+        transport: request.transport.unwrap_or(http.transport),
+    };
+    let filled = spec.secrets();
+    secrets::learn(filled.iter().map(|value| ("HEADER_SECRET", value.as_str())));
+    Ok(Endpoint::Http(Box::new(spec)))
+}
+
+/// The server at an address that was typed. Headers and the like of the configuration belong to the address that stands
+/// there, so nothing of them counts here.
+pub(crate) fn typed(url: &str) -> HttpConfig {
+    HttpConfig::of(url)
+}
+
+fn split(command: &str) -> Result<Vec<String>, Error> {
+    match shlex::split(command) {
+        Some(words) if !words.is_empty() => Ok(words),
+        _ => Err(Error::usage(
+            "--start is not a command",
+            "write it as in a shell, such as --start \"node dist/http.js --port 3000\"; no shell reads it",
+        )),
+    }
+}
+
+/// A variable of our environment.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    crate::own_env::var(name)?.into_string().ok()
+}

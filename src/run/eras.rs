@@ -1,0 +1,117 @@
+//! Which eras of the protocol a server is captured in, and what is said about it.
+
+use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order};
+use crate::drift;
+use crate::rules::RuleId;
+use crate::stability::mask::{self, Mask};
+use crate::surface::{Era, Note, Surface};
+
+/// Captures a server in the eras that are asked for. `recorded` is the era of its baseline, and `once` makes one capture.
+pub(crate) async fn capture_in_eras(
+    (eras, recorded): (Eras, Option<Era>),
+    masks: &[Mask],
+    limits: &Limits,
+    once: impl AsyncFn(Order, &Limits) -> Result<Captured, CaptureFailure>,
+) -> Result<Captured, CaptureFailure> {
+    match eras {
+        // Almost every server in the field speaks the old era, many of them both. What was pinned stays comparable,
+        // and a server that is asked for what it knows is never disturbed by what it does not.
+        Eras::Auto => {
+            let first = recorded.unwrap_or(Era::Legacy);
+            let mut captured = once(Order::First(first), limits).await?;
+            // The revision that a server names need not be one of the era in which it answers.
+            let spoken = [captured.era, captured.surface.era()];
+            if recorded.is_some_and(|recorded| !spoken.contains(&recorded)) {
+                let message = format!(
+                    "the server was pinned in the {} era of the protocol and speaks only the {} one now",
+                    first.word(),
+                    captured.era.word()
+                );
+                captured.surface.note(RuleId::EraFallback, None, message);
+            }
+            Ok(captured)
+        }
+        Eras::Legacy => once(Order::Only(Era::Legacy), limits).await,
+        Eras::Modern => once(Order::Only(Era::Modern), limits).await,
+        Eras::Both => {
+            let begun = tokio::time::Instant::now();
+            let legacy = once(Order::Only(Era::Legacy), limits).await;
+            // One that ignores what it does not know is not waited for any longer than it took to answer the other.
+            let took = 2 * begun.elapsed() + std::time::Duration::from_secs(1);
+            let limits = Limits {
+                start: match legacy {
+                    Ok(_) => limits.start.min(took),
+                    Err(_) => limits.start,
+                },
+                ..limits.clone()
+            };
+            let modern = once(Order::Only(Era::Modern), &limits).await;
+            both(legacy, modern, recorded, masks)
+        }
+    }
+}
+
+/// The capture that counts, with what the other one says differently.
+fn both(
+    legacy: Result<Captured, CaptureFailure>,
+    modern: Result<Captured, CaptureFailure>,
+    recorded: Option<Era>,
+    masks: &[Mask],
+) -> Result<Captured, CaptureFailure> {
+    let (mut counts, other) = match (legacy, modern, recorded) {
+        (Ok(legacy), Ok(modern), Some(Era::Legacy)) => (legacy, Ok(modern)),
+        (Ok(legacy), Ok(modern), _) => (modern, Ok(legacy)),
+        // A server that opened in an era and failed later speaks it: nothing is claimed about its contract there.
+        (Err(failure), _, _) | (_, Err(failure), _) if !failure.error.is_of_the_opening() => {
+            return Err(failure);
+        }
+        (Ok(legacy), Err(failure), _) => (legacy, Err(failure)),
+        (Err(failure), Ok(modern), _) => (modern, Err(failure)),
+        (Err(failure), Err(_), Some(Era::Legacy) | None) | (Err(_), Err(failure), _) => {
+            return Err(failure);
+        }
+    };
+    let notes = match other {
+        Ok(other) => differences(counts.surface.clone(), other.surface, masks),
+        Err(failure) => vec![Note {
+            rule: RuleId::EraNotSpoken,
+            component: None,
+            message: format!(
+                "the server speaks only the {} era of the protocol: {failure}",
+                counts.era.word()
+            ),
+        }],
+    };
+    counts.surface.notes.extend(notes);
+    Ok(counts)
+}
+
+/// What clients of the two eras are told differently, component by component.
+fn differences(mut counts: Surface, mut other: Surface, masks: &[Mask]) -> Vec<Note> {
+    for surface in [&mut counts, &mut other] {
+        mask::apply(masks, surface);
+    }
+    let changes = drift::compare(&other, &counts);
+    let mut notes: Vec<Note> = Vec::new();
+    for change in changes {
+        if change.rule == RuleId::ProtocolVersionChanged {
+            continue;
+        }
+        let told = format!("{}: {}", change.rule, change.message);
+        match notes.last_mut() {
+            Some(last) if last.component == change.component => {
+                last.message.push_str("; ");
+                last.message.push_str(&told);
+            }
+            _ => notes.push(Note {
+                rule: RuleId::EraSurfacesDiffer,
+                component: change.component,
+                message: format!(
+                    "from {} to {}: {told}",
+                    other.protocol_version, counts.protocol_version
+                ),
+            }),
+        }
+    }
+    notes
+}

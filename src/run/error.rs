@@ -1,0 +1,145 @@
+//! The error type of a run and of every command, and how commands end.
+
+use crate::baseline::BaselineError;
+use crate::config::ConfigError;
+use crate::interop::{InteropError, NotALock};
+use crate::policy::Verdict;
+use crate::report::escape;
+use crate::source::SourceError;
+
+/// How a command ended. Never mixed up: "drift" and "could not check" do not share a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing at or above the threshold.
+    Pass,
+    /// Drift that the policy blocks.
+    Drift,
+    /// Usage, configuration or baseline wrong.
+    Usage,
+    /// A server could not be booted or captured.
+    Undetermined,
+    /// Bytes on disk are not those that were approved.
+    Verification,
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Pass => 0,
+            Exit::Drift => 1,
+            Exit::Usage => 2,
+            Exit::Undetermined => 3,
+            Exit::Verification => 4,
+        }
+    }
+}
+
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Pass | Verdict::Warn => Exit::Pass,
+            Verdict::Block => Exit::Drift,
+            Verdict::Undetermined => Exit::Undetermined,
+        }
+    }
+}
+
+/// Why a command could not do its work. Its text names the place, what was expected and how to go on.
+#[derive(Debug)]
+pub struct Error {
+    message: String,
+    help: String,
+    stderr: Vec<String>,
+    exit: Exit,
+}
+
+impl Error {
+    /// Something that the user can put right.
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: help.into(),
+            stderr: Vec::new(),
+            exit: Exit::Usage,
+        }
+    }
+
+    /// Bytes that are not those that were approved.
+    pub(crate) fn verification(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Verification,
+            ..Self::usage(message, help)
+        }
+    }
+
+    /// A server about which nothing can be claimed.
+    pub(crate) fn undetermined(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Undetermined,
+            ..Self::usage(message, help)
+        }
+    }
+
+    /// How the command ends.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A line of a message may be a server's: indented, it cannot pass for one of ours.
+        let indented = |text: &str| escape::block(text).replace('\n', "\n  ");
+        write!(f, "error: {}", indented(&self.message))?;
+        if !self.help.is_empty() {
+            write!(f, "\nhelp: {}", indented(&self.help))?;
+        }
+        if !self.stderr.is_empty() {
+            write!(f, "\nthe last lines of its stderr:")?;
+            for line in &self.stderr {
+                write!(f, "\n  | {}", escape::short(line, 400))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<ConfigError> for Error {
+    fn from(error: ConfigError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<BaselineError> for Error {
+    fn from(error: BaselineError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<InteropError> for Error {
+    fn from(error: InteropError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<NotALock> for Error {
+    fn from(error: NotALock) -> Self {
+        Self::usage(error.problem, error.help)
+    }
+}
+
+impl From<SourceError> for Error {
+    fn from(error: SourceError) -> Self {
+        let (exit, stderr) = match &error {
+            SourceError::Capture { failure, .. } => (Exit::Undetermined, failure.last_lines(12)),
+            _ => (Exit::Usage, Vec::new()),
+        };
+        Self {
+            message: error.to_string(),
+            help: error.help(),
+            stderr,
+            exit,
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Many servers in one run: a few at a time, and everything that is said of them in the order of the plan.
+//!
+//! The promise: what is reported does not depend on who was faster. Servers are started in the order of the plan,
+//! never more than `jobs` at once, and each has a thread and a runtime of its own: its time begins when it is started,
+//! and neither a slow server nor a failing one holds up another beyond the place that it takes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::Error;
+
+/// So many at a time, unless set: booting is work for a core, and more at once only push each other
+/// towards their timeouts.
+const MOST_BY_DEFAULT: usize = 8;
+
+/// How many servers are booted at the same time.
+pub(crate) fn jobs(asked: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or_else(|| cores().min(MOST_BY_DEFAULT), usize::from)
+}
+
+/// The runtime on which one job talks to its servers, one after another.
+pub(crate) struct Job(tokio::runtime::Runtime);
+
+impl Job {
+    pub(crate) fn run<T>(&self, talk: impl Future<Output = T>) -> T {
+        self.0.block_on(talk)
+    }
+}
+
+/// Does `work` for every number below `count`, started in order, at most `jobs` at a time. The results stand in order.
+pub(crate) async fn each<T: Send + 'static>(
+    count: usize,
+    jobs: usize,
+    work: impl Fn(usize, &Job) -> T + Send + Sync + 'static,
+) -> Result<Vec<T>, Error> {
+    let next = Arc::new(AtomicUsize::new(0));
+    let work = Arc::new(work);
+    let mut running = Vec::new();
+    for _ in 0..jobs.clamp(1, count.max(1)) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                Error::usage(format!("cannot start a job: {error}"), "lower --jobs")
+            })?;
+        let (job, next, work) = (Job(runtime), Arc::clone(&next), Arc::clone(&work));
+        running.push(tokio::task::spawn_blocking(move || {
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= count {
+                    return done;
+                }
+                done.push((index, work(index, &job)));
+            }
+        }));
+    }
+    let mut results: Vec<(usize, T)> = Vec::with_capacity(count);
+    for job in running {
+        match job.await {
+            Ok(done) => results.extend(done),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => return Err(Error::usage(format!("a job was lost: {error}"), "")),
+            },
+        }
+    }
+    results.sort_by_key(|(index, _)| *index);
+    Ok(results.into_iter().map(|(_, result)| result).collect())
+}

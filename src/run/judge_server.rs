@@ -1,0 +1,260 @@
+//! Two surfaces of one server, compared and judged: what `check`, `pin`, `diff` and `demo` have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::baseline::Manifest;
+use crate::canonical::Json;
+use crate::drift::{self, Change};
+use crate::judgement::Level;
+use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
+use crate::release::Release;
+use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
+use crate::rules::RuleId;
+use crate::surface::{ComponentKey, Kind, Note, Surface};
+
+/// A surface with the version that the policy goes by.
+pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
+
+/// What is to be compared.
+pub(crate) struct Compared<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) old: Option<Versioned<'a>>,
+    pub(crate) new: Option<Versioned<'a>>,
+    /// Where the old one stands, for the lines of changes.
+    pub(crate) manifest: Option<&'a Manifest>,
+    pub(crate) accept_with: &'a str,
+    /// What is to be said beside what the surfaces say: how the server was started.
+    pub(crate) notes: &'a [Note],
+}
+
+impl Compared<'_> {
+    pub(crate) fn judge_server(&self, policy: &Policy, today: Date) -> ServerReport {
+        let (old, new) = (self.old.map(|it| it.0), self.new.map(|it| it.0));
+        let changes = match (old, new) {
+            (Some(old), Some(new)) => drift::compare(old, new),
+            (None, Some(new)) => vec![drift::server_not_pinned(new)],
+            (Some(old), None) => vec![drift::server_removed(old)],
+            (None, None) => Vec::new(),
+        };
+        let status = match old {
+            None => Status::New,
+            Some(_) if changes.is_empty() => Status::Clean,
+            Some(_) => Status::Drifted,
+        };
+        let mut findings: Vec<Finding> = new
+            .into_iter()
+            .flat_map(|surface| &surface.notes)
+            .chain(self.notes)
+            .cloned()
+            .chain(new.into_iter().flat_map(crate::scan::keel::notes))
+            .map(|note| finding(policy, note))
+            .collect();
+        let judged = policy.judge(self.name, changes, today);
+        // After the policy has spoken: a rule that it calls cosmetic demands no new version.
+        let changes: Vec<&Change> = judged.iter().map(|it| &it.change).collect();
+        let version = self.version(&changes);
+        findings.extend(self.version_findings(&changes, &version, policy));
+        let located = |judged: crate::policy::Judged| Located {
+            location: self.place(&judged.change),
+            source: None,
+            judged,
+        };
+        ServerReport {
+            name: self.name.to_owned(),
+            status,
+            changes: judged.into_iter().map(located).collect(),
+            findings,
+            version,
+            cost: Cost {
+                baseline: old.map_or(0, Cost::tokens),
+                current: new.map_or(0, Cost::tokens),
+            },
+            components: new.map_or(0, |surface| surface.components.len()),
+            accept_with: self.accept_with.to_owned(),
+        }
+    }
+
+    fn version(&self, changes: &[&Change]) -> VersionCheck {
+        let worst: Option<Level> = changes
+            .iter()
+            .filter(|change| is_drift(change))
+            .map(|change| change.level)
+            .max();
+        let version =
+            |of: Option<Versioned<'_>>| of.and_then(|(_, release)| release.version.clone());
+        let comparable =
+            matches!((self.old, self.new), (Some(old), Some(new)) if old.1.source == new.1.source);
+        let baseline = version(self.old).filter(|_| comparable || self.new.is_none());
+        check_version(
+            baseline.as_deref(),
+            version(self.new).as_deref(),
+            worst.filter(|_| self.old.is_some()),
+        )
+    }
+
+    fn version_findings(
+        &self,
+        changes: &[&Change],
+        version: &VersionCheck,
+        policy: &Policy,
+    ) -> Vec<Finding> {
+        let Some((surface, release)) = self.new.filter(|_| self.old.is_some()) else {
+            return Vec::new();
+        };
+        let said = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
+        let (was, is) = (said(&version.baseline), said(&version.current));
+        let note = |rule, component: Option<&ComponentKey>, message| Note {
+            rule,
+            component: component.cloned(),
+            message,
+        };
+        let mut findings = Vec::new();
+        if !version.ok {
+            let message = format!(
+                "the version went from {was} to {is} ({}), and the drift asks for a new {} version",
+                release.source, version.required
+            );
+            let note = note(RuleId::VersionNotBumped, None, message);
+            // Without `require-version-bump` the report's `version` says so, and that is enough.
+            if policy.require_version_bump || policy.rules.contains_key(&note.rule) {
+                findings.push(finding(policy, note));
+            }
+        }
+        if version.moved == Moved::Down {
+            let message = format!(
+                "the version went down from {was} to {is} ({})",
+                release.source
+            );
+            findings.push(finding(
+                policy,
+                note(RuleId::VersionDecreased, None, message),
+            ));
+        }
+        if version.moved == Moved::Up && !changes.iter().any(|change| is_drift(change)) {
+            let message = format!(
+                "the version went from {was} to {is} ({}), and the contract did not change",
+                release.source
+            );
+            findings.push(finding(
+                policy,
+                note(RuleId::VersionWithoutDrift, None, message),
+            ));
+        }
+        let reported = surface.server_version();
+        if release.source != "serverInfo"
+            && reported.is_some()
+            && reported != release.version.as_deref()
+        {
+            let message = format!(
+                "serverInfo.version is {}, and {} says {}",
+                reported.unwrap_or_default(),
+                release.source,
+                said(&release.version)
+            );
+            findings.push(finding(
+                policy,
+                note(RuleId::VersionDisagrees, None, message),
+            ));
+        }
+        for key in changed_versioned_tools(changes) {
+            let message = "its contract changed, and its own version did not".to_owned();
+            findings.push(finding(
+                policy,
+                note(RuleId::ToolVersionNotBumped, Some(key), message),
+            ));
+        }
+        findings
+    }
+
+    fn place(&self, change: &Change) -> Option<Place> {
+        let manifest = self.manifest?;
+        self.old?;
+        Some(Place {
+            path: manifest.path().to_owned(),
+            line: manifest.line(self.name, change.component.as_deref(), &change.pointer),
+        })
+    }
+}
+
+/// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place, and a
+/// renamed one is declared by its new name.
+pub(crate) fn locate(servers: &mut [ServerReport]) {
+    let names: Vec<Vec<Option<String>>> = servers.iter().map(declared_names).collect();
+    let wanted: BTreeSet<&str> = names
+        .iter()
+        .flatten()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let found = crate::locate::locate(Path::new("."), &wanted);
+    for (server, names) in servers.iter_mut().zip(&names) {
+        for (located, name) in server.changes.iter_mut().zip(names) {
+            let declaration = name.as_ref().and_then(|name| found.get(name));
+            located.source = declaration.map(|declaration| Place {
+                path: declaration.path.clone(),
+                line: declaration.line,
+            });
+        }
+    }
+}
+
+/// For each change, the name under which its tool is declared now.
+fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
+    let changes = || server.changes.iter().map(|located| &located.judged.change);
+    let renamed: BTreeMap<&ComponentKey, Option<&str>> = changes()
+        .filter(|change| change.rule == RuleId::ToolRenamed)
+        .filter_map(|change| {
+            let new = change.new.as_ref().and_then(Json::as_str);
+            Some((change.component.as_ref()?, new))
+        })
+        .collect();
+    let name = |change: &Change| {
+        let key = change.component.as_ref()?;
+        let name = key.tool_name()?;
+        match renamed.get(key) {
+            _ if change.rule == RuleId::ToolRemoved => None,
+            Some(new) => new.map(str::to_owned),
+            None => Some(name.to_owned()),
+        }
+    };
+    changes().map(name).collect()
+}
+
+/// Whether a change counts against the version: its own change does not.
+fn is_drift(change: &Change) -> bool {
+    change.rule != RuleId::ServerVersionChanged
+}
+
+/// Tools with a version in their key whose contract changed under it.
+fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a ComponentKey> {
+    let moved: BTreeSet<_> = changes
+        .iter()
+        .filter(|change| {
+            matches!(
+                change.rule,
+                RuleId::ToolVersionChanged | RuleId::ToolRenamed
+            )
+        })
+        .map(|change| &change.component)
+        .collect();
+    changes
+        .iter()
+        .filter(|change| !moved.contains(&change.component))
+        .filter(|change| {
+            change.level > Level::Cosmetic
+                && !change.pointer.is_empty()
+                && change.rule != RuleId::ToolRenamed
+        })
+        .filter_map(|change| change.component.as_ref())
+        .filter(|key| key.kind() == Kind::Tool && key.is_versioned())
+        .collect()
+}
+
+/// A note, with what the policy says of it.
+pub(crate) fn finding(policy: &Policy, note: Note) -> Finding {
+    Finding {
+        action: policy.judge_note(&note),
+        note,
+    }
+}

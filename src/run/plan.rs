@@ -1,0 +1,459 @@
+//! From what is asked for to what it means: which servers, started how, compared with which file, under which policy.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::observer::Observer;
+use super::request::{PolicyRequest, ServerRequest};
+use super::shards::Part;
+use super::suggested_command::pin_command;
+use super::{Error, endpoint, secrets, server_lists};
+use crate::baseline::{self, Pinned, store};
+use crate::capture::{Endpoint, Eras, Limits};
+use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
+use crate::interop::Asked;
+use crate::interop::jp::{self, Verified, Verify, VerifyError};
+use crate::launch::LaunchSpec;
+use crate::policy::{Date, Policy};
+use crate::release::{Release, VersionSource};
+use crate::stability::mask::{self, Mask};
+use crate::stability::profiles::differing;
+use crate::surface::{ClientProfile, Note, Surface};
+use crate::verify::launched::{self, LaunchLink};
+
+/// The name of a server that nobody named.
+const UNNAMED: &str = "default";
+
+/// Everything a command needs to know.
+pub(crate) struct Plan {
+    pub(crate) targets: Vec<Target>,
+    /// Servers of the run that another part of it checks.
+    pub(crate) others: Vec<Target>,
+    /// Which part of a run this is.
+    pub(crate) part: Option<Part>,
+    /// Of a part: the servers of the whole run in order.
+    pub(crate) order: Vec<String>,
+    /// Where the baselines are.
+    pub(crate) pattern: PathBuf,
+    pub(crate) policy: Policy,
+    /// Whether all servers of the configuration are among the targets.
+    pub(crate) complete: bool,
+}
+
+/// One server under test.
+pub(crate) struct Target {
+    pub(crate) name: String,
+    /// The name of its table in the configuration.
+    pub(crate) configured_as: String,
+    pub(crate) endpoint: Endpoint,
+    /// What somebody said of the client that it is to see.
+    client: ClientChoice,
+    /// Which eras of the protocol it is asked in.
+    pub(crate) eras: Eras,
+    pub(crate) limits: Limits,
+    /// Which profile of which server it is.
+    pub(crate) profile: Option<ProfileName>,
+    /// What was seen of a profile in this run, for comparing it with the others.
+    pub(crate) seen: OnceLock<Surface>,
+    /// How often it is booted; none means that nobody said.
+    pub(crate) repeat: Option<usize>,
+    /// Which texts are left out of what it says.
+    pub(crate) masks: Vec<Mask>,
+    /// The command that accepts what it says now.
+    pub(crate) pin_command: String,
+    /// Where its version is read.
+    version: VersionSource,
+    /// Which bytes are verified before it is started.
+    pub(crate) verify: Option<Verify>,
+    /// The line of a `checksum` in the old spelling.
+    checksum_line: Option<usize>,
+    /// What is about to be launched, link by link.
+    pub(crate) launched: Vec<LaunchLink>,
+}
+
+impl Target {
+    /// Whether nobody gave it a name.
+    pub(crate) fn is_unnamed(&self) -> bool {
+        self.name == UNNAMED
+    }
+
+    /// How a file of another tool is asked about it.
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        Asked {
+            name: &self.name,
+            is_unnamed: self.is_unnamed(),
+        }
+    }
+
+    /// A surface without what the masks leave out.
+    pub(crate) fn masked(&self, surface: &Surface) -> Surface {
+        let mut masked = surface.clone();
+        mask::apply(&self.masks, &mut masked);
+        masked
+    }
+
+    /// Compares bytes on disk with what was approved.
+    pub(crate) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
+        match (&self.verify, self.endpoint.launch()) {
+            (Some(verify), Some(launch)) => jp::verify(&self.name, verify, launch),
+            _ => Ok(None),
+        }
+    }
+
+    /// What is worth saying about how it is started, and which link moved since it was pinned.
+    pub(crate) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if let Some(launch) = self.endpoint.launch() {
+            let verify = self.verify.as_ref();
+            notes.extend(jp::notes(verify, self.checksum_line));
+            notes.extend(crate::verify::notes(launch));
+            notes.extend(jp::false_safety(verify, launch));
+        }
+        // A baseline that does not say how the server was launched knows of no link that could have moved.
+        if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
+            notes.extend(launched::compare(&pinned.launch, &self.launched));
+        }
+        notes
+    }
+
+    /// The version of the server's package, read before the server is started; none where only it can tell.
+    ///
+    /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
+    /// cannot be compared.
+    pub(crate) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
+        let launch = self.endpoint.launch();
+        let folder = launch.and_then(|it| it.cwd.as_deref());
+        let folder = folder.unwrap_or(Path::new("."));
+        let command = launch.map_or(&[][..], |it| &it.command);
+        let found = self.version.resolve(folder, command);
+        match (&self.version, pinned) {
+            (VersionSource::Auto, Some(pinned)) => {
+                let source = VersionSource::parse(&pinned.source);
+                // A manifest that is not there any more leaves what the server says.
+                Ok(source.read(folder).unwrap_or_default())
+            }
+            (VersionSource::Auto, None) => Ok(found.read(folder).unwrap_or_default()),
+            _ => found
+                .read(folder)
+                .map_err(|error| Error::usage(error.to_string(), error.help())),
+        }
+    }
+
+    /// The client that the server gets to see: whom the user names, else whoever pinned it. What a server lists
+    /// depends on who asks.
+    pub(crate) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
+        let usual = pinned
+            .map(|pinned| pinned.client.clone())
+            .unwrap_or_default();
+        self.client.applied_to(usual)
+    }
+}
+
+impl Plan {
+    /// Every server of the run, also those that another part of it checks.
+    pub(crate) fn everybody(&self) -> impl Iterator<Item = &Target> {
+        self.targets.iter().chain(&self.others)
+    }
+
+    /// Tools that are not the same for every profile of a server.
+    pub(crate) fn differing_profiles(&self) -> Vec<Note> {
+        let mut servers: BTreeMap<&str, Vec<(&str, &Surface)>> = BTreeMap::new();
+        for target in &self.targets {
+            if let (Some(name), Some(seen)) = (&target.profile, target.seen.get()) {
+                let profiles = servers.entry(&name.server).or_default();
+                profiles.push((&name.profile, seen));
+            }
+        }
+        servers
+            .iter()
+            .flat_map(|(server, profiles)| differing(server, profiles))
+            .collect()
+    }
+
+    /// The file of a target's baseline.
+    pub(crate) fn baseline_of(&self, target: &Target) -> PathBuf {
+        store::path_for(&self.pattern, &target.name)
+    }
+}
+
+/// Resolves servers and policy, and verifies the bytes of every server: whoever has a plan may start what is in it.
+pub(crate) fn plan(
+    request: &ServerRequest,
+    policy: Option<&PolicyRequest>,
+    observer: &dyn Observer,
+) -> Result<Plan, Error> {
+    verified(resolve(request, policy, observer)?)
+}
+
+/// A plan whose servers have the bytes that they are to have.
+pub(crate) fn verified(plan: Plan) -> Result<Plan, Error> {
+    let failed: Vec<VerifyError> = plan
+        .targets
+        .iter()
+        .filter_map(|target| target.verify_bytes().err())
+        .collect();
+    match failed.first() {
+        None => Ok(plan),
+        Some(first) => {
+            let messages: Vec<String> = failed.iter().map(ToString::to_string).collect();
+            Err(Error::verification(messages.join("\n"), first.help()))
+        }
+    }
+}
+
+/// Resolves servers and policy, without looking at a byte of what would be started.
+pub(crate) fn resolve(
+    request: &ServerRequest,
+    policy: Option<&PolicyRequest>,
+    observer: &dyn Observer,
+) -> Result<Plan, Error> {
+    let config = config(request.config.as_deref())?;
+    let pattern = match (&request.baseline, &config) {
+        (Some(path), _) => path.clone(),
+        (None, Some(config)) => {
+            let default = config.folder.join(baseline::DEFAULT_PATH);
+            tidy(config.baseline.clone().unwrap_or(default))
+        }
+        (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
+    };
+    let typed_here = !request.command.is_empty() || request.url.is_some();
+    let (named, complete) = if typed_here {
+        let typed = typed(request, config.as_ref(), &pattern)?;
+        let complete = config.as_ref().is_none_or(|config| {
+            let is_typed = |name: &String| typed.iter().any(|(it, _)| it == name);
+            config.servers.keys().all(is_typed) && config.from.is_empty()
+        });
+        (typed, complete)
+    } else {
+        configured(request, config.as_ref(), observer)?
+    };
+    endpoint::check_flags(request, &named)?;
+    let targets = named
+        .into_iter()
+        .map(|(name, server)| target(request, name, server))
+        .collect::<Result<_, _>>()?;
+    let mut policy_of_file = config.map(|config| config.policy).unwrap_or_default();
+    if let Some(policy) = policy {
+        policy.apply(&mut policy_of_file);
+    }
+    Ok(Plan {
+        targets,
+        others: Vec::new(),
+        part: None,
+        order: Vec::new(),
+        pattern,
+        policy: policy_of_file,
+        complete,
+    })
+}
+
+/// `./mcp-baseline.json` is `mcp-baseline.json` to everybody.
+fn tidy(path: PathBuf) -> PathBuf {
+    path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)
+}
+
+fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
+    let default = Path::new(crate::config::DEFAULT_PATH);
+    match path {
+        Some(path) => Ok(Some(Config::read(path)?)),
+        None if default.exists() => Ok(Some(Config::read(default)?)),
+        None => Ok(None),
+    }
+}
+
+/// The server given on the command line, with what the configuration says of its name.
+fn typed(
+    request: &ServerRequest,
+    config: Option<&Config>,
+    pattern: &Path,
+) -> Result<Vec<(String, ServerConfig)>, Error> {
+    let name = match &request.servers[..] {
+        [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
+        [name] => name.clone(),
+        many => {
+            return Err(Error::usage(
+                format!(
+                    "one {}, but {} server names: {}",
+                    if request.url.is_some() {
+                        "address"
+                    } else {
+                        "command"
+                    },
+                    many.len(),
+                    many.join(", ")
+                ),
+                match request.url {
+                    Some(_) => "name at most one server beside --url",
+                    None => "name at most one server before `--`",
+                },
+            ));
+        }
+    };
+    let mut found = config.map_or_else(Vec::new, |config| config.named(&name));
+    if found.is_empty() {
+        found.push((name, ServerConfig::default()));
+    }
+    for (_, server) in &mut found {
+        server.command.clone_from(&request.command);
+        server.http = request.url.as_deref().map(endpoint::typed);
+        if server.http.is_some() && request.start.is_none() {
+            // What the configuration says of a process has nothing to hold on to.
+            server.verify = None;
+            server.checksum_line = None;
+        }
+        // A command that is typed is meant from where it is typed.
+        server.cwd = None;
+    }
+    Ok(found)
+}
+
+/// The one server of a baseline that has only one.
+fn only_pinned(pattern: &Path) -> Option<String> {
+    if store::is_split(pattern) {
+        return None;
+    }
+    let manifest = store::read_for_update(pattern, &[]).ok()??;
+    match manifest.servers().len() {
+        1 => manifest.servers().keys().next().cloned(),
+        _ => None,
+    }
+}
+
+/// The servers that were asked for, and whether they are all that there are.
+fn configured(
+    request: &ServerRequest,
+    config: Option<&Config>,
+    observer: &dyn Observer,
+) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
+    let mut known = server_lists::known(request, config, observer)?;
+    if known.is_empty() {
+        let what = match config {
+            _ if !request.from.is_empty() => "there is no server to check in what --from names",
+            Some(_) => "the configuration has no server",
+            None => "no server: there is no mcp-keel.toml here and no command was given",
+        };
+        return Err(Error::usage(
+            what,
+            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its \
+             address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or \
+             url = \"...\" into mcp-keel.toml",
+        ));
+    }
+    // Servers of the configuration that were set aside by --from are not checked.
+    let aside = !request.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
+    let everything = known.len();
+    let asked = if request.servers.is_empty() {
+        known.into_iter().collect()
+    } else {
+        let mut asked = Vec::new();
+        for name in &request.servers {
+            // The server of this name, or all of its profiles.
+            let is_meant = |full: &String, server: &Result<ServerConfig, _>| {
+                let server = server.as_ref().ok();
+                let profile = server.and_then(|server| server.profile.as_ref());
+                full == name || profile.is_some_and(|profile| profile.server == *name)
+            };
+            let names: Vec<String> = known
+                .iter()
+                .filter(|(full, server)| is_meant(full, server))
+                .map(|(full, _)| full.clone())
+                .collect();
+            let found: Vec<_> = names
+                .iter()
+                .filter_map(|name| known.remove_entry(name))
+                .collect();
+            if found.is_empty() && !asked_already(&asked, name) {
+                return Err(not_known(name, known.keys().map(String::as_str)));
+            }
+            asked.extend(found);
+        }
+        asked
+    };
+    let complete = asked.len() == everything && !aside;
+    Ok((server_lists::usable(asked)?, complete))
+}
+
+/// Whether a server is among those that were asked for, by its own name or by that of its profiles.
+fn asked_already<E>(asked: &[(String, Result<ServerConfig, E>)], name: &str) -> bool {
+    asked.iter().any(|(full, server)| {
+        let profile = server.as_ref().ok().and_then(|it| it.profile.as_ref());
+        full == name || profile.is_some_and(|profile| profile.server == name)
+    })
+}
+
+fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let help = match suggestion(name, known.clone()) {
+        Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
+        None => format!(
+            "known: {}. A command goes after `--`",
+            known.collect::<Vec<_>>().join(", ")
+        ),
+    };
+    Error::usage(format!("the configuration has no server `{name}`"), help)
+}
+
+fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result<Target, Error> {
+    let endpoint = endpoint::endpoint(request, &name, &server)?;
+    let mut limits = Limits::default();
+    if let Some(timeout) = request.timeout.map(Duration::from_secs).or(server.timeout) {
+        limits.start = timeout;
+        limits.request = timeout;
+        limits.total = limits.total.max(10 * timeout);
+    }
+    if let Some(pause) = request.settle.map(Duration::from_secs).or(server.settle) {
+        limits.relist_after = Some(pause);
+        limits.total += pause;
+    }
+    let mut client = server.client;
+    if let Some(name) = &request.client {
+        client = ClientChoice::named(name).over(client);
+    }
+    if let Some(capabilities) = &request.capabilities {
+        let announced = capabilities
+            .iter()
+            .filter(|it| !it.is_empty() && *it != "none");
+        client.capabilities = Some(announced.cloned().collect());
+    }
+    let launched = match (&endpoint, endpoint.launch()) {
+        (_, Some(launch)) => launched_chain(launch, server.launch_digests),
+        (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
+        _ => Vec::new(),
+    };
+    Ok(Target {
+        pin_command: pin_command(request, &name),
+        launched,
+        configured_as: server
+            .profile
+            .as_ref()
+            .map_or_else(|| name.clone(), |profile| profile.server.clone()),
+        profile: server.profile,
+        seen: OnceLock::new(),
+        name,
+        endpoint,
+        client,
+        eras: request.era.unwrap_or(server.era),
+        limits,
+        repeat: request.repeat.map(usize::from).or(server.repeat),
+        masks: server.masks,
+        version: server.version,
+        verify: server.verify,
+        checksum_line: server.checksum_line,
+    })
+}
+
+/// What is launched, as a baseline may keep it: an argument can hold a secret.
+fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
+    let mut links = launched::chain(launch, digests);
+    for link in &mut links {
+        link.name = secrets::clean(&link.name);
+    }
+    links
+}
+
+/// Today in UTC. The one place that reads the clock for a verdict.
+pub(crate) fn today() -> Date {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Date::from_unix_seconds(now.map_or(0, |since| since.as_secs()))
+}

@@ -1,0 +1,363 @@
+//! Capturing a server as often as it takes to know whether it says the same twice.
+//!
+//! `pin` boots twice and introduces itself under another name the second time: equal surfaces refute at once that the
+//! server is flapping, that it depends on the boot, and that it depends on who asks. Where they differ, two more boots tell
+//! which it is. `check` boots once; before it claims drift, it boots again. A capture that is not the same twice is no
+//! capture, unless the policy is content with what stands still.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use super::observer::Observer;
+use super::plan::Target;
+use super::{Error, boot};
+use crate::baseline::Pinned;
+use crate::capture::{CaptureFailure, Captured, Eras, Limits};
+use crate::policy::{Action, Policy, check_version};
+use crate::report::{Cost, Failure, Finding, ServerReport, Status};
+use crate::rules::RuleId;
+use crate::stability::{self, Between, Instability, Variation};
+use crate::surface::{ClientProfile, Era, Note, Surface};
+
+/// What a capture is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To be written down.
+    Pin,
+    /// To be compared.
+    Check,
+    /// To be printed.
+    Print,
+}
+
+impl Purpose {
+    /// How often a server is booted unless somebody says otherwise.
+    fn boots(self) -> usize {
+        match self {
+            Self::Pin => 2,
+            Self::Check | Self::Print => 1,
+        }
+    }
+}
+
+/// What a server said, as far as it stands still.
+pub(crate) struct Observed {
+    /// The first capture. What varies is out of its surface, and noted in it.
+    pub(crate) captured: Captured,
+    /// What varies, and is tolerated.
+    varying: Vec<Variation>,
+}
+
+impl Observed {
+    /// A surface to compare with, without what is not compared.
+    pub(crate) fn reference<'s>(&self, target: &Target, pinned: &'s Surface) -> Cow<'s, Surface> {
+        if target.masks.is_empty() && self.varying.is_empty() {
+            return Cow::Borrowed(pinned);
+        }
+        let mut reference = target.masked(pinned);
+        for variation in &self.varying {
+            stability::leave_out(&mut reference, variation, None);
+        }
+        Cow::Owned(reference)
+    }
+}
+
+/// Why there is nothing to compare.
+enum Unobserved {
+    /// The server could not be captured.
+    Failed(Box<CaptureFailure>),
+    /// It does not say the same twice.
+    Unstable(Box<Instability>),
+}
+
+impl Unobserved {
+    /// The report of a server about which nothing is claimed.
+    fn report(&self, target: &Target, pinned: Option<&Pinned>) -> ServerReport {
+        let (failure, notes) = match self {
+            Self::Failed(failure) => (
+                Failure {
+                    message: failure.to_string(),
+                    help: failure.help(),
+                    stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
+                },
+                failure.notes(),
+            ),
+            Self::Unstable(instability) => (
+                Failure {
+                    message: instability.sentence(),
+                    help: instability.help(&target.configured_as),
+                    stderr: String::new(),
+                },
+                instability.notes(false),
+            ),
+        };
+        // The status says what comes of it; each finding says where it varies.
+        let finding = |note| Finding {
+            note,
+            action: Action::Warn,
+        };
+        let version = pinned.and_then(|pinned| pinned.release.version.as_deref());
+        ServerReport {
+            findings: notes.into_iter().map(finding).collect(),
+            version: check_version(version, None, None),
+            cost: Cost {
+                baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
+                current: 0,
+            },
+            accept_with: target.pin_command.clone(),
+            ..ServerReport::undetermined(&target.name, failure)
+        }
+    }
+
+    /// For a command that can do nothing without the server.
+    fn error(self, target: &Target) -> Error {
+        let instability = match self {
+            Self::Failed(failure) => return boot::not_captured(&target.name, *failure),
+            Self::Unstable(instability) => instability,
+        };
+        let mut message = format!("{}: {}", target.name, instability.sentence());
+        for note in instability.notes(false) {
+            let component = note.component.as_deref().unwrap_or("server");
+            message.push_str(&format!("\n  {} {component}: {}", note.rule, note.message));
+        }
+        Error::undetermined(message, instability.help(&target.configured_as))
+    }
+}
+
+/// Captures a server, as the client that it was pinned with unless the user names another, as often as it takes.
+async fn capture_repeatedly(
+    target: &Target,
+    pinned: Option<&Surface>,
+    policy: &Policy,
+    purpose: Purpose,
+    observer: &dyn Observer,
+) -> Result<Observed, Unobserved> {
+    let boots = target.repeat.unwrap_or(purpose.boots());
+    let repeated = Repeated {
+        target,
+        policy,
+        pinned,
+        observer,
+        limits: limits(target, boots > 1),
+    };
+    let client = target.client(pinned);
+    let first = repeated.boot(&client, None).await?;
+    let mut found = repeated.within(&first)?;
+    for boot in 1..boots {
+        let other = match purpose {
+            Purpose::Pin if boot % 2 == 1 => another_name(&client),
+            _ => client.clone(),
+        };
+        let next = repeated.boot(&other, Some(&first)).await?;
+        found.extend(repeated.within(&next)?);
+        let variation = stability::compare(&first.surface, &next.surface);
+        if !variation.is_none() {
+            let instability = repeated.explained(&first, &next, variation).await?;
+            found.push(repeated.tolerated(instability)?);
+        }
+    }
+    Ok(repeated.observed(first, found))
+}
+
+/// [`capture_repeatedly`], where without a capture there is nothing more to do.
+pub(crate) async fn require(
+    target: &Target,
+    pinned: Option<&Surface>,
+    policy: &Policy,
+    purpose: Purpose,
+    observer: &dyn Observer,
+) -> Result<Observed, Error> {
+    capture_repeatedly(target, pinned, policy, purpose, observer)
+        .await
+        .map_err(|unobserved| unobserved.error(target))
+}
+
+/// Captures a server for `check` and compares it. Drift is claimed only of what two boots say, and nothing at all of a
+/// server that could not be captured.
+pub(crate) async fn capture_and_compare<E>(
+    target: &Target,
+    pinned: Option<&Pinned>,
+    policy: &Policy,
+    observer: &dyn Observer,
+    compare: impl Fn(&Observed) -> Result<ServerReport, E>,
+) -> Result<ServerReport, E> {
+    let surface = pinned.map(|pinned| &pinned.surface);
+    let observed = match capture_repeatedly(target, surface, policy, Purpose::Check, observer).await
+    {
+        Ok(observed) => observed,
+        Err(unobserved) => return Ok(unobserved.report(target, pinned)),
+    };
+    let report = compare(&observed)?;
+    // A revision is agreed upon, not listed: no second boot tells more about it.
+    let is_agreed = |rule: RuleId| rule == RuleId::ProtocolVersionChanged;
+    let mut changes = report.changes.iter();
+    if !matches!(report.status, Status::Drifted)
+        || changes.all(|it| is_agreed(it.judged.change.rule))
+    {
+        return Ok(report);
+    }
+    match confirm(target, surface, policy, &observed, observer).await {
+        Ok(None) => Ok(report),
+        Ok(Some(observed)) => compare(&observed),
+        Err(unobserved) => Ok(unobserved.report(target, pinned)),
+    }
+}
+
+/// Boots a server once more before drift is claimed, unless it was booted as often as somebody said. None if the second
+/// capture says the same.
+async fn confirm(
+    target: &Target,
+    pinned: Option<&Surface>,
+    policy: &Policy,
+    observed: &Observed,
+    observer: &dyn Observer,
+) -> Result<Option<Observed>, Unobserved> {
+    if target.repeat.is_some() {
+        return Ok(None);
+    }
+    let repeated = Repeated {
+        target,
+        policy,
+        pinned,
+        observer,
+        limits: limits(target, true),
+    };
+    let first = &observed.captured;
+    let next = repeated.boot(&first.surface.client, Some(first)).await?;
+    let mut found = repeated.within(&next)?;
+    let variation = stability::compare(&first.surface, &next.surface);
+    if !variation.is_none() {
+        found.push(repeated.tolerated(Instability {
+            between: repeated.between(),
+            variation,
+        })?);
+    }
+    Ok((!found.is_empty()).then(|| repeated.observed(first.clone(), found)))
+}
+
+fn limits(target: &Target, twice: bool) -> Limits {
+    let mut limits = target.limits.clone();
+    limits.relist_after = limits.relist_after.or(twice.then_some(Duration::ZERO));
+    limits
+}
+
+/// A client that many people have, or ours where that is the one at hand. Everything else stays: one thing at a time.
+fn another_name(client: &ClientProfile) -> ClientProfile {
+    const COMMON: &str = "claude-ai";
+    let name = match client.name.as_str() {
+        COMMON => ClientProfile::default().name,
+        _ => COMMON.to_owned(),
+    };
+    ClientProfile {
+        name,
+        ..client.clone()
+    }
+}
+
+struct Repeated<'a> {
+    target: &'a Target,
+    policy: &'a Policy,
+    pinned: Option<&'a Surface>,
+    observer: &'a dyn Observer,
+    limits: Limits,
+}
+
+impl Repeated<'_> {
+    /// One boot; in the era of another one, where it is to be compared with it.
+    async fn boot(
+        &self,
+        client: &ClientProfile,
+        like: Option<&Captured>,
+    ) -> Result<Captured, Unobserved> {
+        let eras = match like.map(|like| like.era) {
+            None => (self.target.eras, boot::recorded(self.pinned)),
+            Some(Era::Legacy) => (Eras::Legacy, None),
+            Some(Era::Modern) => (Eras::Modern, None),
+        };
+        boot::capture_once(self.target, client, eras, &self.limits, self.observer)
+            .await
+            .map_err(|failure| Unobserved::Failed(Box::new(failure)))
+    }
+
+    /// What a second capture is: of another boot, or of another connection to a server that runs already.
+    fn between(&self) -> Between {
+        match self.target.endpoint.launch() {
+            Some(_) => Between::Boots,
+            None => Between::Connections,
+        }
+    }
+
+    /// What varies on one connection.
+    fn within(&self, captured: &Captured) -> Result<Vec<Instability>, Unobserved> {
+        let Some(again) = &captured.again else {
+            return Ok(Vec::new());
+        };
+        let variation = stability::compare(&captured.surface, again);
+        if variation.is_none() {
+            return Ok(Vec::new());
+        }
+        let between = match self.limits.relist_after.map_or(0, |pause| pause.as_secs()) {
+            0 => Between::Calls,
+            seconds => Between::Seconds(seconds),
+        };
+        let instability = Instability { between, variation };
+        Ok(vec![self.tolerated(instability)?])
+    }
+
+    /// Why two captures differ. Where another name asked, the other name asks again, and then the first one: only if
+    /// both get what they got before it is the name. (In this order, because a server that changes with every boot
+    /// would agree with itself on every second one.)
+    async fn explained(
+        &self,
+        one: &Captured,
+        other: &Captured,
+        variation: Variation,
+    ) -> Result<Instability, Unobserved> {
+        let (first, second) = (&one.surface.client, &other.surface.client);
+        if first.name != second.name && !variation.places.is_empty() {
+            for before in [other, one] {
+                let again = self.boot(&before.surface.client, Some(before)).await?;
+                let moved = stability::compare(&before.surface, &again.surface);
+                if !moved.places.is_empty() {
+                    let between = self.between();
+                    return Ok(Instability { between, variation });
+                }
+            }
+            let between = Between::Clients {
+                one: first.name.clone(),
+                other: second.name.clone(),
+            };
+            return Ok(Instability { between, variation });
+        }
+        let between = self.between();
+        Ok(Instability { between, variation })
+    }
+
+    /// Hands an instability back if the policy is content with what stands still.
+    fn tolerated(&self, instability: Instability) -> Result<Instability, Unobserved> {
+        if self.policy.tolerates(instability.rule()) {
+            Ok(instability)
+        } else {
+            Err(Unobserved::Unstable(Box::new(instability)))
+        }
+    }
+
+    fn observed(&self, mut captured: Captured, found: Vec<Instability>) -> Observed {
+        let reference = self.pinned.map(|pinned| self.target.masked(pinned));
+        let mut notes: Vec<Note> = Vec::new();
+        for instability in &found {
+            let surface = &mut captured.surface;
+            stability::leave_out(surface, &instability.variation, reference.as_ref());
+            let new = instability.notes(true).into_iter();
+            notes.extend(new.filter(|note| !notes.contains(note)).collect::<Vec<_>>());
+        }
+        captured.surface.notes.extend(notes);
+        if self.target.profile.is_some() {
+            self.target.seen.get_or_init(|| captured.surface.clone());
+        }
+        Observed {
+            captured,
+            varying: found.into_iter().map(|it| it.variation).collect(),
+        }
+    }
+}
