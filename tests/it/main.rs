@@ -22,6 +22,7 @@ mod http_failures;
 mod interop;
 mod keel;
 mod locate;
+mod machine;
 mod merge;
 #[cfg(target_os = "linux")]
 mod parts;

@@ -28,6 +28,17 @@ pub enum DiskError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Nothing was named.
+    #[error("no file")]
+    NoFile,
+    /// A whole chain, and more.
+    #[error("{} is a whole chain, and {others} more files were named", path.display())]
+    WholeChain {
+        /// The chain.
+        path: PathBuf,
+        /// How many other files.
+        others: usize,
+    },
     /// Larger than anything that belongs here.
     #[error("{}: larger than {} MiB", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
@@ -78,6 +89,10 @@ impl DiskError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io { .. } => "check the path and its permissions",
+            Self::NoFile => "name a chain, a lockfile or manifests",
+            Self::WholeChain { .. } => {
+                "name a chain alone, or manifests from the tool to its primitive"
+            }
             Self::TooLarge(_) => "name the manifest, not an archive",
             Self::Json { .. } | Self::Yaml { .. } => {
                 "a manifest is JSON, or YAML with the ending .yaml or .yml; docs/verify.md shows one"
