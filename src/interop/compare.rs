@@ -196,7 +196,7 @@ fn count(tools: usize) -> Json {
     Json::integer(i64::try_from(tools).unwrap_or(i64::MAX))
 }
 
-fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
+pub(super) fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
     let message = format!(
         "its {profile} digest is another one. The file stores no definition, so what changed cannot be told from it"
     );
@@ -207,17 +207,22 @@ fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
 fn added(surface: &Surface, key: &str) -> Change {
     match surface.component(key) {
         Some(tool) => component::added(tool),
-        None => Change::new(RuleId::ToolAdded, "", "a new tool".to_owned()),
+        None => added_unseen(),
     }
 }
 
-fn removed(key: &str, before: &str) -> Change {
+/// A new tool of which only the digest is known.
+pub(super) fn added_unseen() -> Change {
+    Change::new(RuleId::ToolAdded, "", "a new tool".to_owned())
+}
+
+pub(super) fn removed(key: &str, before: &str) -> Change {
     let noun = Kind::of_key(key).unwrap_or(Kind::Tool).noun();
     let old = Json::string(before);
     Change::new(RuleId::ToolRemoved, "", format!("the {noun} is gone")).values(Some(&old), None)
 }
 
-fn of(mut change: Change, key: &str) -> Change {
+pub(super) fn of(mut change: Change, key: &str) -> Change {
     change.component = Some(key.to_owned());
     change
 }

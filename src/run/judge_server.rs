@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::baseline::LockBaseline;
 use crate::baseline::Manifest;
 use crate::canonical::Json;
 use crate::drift::{self, Change};
+use crate::interop::compare::Placed;
 use crate::judgement::Level;
 use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
@@ -174,6 +176,55 @@ impl Compared<'_> {
             path: manifest.path().to_owned(),
             line: manifest.line(self.name, change.component.as_deref(), &change.pointer),
         })
+    }
+}
+
+/// What pins of another tool say of a server. Such pins keep no versions that could be held against the drift.
+pub(crate) struct AgainstLock<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) changes: Vec<Placed>,
+    /// Where the changes are, if lines are to be reported.
+    pub(crate) places: Option<&'a LockBaseline>,
+    /// The live server; none where two files are compared.
+    pub(crate) surface: Option<&'a Surface>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) accept_with: &'a str,
+}
+
+impl AgainstLock<'_> {
+    pub(crate) fn judge_server(self, policy: &Policy, today: Date) -> ServerReport {
+        let (changes, places): (Vec<_>, Vec<String>) = self.changes.into_iter().unzip();
+        let status = if changes.is_empty() {
+            Status::Clean
+        } else {
+            Status::Drifted
+        };
+        let location = |at: &String| {
+            self.places.map(|it| Place {
+                path: it.path.clone(),
+                line: it.lock.line(at),
+            })
+        };
+        let judged = policy.judge(self.name, changes, today).into_iter();
+        let changes = judged.zip(&places).map(|(judged, at)| Located {
+            judged,
+            location: location(at),
+            source: None,
+        });
+        let notes = self.notes.into_iter();
+        ServerReport {
+            name: self.name.to_owned(),
+            status,
+            changes: changes.collect(),
+            findings: notes.map(|note| finding(policy, note)).collect(),
+            version: check_version(None, self.surface.and_then(Surface::server_version), None),
+            cost: Cost {
+                baseline: 0,
+                current: self.surface.map_or(0, Cost::tokens),
+            },
+            components: self.surface.map_or(0, |it| it.components.len()),
+            accept_with: self.accept_with.to_owned(),
+        }
     }
 }
 

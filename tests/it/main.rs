@@ -5,11 +5,8 @@
 
 mod baseline;
 mod capture;
-mod chains;
 mod check;
 mod configs;
-mod conventions;
-mod conventions_cli;
 mod corpus;
 mod era;
 mod faults;
@@ -22,8 +19,10 @@ mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
+mod interop;
 mod keel;
 mod locate;
+mod machine;
 mod merge;
 #[cfg(target_os = "linux")]
 mod parts;
