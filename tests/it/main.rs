@@ -15,7 +15,6 @@ mod formats;
 mod github;
 mod github_double;
 mod golden;
-mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
@@ -24,8 +23,6 @@ mod keel;
 mod locate;
 mod machine;
 mod merge;
-#[cfg(target_os = "linux")]
-mod parts;
 mod profiles;
 mod readme;
 mod recipes;

@@ -104,6 +104,7 @@ fn a_rule_without_an_example_is_expected_by_a_test() {
     assert!(with.len() > without.len(), "most rules have an example");
     let unexpected: Vec<String> = without
         .iter()
+        .filter(|rule| !tests.contains(&format!("RuleId::{:?}", rule.id)))
         .map(|rule| rule.id.to_string())
         .filter(|id| !tests.contains(id.as_str()))
         .collect();
