@@ -50,7 +50,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)]
 
-#[path = "../tests/it/parts.rs"]
+#[path = "../tests/hostile/parts.rs"]
 mod parts;
 
 use std::collections::BTreeMap;

@@ -19,7 +19,7 @@ use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Judged, Verdict, VersionCheck};
 use crate::rules::RuleId;
-use crate::surface::Note;
+use crate::surface::{ComponentKey, Note};
 
 /// The only version of the format so far.
 const REPORT_VERSION: u64 = 1;
@@ -428,7 +428,10 @@ impl TryFrom<ChangeDocument> for Located {
         let words = document.words.into_iter();
         let change = Change {
             rule: rule(&document.rule)?,
-            component: Some(document.component).filter(|it| it != "server"),
+            component: match document.component.as_str() {
+                "server" => None,
+                key => Some(component(key)?),
+            },
             pointer: document.pointer,
             level: document.level,
             exposure: document.exposure,
@@ -460,6 +463,11 @@ impl TryFrom<ChangeDocument> for Located {
 fn rule(id: &str) -> Result<RuleId, ReadReportError> {
     id.parse()
         .map_err(|_| shape(format!("this mcp-keel does not know the rule `{id}`")))
+}
+
+fn component(key: &str) -> Result<ComponentKey, ReadReportError> {
+    key.parse()
+        .map_err(|_| shape(format!("`{key}` is not the key of a component")))
 }
 
 impl From<&Proof> for ProofDocument {
@@ -517,7 +525,7 @@ impl From<&Finding> for FindingDocument {
     fn from(finding: &Finding) -> Self {
         Self {
             rule: finding.note.rule.to_string(),
-            component: finding.note.component.clone(),
+            component: finding.note.component.as_deref().map(str::to_owned),
             message: finding.note.message.clone(),
             action: finding.action,
             unless: None,
@@ -532,7 +540,7 @@ impl TryFrom<FindingDocument> for Finding {
         Ok(Self {
             note: Note {
                 rule: rule(&document.rule)?,
-                component: document.component,
+                component: document.component.as_deref().map(component).transpose()?,
                 message: document.message,
             },
             action: document.action,

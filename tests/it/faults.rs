@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::keel::{Keel, serving};
+use crate::machine::{git, repository};
 use crate::scripted::scripted;
 
 const TOOLS: &str = r#"[{"name":"greet","inputSchema":{"type":"object"}}]"#;
@@ -339,19 +340,8 @@ fn a_link_to_a_baseline_stays_a_link() {
 #[test]
 fn git_runs_no_program_that_a_repository_names() {
     let keel = Keel::new().file("tools.json", r#"{"tools":[{"name":"a"}]}"#);
-    let git = |args: &[&str]| {
-        Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
-            .args(args)
-            .current_dir(keel.folder())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .is_ok_and(|it| it.status.success())
-    };
     keel.write(".gitattributes", "*.json diff=evil\n");
-    if !(git(&["init", "-q"]) && git(&["add", "."]) && git(&["commit", "-qm", "one"])) {
-        return;
-    }
+    repository(keel.folder());
     let evil = keel.folder().join("evil");
     let marker = keel.folder().join("ran");
     keel.write(
@@ -373,7 +363,7 @@ fn git_runs_no_program_that_a_repository_names() {
         "core.askPass",
         "core.sshCommand",
     ] {
-        assert!(git(&["config", setting, evil.to_str().unwrap()]));
+        git(keel.folder(), &["config", setting, evil.to_str().unwrap()]);
     }
     keel.run(&["diff", "git:HEAD:tools.json", "tools.json"])
         .exits(0)

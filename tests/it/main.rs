@@ -7,11 +7,8 @@
 
 mod baseline;
 mod capture;
-mod chains;
 mod check;
 mod configs;
-mod conventions;
-mod conventions_cli;
 mod corpus;
 mod era;
 mod faults;
@@ -20,15 +17,14 @@ mod formats;
 mod github;
 mod github_double;
 mod golden;
-mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
+mod interop;
 mod keel;
 mod locate;
+mod machine;
 mod merge;
-#[cfg(target_os = "linux")]
-mod parts;
 #[cfg(unix)]
 mod pipes;
 mod profiles;
