@@ -16,6 +16,8 @@
 pub mod canonical;
 pub mod judgement;
 
+pub mod settings;
+
 mod bounded;
 mod git;
 mod keyword_enum;

@@ -7,6 +7,8 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::settings::{Kind, Setting, suggestion};
+
 /// A configuration that cannot be used (exit 2).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -290,6 +292,18 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A number in the range of a setting.
+    pub(super) fn number(&self, setting: &Setting) -> Result<u64, ConfigError> {
+        let found = self.integer()?;
+        match (setting.kind, u64::try_from(found)) {
+            (Kind::Number { from, to }, Ok(number)) if (from..=to).contains(&number) => Ok(number),
+            (Kind::Number { from, to }, _) => Err(self
+                .error("out of range")
+                .expecting(&format!("a whole number from {from} to {to}"))),
+            (_, number) => number.map_err(|_| self.wrong_type("a whole number")),
+        }
+    }
+
     pub(super) fn date(&self) -> Result<(u16, u8, u8), ConfigError> {
         let expected = "a date without quotes, such as 2027-01-31";
         match self.value {
@@ -320,13 +334,4 @@ impl<'a> Node<'a> {
             error
         })
     }
-}
-
-/// The known word that was probably meant.
-pub fn suggestion<'w>(found: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    known
-        .map(|word| (strsim::jaro_winkler(found, word), word))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, word)| word)
 }
