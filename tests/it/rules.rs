@@ -9,6 +9,8 @@ use mcp_keel::drift::{Rule, Subject, compare};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
 
+use crate::generated::assert_current;
+
 fn surface(text: &str) -> Surface {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture.json");
@@ -159,16 +161,7 @@ fn the_folder_of_examples_holds_nothing_that_is_not_a_rule() {
 
 #[test]
 fn the_documentation_of_the_rules_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
-    let current = mcp_keel::report::rules::markdown();
-    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
-        std::fs::write(&path, &current).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == current,
-        "docs/rules.md is stale: run `cargo run -- rules --format markdown > docs/rules.md`"
-    );
+    assert_current("docs/rules.md", &mcp_keel::report::rules::markdown());
 }
 
 #[test]

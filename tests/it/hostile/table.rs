@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 
 use super::{Behaviour, MEMORY_BOUND, Seen};
+use crate::generated;
+
+const DOCUMENT: &str = "docs/hostile.md";
 
 /// The table of docs/hostile.md: written when asked, else compared but for what was measured.
 pub(super) fn table(all: &BTreeMap<String, Behaviour>, seen: &BTreeMap<String, Seen>, whole: bool) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/hostile.md");
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let committed = generated::committed(DOCUMENT);
     let cells = |line: &str| -> Vec<String> {
         let line = line.trim().trim_matches('|');
         line.split(" | ").map(|it| it.trim().to_owned()).collect()
@@ -21,7 +22,7 @@ pub(super) fn table(all: &BTreeMap<String, Behaviour>, seen: &BTreeMap<String, S
         .map(cells)
         .map(|cells| (cells[0].trim_matches('`').to_owned(), cells))
         .collect();
-    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
+    if generated::is_update() {
         let mut text = HEADER.replace("$BOUND", &(MEMORY_BOUND / 1024).to_string());
         let over_http = all.values().filter(|it| it.http.is_some()).count();
         text = text.replace("$COUNT", &all.len().to_string());
@@ -43,7 +44,7 @@ pub(super) fn table(all: &BTreeMap<String, Behaviour>, seen: &BTreeMap<String, S
                 measured.join(" | ")
             );
         }
-        std::fs::write(&path, text).unwrap();
+        generated::assert_current(DOCUMENT, &text);
         return;
     }
     if !whole {
