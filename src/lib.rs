@@ -64,6 +64,8 @@ pub mod github;
 
 pub mod demo;
 
+pub mod run;
+
 pub mod cli;
 
 #[cfg(any(test, fuzzing))]

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::baseline::{BaselineError, Manifest};
 use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError, parse};
-use crate::capture::http::{Endpoint, Template};
+use crate::capture::http::{HttpAddress, Template};
 use crate::capture::{CaptureFailure, Captured};
 use crate::git::git;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
@@ -100,7 +100,7 @@ pub enum Source {
     /// `stdio:COMMAND`
     Stdio(Vec<String>),
     /// An MCP endpoint.
-    Http(Endpoint),
+    Http(HttpAddress),
     /// A file.
     File(String),
 }
@@ -134,7 +134,7 @@ impl Source {
         }
         if name.starts_with("http://") || name.starts_with("https://") {
             // Not `${NAME}`: what a shell leaves in place here is not meant for us.
-            return match Endpoint::new(&Template::new(name), &|_| None) {
+            return match HttpAddress::new(&Template::new(name), &|_| None) {
                 Ok(endpoint) => Ok(Self::Http(endpoint)),
                 // Not quoted: the address may hold credentials.
                 Err(error) => Err(format!("{error}: {}", error.help())),

@@ -141,14 +141,14 @@ pub struct Captured {
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reach {
+pub enum Endpoint {
     /// A process of ours, through its stdin and stdout.
     Stdio(LaunchSpec),
     /// An address, which may be one of a process of ours.
     Http(Box<HttpSpec>),
 }
 
-impl Reach {
+impl Endpoint {
     /// How the server is started; none if it runs somewhere already.
     pub fn launch(&self) -> Option<&LaunchSpec> {
         match self {
@@ -193,17 +193,17 @@ pub enum Order {
 
 /// Captures the contract of a server, however it is reached.
 pub async fn capture(
-    reach: &Reach,
+    reach: &Endpoint,
     client: &ClientProfile,
     order: Order,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     let attempt = async |opening, limits: &Limits| match reach {
-        Reach::Stdio(launch) => {
+        Endpoint::Stdio(launch) => {
             capture_undisturbed(launch, client, opening, limits, progress).await
         }
-        Reach::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
+        Endpoint::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
     };
     let begun = tokio::time::Instant::now();
     match order {
@@ -227,8 +227,8 @@ pub async fn capture(
         },
         Order::First(Era::Modern) => {
             let patience = match reach {
-                Reach::Stdio(_) => Some(UNTIL_INITIALIZE),
-                Reach::Http(_) => None,
+                Endpoint::Stdio(_) => Some(UNTIL_INITIALIZE),
+                Endpoint::Http(_) => None,
             };
             match attempt(Opening::Probe { patience }, limits).await {
                 Err(failure) if matches!(failure.error, CaptureError::BothEras) => {

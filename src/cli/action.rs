@@ -8,25 +8,22 @@ mod inputs;
 mod page;
 mod post;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use inputs::Inputs;
+use inputs::{Environment, Inputs};
 use post::Post;
 
-use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
-use super::check::{Manifests, examine, exit, manifests};
-use super::plan::{self, Plan};
-use super::{Error, Exit, Format, output, shards};
-use crate::github::{Api, Context, Event, files};
-use crate::policy::{Enforcement, FailOn, Policy, Verdict};
-use crate::report::{self, Report};
+use super::args::Format;
+use super::output::{self, Notes};
+use crate::github::{Context, files};
+use crate::report;
+use crate::run::check::manifests;
+use crate::run::pull_request::{Answered, check};
+use crate::run::{Error, Exit, plan, shards};
 
 /// The JSON report, for the output `report`, unless `report` names another.
 const REPORT: &str = "mcp-keel-report.json";
-
-type Environment = BTreeMap<String, String>;
 
 pub(super) async fn run() -> Result<Exit, Error> {
     let env: Environment = crate::own_env::vars()
@@ -46,16 +43,25 @@ pub(super) async fn run() -> Result<Exit, Error> {
             )
         })?;
     }
-    let plan = plan::resolve(&inputs.check.server, Some(&inputs.check.policy))?;
-    let plan = if inputs.merge.is_empty() {
-        plan::verified(shards::cut(plan, &inputs.check.shard)?)?
+    let request = inputs.check.request();
+    let plan = plan::resolve(&request.server, Some(&request.policy), &Notes)?;
+    let plan = if inputs.asked.merge.is_empty() {
+        plan::verified(shards::cut(plan, &request.shard)?)?
     } else {
         plan
     };
     let manifests = Arc::new(manifests(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
-    let checked = check(&context, &inputs, plan, &manifests, post.api.as_ref()).await;
+    let checked = check(
+        &context,
+        &inputs.asked,
+        (plan, request.jobs),
+        &manifests,
+        post.api.as_ref(),
+        Arc::new(Notes),
+    )
+    .await;
     let result = match checked {
         Ok(result) => result,
         Err(error) => {
@@ -72,7 +78,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
         }
     };
     post.finish(&result, &json).await?;
-    Ok(exit(result.verdict))
+    Ok(result.verdict.into())
 }
 
 fn context(env: &Environment) -> Result<Context, Error> {
@@ -87,135 +93,6 @@ fn context(env: &Environment) -> Result<Context, Error> {
     };
     Context::read(env, event.as_deref())
         .map_err(|error| Error::usage(error.to_string(), error.help()))
-}
-
-/// Both questions, answered.
-struct Answered {
-    live: Report,
-    approval: Option<Approval>,
-    /// Whether the label is what lets the second one pass.
-    accepted_by_label: bool,
-    /// Whether the label would let it pass.
-    label_would_help: bool,
-    verdict: Verdict,
-}
-
-async fn check(
-    context: &Context,
-    inputs: &Inputs,
-    mut plan: Plan,
-    manifests: &Arc<Manifests>,
-    api: Option<&Api>,
-) -> Result<Answered, Error> {
-    let prefix = prefix(context);
-    let base = context.base_commit().filter(|_| inputs.compare_base);
-    let policy = plan.policy.clone();
-    if base.is_some() {
-        // Whether the version moved far enough is a question about what is merged, not about the server in between.
-        plan.policy.require_version_bump = false;
-    }
-    let plan = Arc::new(plan);
-    let live = if inputs.merge.is_empty() {
-        let examined = examine(&plan, manifests, inputs.check.jobs.count(), true).await?;
-        let mut live = examined.report;
-        rebase(&mut live, &prefix);
-        live
-    } else {
-        shards::merged(&inputs.merge)?
-    };
-    let mut answered = Answered {
-        verdict: live.verdict,
-        live,
-        approval: None,
-        accepted_by_label: false,
-        label_would_help: false,
-    };
-    // What merging approves is asked once, by whoever has all parts.
-    let Some(commit) = base.filter(|_| plan.part.is_none()) else {
-        return Ok(answered);
-    };
-    let base = BaseBranch {
-        commit,
-        prefix: &prefix,
-        api,
-    };
-    let policy = approval_policy(policy, inputs, &context.event);
-    let mut approval = approval(&plan, manifests, &policy, &base).await;
-    rebase(&mut approval.report, &prefix);
-    if has_blocking_change(&approval.report) {
-        if labels(context, api).await.contains(&inputs.accept_label) {
-            approval.report = accept(approval.report);
-            answered.accepted_by_label = true;
-        } else {
-            answered.label_would_help = true;
-        }
-    }
-    answered.verdict = answered.verdict.max(approval.report.verdict);
-    answered.approval = Some(approval);
-    Ok(answered)
-}
-
-/// The policy of the second question. A baseline is changed on purpose, so that only what breaks callers holds it up,
-/// unless the workflow asks for more.
-fn approval_policy(mut policy: Policy, inputs: &Inputs, event: &Event) -> Policy {
-    if policy.fail_on != FailOn::None {
-        policy.fail_on = inputs.base_fail_on;
-    }
-    if matches!(event, Event::MergeGroup { .. }) {
-        // Every pull request of the group has passed, with its label where it needed one; a group has no labels.
-        policy.enforcement = Enforcement::Audit;
-        policy.unknown = None;
-    }
-    policy
-}
-
-/// The labels as they are now; a run that is repeated has an old event. Without the API, those of the event.
-async fn labels(context: &Context, api: Option<&Api>) -> BTreeSet<String> {
-    #[derive(serde::Deserialize)]
-    struct Label {
-        name: String,
-    }
-    let Some(pull) = context.pull_request() else {
-        return BTreeSet::new();
-    };
-    if let Some(api) = api {
-        let path = format!("/issues/{}/labels", pull.number);
-        if let Ok(labels) = api.all::<Label>(&path, None).await {
-            return labels.into_iter().map(|it| it.name).collect();
-        }
-    }
-    pull.labels.iter().cloned().collect()
-}
-
-/// From the root of the repository to the current folder.
-fn prefix(context: &Context) -> String {
-    if let Some(shown) = git(&["rev-parse", "--show-prefix"]) {
-        return String::from_utf8_lossy(&shown).trim_end().to_owned();
-    }
-    let inside = || {
-        let workspace = context.workspace.as_ref()?.canonicalize().ok()?;
-        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
-        Some(here.strip_prefix(workspace).ok()?.to_owned())
-    };
-    match inside() {
-        Some(path) if !path.as_os_str().is_empty() => {
-            path.to_string_lossy().replace('\\', "/") + "/"
-        }
-        _ => String::new(),
-    }
-}
-
-/// Places as GitHub counts them, from the root of the repository.
-fn rebase(report: &mut Report, prefix: &str) {
-    if prefix.is_empty() {
-        return;
-    }
-    let changes = report.servers.iter_mut().flat_map(|it| &mut it.changes);
-    for place in changes.flat_map(|it| [&mut it.location, &mut it.source]) {
-        if let Some(place) = place.as_mut().filter(|it| it.path.is_relative()) {
-            place.path = Path::new(prefix).join(&place.path);
-        }
-    }
 }
 
 /// The reports in the log and in files. Returns where the JSON report is.

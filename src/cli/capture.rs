@@ -1,13 +1,16 @@
 //! `mcp-keel capture`: what a server says, exactly as it says it.
 
-use super::plan::plan;
+use super::args::CaptureArgs;
+use super::output;
 use super::progress::Progress;
-use super::repeat::{self, Purpose};
-use super::{CaptureArgs, Error, Exit, output};
+use crate::run::plan::plan;
+use crate::run::repeat::{self, Purpose};
+use crate::run::{Error, Exit};
 use crate::source::capture_document;
 
 pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
-    let plan = plan(&args.server, None)?;
+    let progress = Progress::start(args.quiet);
+    let plan = plan(&args.server.request(), None, &progress)?;
     let [target] = &plan.targets[..] else {
         let names: Vec<&str> = plan
             .targets
@@ -19,7 +22,6 @@ pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
             format!("name one of them: {}", names.join(", ")),
         ));
     };
-    let progress = Progress::start(args.quiet);
     let observed = repeat::require(target, None, &plan.policy, Purpose::Print, &progress).await;
     drop(progress);
     let captured = observed?.captured;

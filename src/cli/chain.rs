@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Answer, ChainArgs, ChainCommand, Error, Exit, FreezeArgs, IntegrityArgs, output};
+use super::args::{ChainArgs, ChainCommand, FreezeArgs, IntegrityArgs, TextOrJson};
+use super::output;
 use crate::baseline::store;
 use crate::canonical::Json;
 use crate::policy::Date;
 use crate::report::escape;
+use crate::run::{Error, Exit};
 use crate::verify::chain::disk::{self, DiskError, Found};
 use crate::verify::chain::lockfile::{Lockfile, chain_hash};
 use crate::verify::chain::{
@@ -135,7 +137,7 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
     let texts =
         |texts: &[String]| Json::Array(texts.iter().map(|it| Json::string(it.as_str())).collect());
     let text = match args.format {
-        Answer::Json => {
+        TextOrJson::Json => {
             let failed_at = outcome.failed_at.map_or(Json::Null, number);
             let mut members = vec![
                 ("verified", Json::Bool(outcome.verified)),
@@ -148,7 +150,7 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
             }
             output::json(&Json::object(members))
         }
-        Answer::Terminal => {
+        TextOrJson::Terminal => {
             let mut lines = Vec::new();
             for (index, link) in outcome.links.iter().enumerate() {
                 let mark = match outcome.failed_at {
@@ -233,8 +235,8 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
         )
     })?;
     let text = match args.chain.format {
-        Answer::Json => output::json(&lock.to_json()),
-        Answer::Terminal => format!(
+        TextOrJson::Json => output::json(&lock.to_json()),
+        TextOrJson::Terminal => format!(
             "FROZEN  {} links, chain {}, in {}\n",
             outcome.links.len(),
             chain_hash(&outcome.links),
@@ -265,7 +267,7 @@ fn default_path(
 fn show(args: &ChainArgs) -> Result<Exit, Error> {
     let (links, _) = load(args, args.variant.unwrap_or(Variant::Current))?;
     let text = match args.format {
-        Answer::Json => {
+        TextOrJson::Json => {
             let chain = links.iter().map(|link| link.0.clone()).collect();
             let document = Json::object([
                 ("chainHash", Json::string(chain_hash(&links))),
@@ -273,7 +275,7 @@ fn show(args: &ChainArgs) -> Result<Exit, Error> {
             ]);
             output::json(&document)
         }
-        Answer::Terminal => {
+        TextOrJson::Terminal => {
             let mut lines: Vec<String> = Vec::new();
             for (index, link) in links.iter().enumerate() {
                 lines.push(format!("{index} {}", one_line(link)));

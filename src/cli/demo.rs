@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use super::compared::Compared;
-use super::plan::today;
+use super::args::{DemoArgs, Edition, Format};
+use super::output;
 use super::progress::Progress;
-use super::{DemoArgs, Edition, Error, Exit, Format, live, output};
 use crate::baseline::Manifest;
-use crate::capture::{Eras, Limits, Reach};
+use crate::capture::{Endpoint, Eras, Limits};
 use crate::demo;
 use crate::launch::LaunchSpec;
 use crate::policy::Policy;
 use crate::release::Release;
 use crate::report::{Comparison, Report};
+use crate::run::judge_server::Compared;
+use crate::run::plan::today;
+use crate::run::{Error, Exit, boot};
 
 const SERVER: &str = "weather";
 
@@ -44,15 +46,15 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
         .map(|pinned| pinned.surface.client.clone())
         .unwrap_or_default();
     let progress = Progress::start(args.report.quiet);
-    let reach = Reach::Stdio(launch);
+    let endpoint = Endpoint::Stdio(launch);
     let eras = (
         Eras::Auto,
-        live::recorded(pinned.map(|pinned| &pinned.surface)),
+        boot::recorded(pinned.map(|pinned| &pinned.surface)),
     );
     let limits = Limits::default();
-    let captured = live::observe_as((SERVER, &[]), &reach, &client, eras, &limits, &progress).await;
+    let captured = boot::boot((SERVER, &[]), &endpoint, &client, eras, &limits, &progress).await;
     drop(progress);
-    let captured = captured.map_err(|failure| live::not_captured(SERVER, failure))?;
+    let captured = captured.map_err(|failure| boot::not_captured(SERVER, failure))?;
     let release = Release::of_server(&captured.surface);
     let compared = Compared {
         name: SERVER,
@@ -64,7 +66,7 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     };
     let report = Report::new(
         Comparison::Check,
-        vec![compared.report(&Policy::default(), today())],
+        vec![compared.judge_server(&Policy::default(), today())],
         Vec::new(),
     );
     if args.report.format == Format::Terminal && !args.report.quiet {

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::check::exit;
-use super::compared::Compared;
-use super::plan::{apply, today};
-use super::{DiffArgs, Error, Exit, output, sources};
+use super::args::DiffArgs;
+use super::output;
+use super::progress::Progress;
 use crate::policy::Policy;
 use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
+use crate::run::judge_server::Compared;
+use crate::run::plan::today;
+use crate::run::{Error, Exit, sources};
 use crate::source::{Dialect, Surfaces};
 use crate::surface::Surface;
 
@@ -19,21 +21,18 @@ pub(super) async fn run(args: DiffArgs) -> Result<Exit, Error> {
             "name a file for one of them",
         ));
     }
-    let old = sources::only(
-        sources::read(&args.old, Dialect::Json, &args.sandbox).await?,
-        args.server.as_deref(),
-        &args.old,
-    )?;
-    let new = sources::only(
-        sources::read(&args.new, Dialect::Json, &args.sandbox).await?,
-        args.server.as_deref(),
-        &args.new,
-    )?;
+    let sandbox = args.sandbox.request();
+    let read = async |name: &str| {
+        let progress = Progress::start(false);
+        sources::read(name, Dialect::Json, &sandbox, &progress).await
+    };
+    let old = sources::only(read(&args.old).await?, args.server.as_deref(), &args.old)?;
+    let new = sources::only(read(&args.new).await?, args.server.as_deref(), &args.new)?;
     let mut policy = Policy::default();
-    apply(&mut policy, &args.policy);
+    args.policy.request().apply(&mut policy);
     let report = Report::new(Comparison::Diff, compare(&old, &new, &policy), Vec::new());
     output::deliver(&report, &args.report)?;
-    Ok(exit(report.verdict))
+    Ok(report.verdict.into())
 }
 
 /// Server by server; two sources of one server each are compared whatever the servers are called.
@@ -49,7 +48,7 @@ fn compare(old: &Surfaces, new: &Surfaces, policy: &Policy) -> Vec<ServerReport>
             accept_with: "",
             notes: &[],
         };
-        compared.report(policy, today())
+        compared.judge_server(policy, today())
     };
     if let (1, 1, Some((name, new))) = (old.len(), new.len(), new.iter().next()) {
         return vec![one(name, old.values().next(), Some(new))];

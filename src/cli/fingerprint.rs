@@ -1,8 +1,11 @@
 //! `mcp-keel fingerprint`: a digest manifest `{key: hex}`.
 
-use super::{Error, Exit, FingerprintArgs, JsonOnly, output, sources};
+use super::args::{FingerprintArgs, JsonOnly};
+use super::output;
+use super::progress::Progress;
 use crate::canonical::{Json, Object, Text};
 use crate::fingerprint::{Profile, manifest};
+use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 
 pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
@@ -18,7 +21,13 @@ pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
     } else {
         Dialect::Json
     };
-    let surfaces = sources::read(&args.source, dialect, &args.sandbox).await?;
+    let surfaces = sources::read(
+        &args.source,
+        dialect,
+        &args.sandbox.request(),
+        &Progress::start(false),
+    )
+    .await?;
     let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;
     let digests = manifest(&surface, args.profile, &args.fields).map_err(|refusal| {
         Error::usage(

@@ -6,13 +6,16 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::{Error, Exit, ImportArgs, check_pins, output, sources};
+use super::args::ImportArgs;
+use super::output;
+use super::progress::Progress;
 use crate::baseline::foreign::Foreign;
 use crate::baseline::{render, server_entry, store};
 use crate::canonical::{Json, Object, Text, parse};
 use crate::drift::pinned;
 use crate::release::Release;
 use crate::report::escape;
+use crate::run::{Error, Exit, check_lock, sources};
 use crate::source::Dialect;
 use crate::surface::{ClientProfile, Kind, Lists, Scope, Surface};
 
@@ -30,7 +33,7 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, Error> {
     let imported = match definitions(&args)? {
         Some(imported) => imported,
         None => {
-            let file = check_pins::read(&args.file)?.ok_or_else(|| {
+            let file = check_lock::read(&args.file)?.ok_or_else(|| {
                 Error::usage(
                     format!("{}: no format that is known here", args.file.display()),
                     "known: FastMCP's manifest, MCP Hangar's pins, ToolPin's mcp-lock.json, mcp-lock/1, .mcpc.json of \
@@ -266,7 +269,13 @@ async fn held(args: &ImportArgs, pins: &Foreign) -> Result<Imported, Error> {
             ),
         ));
     };
-    let found = sources::read(source, Dialect::Json, &args.sandbox).await?;
+    let found = sources::read(
+        source,
+        Dialect::Json,
+        &args.sandbox.request(),
+        &Progress::start(false),
+    )
+    .await?;
     let surface = sources::one(found, None, source)?;
     let compared = match pins {
         Foreign::FastMcp(manifest) => pinned::fastmcp(manifest, &surface),

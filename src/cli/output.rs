@@ -1,11 +1,13 @@
 //! Where reports and errors are written. (The progress line and clap's own messages are the two exceptions.)
 
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
 
-use super::{Color, Error, Format, ReportArgs, secrets};
+use super::args::{Color, Format, ReportArgs};
 use crate::canonical::{Json, to_pretty};
 use crate::report::{self, Report, Style, escape};
+use crate::run::observer::Observer;
+pub(super) use crate::run::secrets::write_file;
+use crate::run::{Error, secrets};
 
 /// Writes to stdout, without secrets. A reader that went away (`| head`) has seen enough: that is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -37,14 +39,13 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", secrets::clean(text));
 }
 
-/// Writes a file whole or not at all, without secrets.
-pub(super) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    crate::baseline::store::replace(path, secrets::clean(text).as_bytes()).map_err(|error| {
-        Error::usage(
-            format!("{}: cannot write it: {error}", path.display()),
-            "check the path and its permissions",
-        )
-    })
+/// Prints the notes of a run, and nothing of its progress.
+pub(super) struct Notes;
+
+impl Observer for Notes {
+    fn note(&self, text: &str) {
+        complain(&format!("note: {}", escape::line(text)));
+    }
 }
 
 /// The report on stdout and in the files that were asked for.

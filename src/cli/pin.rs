@@ -1,91 +1,24 @@
 //! `mcp-keel pin`: capture and write the baseline, and say what was accepted by that.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::compared::{Compared, finding};
-use super::plan::{Plan, Target, plan, today};
+use super::args::PinArgs;
+use super::output;
 use super::progress::Progress;
-use super::repeat::{self, Purpose};
-use super::{Error, Exit, Format, PinArgs, fleet, output, pin_pins};
-use crate::baseline::{Manifest, Pinned, server_entry, store, with_launch};
-use crate::canonical::Json;
-use crate::policy::{Enforcement, Policy};
-use crate::release::Release;
-use crate::report::{Comparison, Report, ServerReport};
-use crate::surface::Surface;
+use crate::run::pin::pin;
+use crate::run::{Error, Exit};
 
-pub(super) async fn run(mut args: PinArgs) -> Result<Exit, Error> {
-    let lock = args.report.format == Format::ToolPin;
-    if lock && args.server.baseline.is_none() {
-        args.server.baseline = Some(pin_pins::LOCK.into());
+pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
+    let progress = Arc::new(Progress::start(args.report.quiet));
+    let outcome = pin(args.request(), progress).await?;
+    if !outcome.report.servers.is_empty() {
+        output::deliver(&outcome.report, &args.report)?;
     }
-    let mut plan = plan(&args.server, None)?;
-    if pin_pins::is_foreign(&plan, lock)? {
-        return pin_pins::run(&args, plan).await;
-    }
-    // A server that fails does not keep the others from being pinned; its entry stays as it was.
-    let mut failed = Vec::new();
-    let manifests = readable(&mut plan, &mut failed);
-    let paths: Vec<PathBuf> = plan
-        .targets
-        .iter()
-        .map(|target| plan.baseline_of(target))
-        .collect();
-    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
-    let manifests = Arc::new(manifests);
-    let before = Arc::clone(&manifests);
-    let plan = Arc::new(plan);
-    let observed = {
-        let plan = Arc::clone(&plan);
-        fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
-            let target = &plan.targets[index];
-            let manifest = manifests[&plan.baseline_of(target)].as_ref();
-            let observed = job.run(observe(target, manifest, &plan.policy, &progress));
-            progress.finished();
-            observed
-        })
-        .await?
-    };
-
-    let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
-    let mut servers = Vec::new();
-    for (path, observed) in paths.iter().zip(observed) {
-        match observed {
-            Ok((report, entry)) => {
-                let entries = by_file.entry(path).or_default();
-                entries.insert(report.name.clone(), entry);
-                servers.push((path, report));
-            }
-            Err(error) => failed.push(error),
-        }
-    }
-    let mut written = Vec::new();
-    for (path, entries) in by_file {
-        match store::set_servers(path, before[path].as_ref(), entries) {
-            Ok(true) => written.push(path.to_owned()),
-            Ok(false) => {}
-            Err(error) => {
-                servers.retain(|(of, _)| *of != path);
-                failed.push(error.into());
-            }
-        }
-    }
-    // In the order of the plan, not of the names of the files.
-    written.sort_by_key(|path| paths.iter().position(|it| it == path));
-    let servers = servers.into_iter().map(|(_, report)| report).collect();
-    let findings = plan.differing_profiles().into_iter();
-    let findings = findings.map(|note| finding(&accepting(), note)).collect();
-    let report = Report::new(Comparison::Pin { written }, servers, findings);
-    if !report.servers.is_empty() {
-        output::deliver(&report, &args.report)?;
-    }
-    outcome(failed)
+    worst(outcome.failed)
 }
 
-/// The worst of what failed, whatever the order; the rest of it is said before.
-pub(super) fn outcome(mut failed: Vec<Error>) -> Result<Exit, Error> {
+/// The worst of what failed, whatever the order; the rest of it is printed before.
+fn worst(mut failed: Vec<Error>) -> Result<Exit, Error> {
     failed.sort_by_key(|error| error.exit().code());
     let Some(last) = failed.pop() else {
         return Ok(Exit::Pass);
@@ -94,74 +27,4 @@ pub(super) fn outcome(mut failed: Vec<Error>) -> Result<Exit, Error> {
         output::complain(&error.to_string());
     }
     Err(last)
-}
-
-/// The baselines as they are now. The servers of one that does not hold are taken out of the plan.
-fn readable(plan: &mut Plan, failed: &mut Vec<Error>) -> BTreeMap<PathBuf, Option<Manifest>> {
-    let mut manifests = BTreeMap::new();
-    let mut names: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
-    for target in &plan.targets {
-        let of_file = names.entry(plan.baseline_of(target)).or_default();
-        of_file.push(&target.name);
-    }
-    let mut broken = Vec::new();
-    for (path, names) in names {
-        match store::read_for_update(&path, &names) {
-            Ok(manifest) => {
-                manifests.insert(path, manifest);
-            }
-            Err(error) => {
-                failed.push(error.into());
-                broken.push(path);
-            }
-        }
-    }
-    let pattern = plan.pattern.clone();
-    plan.targets
-        .retain(|target| !broken.contains(&store::path_for(&pattern, &target.name)));
-    manifests
-}
-
-/// A server's report and its new entry. Nothing else is kept of it.
-async fn observe(
-    target: &Target,
-    manifest: Option<&Manifest>,
-    policy: &Policy,
-    progress: &Progress,
-) -> Result<(ServerReport, Json), Error> {
-    let pinned = manifest.and_then(|manifest| manifest.servers().get(&target.name));
-    // The version may come from another source now; pinning is when that is recorded.
-    let release = target.release(None)?;
-    let before = pinned.map(|pinned| &pinned.surface);
-    let observed = repeat::require(target, before, policy, Purpose::Pin, progress).await?;
-    let surface = &observed.captured.surface;
-    let release = release.unwrap_or_else(|| Release::of_server(surface));
-    let entry = with_launch(server_entry(surface, &release), &target.launched);
-    Ok((report(target, pinned, surface, &release), entry))
-}
-
-fn report(
-    target: &Target,
-    pinned: Option<&Pinned>,
-    surface: &Surface,
-    release: &Release,
-) -> ServerReport {
-    let notes = target.notes(pinned);
-    let compared = Compared {
-        name: &target.name,
-        old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-        new: Some((surface, release)),
-        manifest: None,
-        accept_with: &target.pin_command,
-        notes: &notes,
-    };
-    compared.report(&accepting(), today())
-}
-
-/// What is pinned is accepted: it is told, and nothing fails.
-fn accepting() -> Policy {
-    Policy {
-        enforcement: Enforcement::Audit,
-        ..Policy::default()
-    }
 }

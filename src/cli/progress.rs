@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::output::Notes;
 use crate::capture::Stage;
 use crate::report::escape;
+use crate::run::observer::Observer;
 
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
@@ -18,7 +20,7 @@ pub(super) struct Progress {
     said: Arc<Mutex<String>>,
     /// How many servers are through, of how many.
     done: AtomicUsize,
-    total: usize,
+    total: AtomicUsize,
     turning: Option<tokio::task::JoinHandle<()>>,
 }
 
@@ -43,24 +45,26 @@ impl Progress {
         Self {
             said,
             done: AtomicUsize::new(0),
-            total: 1,
+            total: AtomicUsize::new(1),
             turning,
         }
     }
+}
 
-    /// For so many servers.
-    pub(super) fn of(mut self, total: usize) -> Self {
-        self.total = total;
-        self
+impl Observer for Progress {
+    fn begin(&self, servers: usize) {
+        self.total.store(servers, Ordering::Relaxed);
     }
 
-    /// A server is through.
-    pub(super) fn finished(&self) {
+    fn finished(&self) {
         self.done.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What is going on now with a server.
-    pub(super) fn stage(&self, server: &str, stage: Stage) {
+    fn note(&self, text: &str) {
+        Notes.note(text);
+    }
+
+    fn stage(&self, server: &str, stage: Stage) {
         let what = match stage {
             Stage::Starting => "starting".to_owned(),
             Stage::Handshake => "waiting for its first answer".to_owned(),
@@ -70,9 +74,10 @@ impl Progress {
             Stage::Stopping => "stopping".to_owned(),
         };
         let mut text = format!("{}: {what}", escape::short(server, 40));
-        if self.total > 1 {
+        let total = self.total.load(Ordering::Relaxed);
+        if total > 1 {
             let done = self.done.load(Ordering::Relaxed);
-            text = format!("{done} of {} done, {text}", self.total);
+            text = format!("{done} of {total} done, {text}");
         }
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }

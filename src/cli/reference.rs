@@ -1,10 +1,12 @@
 //! The commands that only tell: rules, explain, schema, completions, man.
 
-use super::{Color, Error, Exit, RulesFormat, SchemaName, output};
+use super::args::{Color, RulesFormat, SchemaName};
+use super::output;
 use crate::canonical::to_pretty;
 use crate::config::suggestion;
 use crate::drift::catalogue;
 use crate::report;
+use crate::run::{Error, Exit};
 
 pub(super) fn rules(format: RulesFormat) -> Result<Exit, Error> {
     let style = output::style(Color::Auto);

@@ -1,8 +1,11 @@
 //! `mcp-keel scan`: what a person should read before a model does. Advice: it exits with 0 whatever it finds.
 
-use super::{Answer, Error, Exit, ScanArgs, ScanProfile, output, sources};
+use super::args::{ScanArgs, ScanProfile, TextOrJson};
+use super::output;
+use super::progress::Progress;
 use crate::canonical::Json;
 use crate::report::escape;
+use crate::run::{Error, Exit, sources};
 use crate::scan::{Severity, keel, toolpin};
 use crate::source::Dialect;
 
@@ -15,7 +18,13 @@ struct Line {
 }
 
 pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
-    let surfaces = sources::read(&args.source, Dialect::Json, &args.sandbox).await?;
+    let surfaces = sources::read(
+        &args.source,
+        Dialect::Json,
+        &args.sandbox.request(),
+        &Progress::start(false),
+    )
+    .await?;
     let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;
     let lines: Vec<Line> = match args.profile {
         ScanProfile::Keel => keel::scan(&surface)
@@ -38,8 +47,8 @@ pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
             .collect(),
     };
     output::print(&match args.format {
-        Answer::Json => json(&lines),
-        Answer::Terminal => terminal(&lines, surface.components.len()),
+        TextOrJson::Json => json(&lines),
+        TextOrJson::Terminal => terminal(&lines, surface.components.len()),
     })?;
     Ok(Exit::Pass)
 }

@@ -1,280 +1,48 @@
-//! One run over several machines: who takes which servers (`mcp-keel plan`, `check --shard i/N`), and the parts joined
-//! again (`mcp-keel merge`).
-//!
-//! Everybody who has the same configuration and the same timings cuts the same parts: nothing is asked of anybody and
-//! nothing is remembered outside the repository. Timings are a file that somebody records and commits; they decide who
-//! does what, never what is found.
+//! `mcp-keel plan` and `mcp-keel merge`: the parts of a run, listed and joined.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use super::args::{MergeArgs, PlanArgs, PlanFormat};
+use super::output::{self, Notes};
+use crate::report::escape;
+use crate::run::plan::resolve;
+use crate::run::shards::{PlannedPart, merged, planned_parts};
+use crate::run::{Error, Exit};
 
-use serde::{Deserialize, Serialize};
-
-use super::check::exit;
-use super::plan::{Plan, Target, resolve};
-use super::{Error, Exit, ReportArgs, ServerArgs, output};
-use crate::bounded;
-use crate::report::{self, Report, escape};
-
-/// The timings, where nobody names another file.
-const TIMINGS: &str = "mcp-keel-timings.json";
-
-/// A matrix of GitHub Actions has at most so many jobs.
-const MOST: u16 = 256;
-
-/// Which part of a run, and how long its servers take.
-#[derive(Debug, clap::Args)]
-pub(super) struct ShardArgs {
-    /// Check only this part of the servers, such as 1/4; `mcp-keel merge` joins the JSON reports of all parts
-    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["servers", "command"])]
-    pub(super) shard: Option<Part>,
-    /// How long servers took, to make parts of equal length [default: mcp-keel-timings.json, if it is there]
-    #[arg(long, value_name = "FILE", requires = "shard")]
-    timings: Option<PathBuf>,
-    /// Write down how long each server took
-    #[arg(long, value_name = "FILE")]
-    pub(super) record_timings: Option<PathBuf>,
-}
-
-/// `mcp-keel plan`
-#[derive(Debug, clap::Args)]
-pub(super) struct PlanArgs {
-    #[command(flatten)]
-    server: ServerArgs,
-    /// Into how many parts
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST)))]
-    shards: u16,
-    /// How long servers took, to make parts of equal length [default: mcp-keel-timings.json, if it is there]
-    #[arg(long, value_name = "FILE")]
-    timings: Option<PathBuf>,
-    /// The format on stdout
-    #[arg(long, value_enum, default_value_t = PlanFormat::Terminal)]
-    format: PlanFormat,
-}
-
-/// `mcp-keel merge`
-#[derive(Debug, clap::Args)]
-pub(super) struct MergeArgs {
-    /// JSON reports, or folders with nothing but JSON reports in them
-    #[arg(required = true, value_name = "REPORT")]
-    reports: Vec<PathBuf>,
-    #[command(flatten)]
-    report: ReportArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum PlanFormat {
-    /// For people
-    Terminal,
-    /// {"include": [{"shard": "1/4", "servers": "a b"}]}, the matrix of a GitHub workflow
-    GithubMatrix,
-    /// Everything
-    Json,
-}
-
-/// `2/4`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) index: usize,
-    pub(super) of: usize,
-}
-
-fn part(text: &str) -> Result<Part, String> {
-    let read = || -> Option<Part> {
-        let (index, of) = text.split_once('/')?;
-        let (index, of) = (index.parse().ok()?, of.parse().ok()?);
-        (1 <= index && index <= of && of <= usize::from(MOST)).then_some(Part { index, of })
-    };
-    read().ok_or_else(|| format!("expected I/N, such as 1/4, with N at most {MOST}"))
-}
-
-/// The plan of one part. The rest is still known: what is said about the whole run needs it.
-pub(super) fn cut(mut plan: Plan, args: &ShardArgs) -> Result<Plan, Error> {
-    let Some(part) = args.shard else {
-        return Ok(plan);
-    };
-    let timings = Timings::read(args.timings.as_deref())?;
-    let (names, times) = units(&plan, &timings);
-    let mine: BTreeSet<String> = balanced(&names, &times, part.of)
-        .swap_remove(part.index - 1)
-        .into_iter()
-        .collect();
-    plan.order = plan.targets.iter().map(|it| it.name.clone()).collect();
-    let everybody = std::mem::take(&mut plan.targets);
-    (plan.targets, plan.others) = everybody
-        .into_iter()
-        .partition(|target| mine.contains(unit(target)));
-    plan.part = Some(part);
-    Ok(plan)
-}
-
-/// What is never cut apart: the profiles of one server are compared with each other.
-fn unit(target: &Target) -> &str {
-    match &target.profile {
-        Some(profile) => &profile.server,
-        None => &target.name,
-    }
-}
-
-/// The units of a plan in order, each once, and how long they take where that is known of all that is in them.
-fn units(plan: &Plan, timings: &Timings) -> (Vec<String>, Timings) {
-    let mut names: Vec<String> = Vec::new();
-    let mut seconds: BTreeMap<String, Option<f64>> = BTreeMap::new();
-    for target in &plan.targets {
-        let unit = unit(target);
-        if !names.iter().any(|it| it == unit) {
-            names.push(unit.to_owned());
-        }
-        let sum = seconds.entry(unit.to_owned()).or_insert(Some(0.0));
-        *sum = sum
-            .zip(timings.seconds.get(&target.name))
-            .map(|(sum, time)| sum + time);
-    }
-    let known = seconds
-        .into_iter()
-        .filter_map(|(unit, time)| Some((unit, time?)));
-    let times = Timings {
-        timings_version: 1,
-        seconds: known.collect(),
-    };
-    (names, times)
-}
-
-/// The servers of each part, in the order of the plan: the longest first, each to whoever has least to do so far. A
-/// server without a time counts as the middle of those that have one.
-fn balanced(names: &[String], timings: &Timings, parts: usize) -> Vec<Vec<String>> {
-    let mut known: Vec<f64> = names
-        .iter()
-        .filter_map(|name| timings.seconds.get(name).copied())
-        .collect();
-    known.sort_by(f64::total_cmp);
-    let usual = known.get(known.len() / 2).copied().unwrap_or(1.0);
-    let seconds = |at: &usize| timings.seconds.get(&names[*at]).copied().unwrap_or(usual);
-    let mut longest_first: Vec<usize> = (0..names.len()).collect();
-    longest_first.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
-    let mut load: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); parts.max(1)];
-    for at in longest_first {
-        // The first of equals, so that everybody cuts the same.
-        let least = load
-            .iter_mut()
-            .min_by(|one, other| one.0.total_cmp(&other.0));
-        if let Some((sum, part)) = least {
-            *sum += seconds(&at);
-            part.push(at);
-        }
-    }
-    load.into_iter()
-        .map(|(_, mut part)| {
-            part.sort_unstable();
-            part.into_iter().map(|at| names[at].clone()).collect()
-        })
-        .collect()
-}
-
-/// How long servers took.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Timings {
-    timings_version: u64,
-    /// By name, in tenths of a second: a file that changes less often.
-    seconds: BTreeMap<String, f64>,
-}
-
-impl Timings {
-    /// Reads the file that was named, or the usual one if it is there.
-    fn read(named: Option<&Path>) -> Result<Self, Error> {
-        let path = named.unwrap_or(Path::new(TIMINGS));
-        match bounded::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text),
-            Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Self::default())
-            }
-            Err(error) => Err(Error::usage(
-                format!("{}: cannot read it: {error}", path.display()),
-                "`mcp-keel check --record-timings FILE` writes one",
-            )),
-        }
-    }
-
-    fn parse(path: &Path, text: &str) -> Result<Self, Error> {
-        let wrong = |problem: String| {
-            Error::usage(
-                format!("{}: {problem}", path.display()),
-                "delete it, or write it anew with `mcp-keel check --record-timings FILE`",
-            )
-        };
-        let timings: Self = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        if timings.timings_version != 1 {
-            return Err(wrong(format!(
-                "`timingsVersion` is {}, and this mcp-keel knows 1",
-                timings.timings_version
-            )));
-        }
-        let strange = timings.seconds.iter().find(|it| *it.1 < 0.0);
-        match strange {
-            Some((name, _)) => Err(wrong(format!("`{name}` takes less than no time"))),
-            None => Ok(timings),
-        }
-    }
-}
-
-/// Writes down how long servers took. Those that were not in this run keep what the file says of them.
-pub(super) fn record(path: &Path, took: &[(String, Duration)]) -> Result<(), Error> {
-    let mut timings = if path.exists() {
-        Timings::read(Some(path))?
-    } else {
-        Timings::default()
-    };
-    timings.timings_version = 1;
-    for (name, time) in took {
-        let tenths = (time.as_secs_f64() * 10.0).round().max(1.0);
-        timings.seconds.insert(name.clone(), tenths / 10.0);
-    }
-    let text = serde_json::to_string_pretty(&timings).unwrap_or_default() + "\n";
-    output::write_file(path, &text)
-}
-
-/// `mcp-keel plan`: who would check what. Nothing is started.
+/// `mcp-keel plan`: which part would check which servers. Nothing is started.
 pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
-    let plan = resolve(&args.server, None)?;
-    let (names, timings) = units(&plan, &Timings::read(args.timings.as_deref())?);
-    let parts = balanced(&names, &timings, usize::from(args.shards));
-    // A part without servers needs no job.
-    let parts = parts.iter().enumerate().filter(|it| !it.1.is_empty());
-    let label = |at: usize| format!("{}/{}", at + 1, args.shards);
-    let seconds = |names: &[String]| -> Option<f64> {
-        let known = names.iter().map(|name| timings.seconds.get(name).copied());
-        let sum: f64 = known.collect::<Option<Vec<f64>>>()?.iter().sum();
-        Some((sum * 10.0).round() / 10.0)
-    };
+    let plan = resolve(&args.server.request(), None, &Notes)?;
+    let parts = planned_parts(&plan, args.shards, args.timings.as_deref())?;
+    let label = |it: &PlannedPart| format!("{}/{}", it.part.index, it.part.of);
     let text = match args.format {
         PlanFormat::Terminal => parts
-            .map(|(at, names)| {
-                let time = seconds(names).map_or(String::new(), |it| format!(" (about {it} s)"));
-                let names: Vec<String> = names
+            .iter()
+            .map(|it| {
+                let time = it
+                    .seconds
+                    .map_or(String::new(), |it| format!(" (about {it} s)"));
+                let names: Vec<String> = it
+                    .servers
                     .iter()
                     .map(|it| escape::line(it).to_string())
                     .collect();
-                format!("{}{time}: {}\n", label(at), names.join(", "))
+                format!("{}{time}: {}\n", label(it), names.join(", "))
             })
             .collect(),
         PlanFormat::GithubMatrix => {
             let include: Vec<_> = parts
-                .map(|(at, names)| {
-                    serde_json::json!({"shard": label(at), "servers": names.join(" ")})
-                })
+                .iter()
+                .map(|it| serde_json::json!({"shard": label(it), "servers": it.servers.join(" ")}))
                 .collect();
             // One line: a workflow puts it into an output.
             serde_json::json!({ "include": include }).to_string() + "\n"
         }
         PlanFormat::Json => {
             let shards: Vec<_> = parts
-                .map(|(at, names)| {
+                .iter()
+                .map(|it| {
                     serde_json::json!({
-                        "shard": label(at),
-                        "servers": names,
-                        "seconds": seconds(names),
+                        "shard": label(it),
+                        "servers": it.servers,
+                        "seconds": it.seconds,
                     })
                 })
                 .collect();
@@ -290,87 +58,5 @@ pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
 pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Error> {
     let report = merged(&args.reports)?;
     output::deliver(&report, &args.report)?;
-    Ok(exit(report.verdict))
-}
-
-/// The reports of these files and folders, joined.
-pub(super) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
-    let mut reports = Vec::new();
-    for path in files(paths)? {
-        let name = path.display().to_string();
-        let text = bounded::read_to_string(&path).map_err(|error| {
-            Error::usage(
-                format!("{name}: cannot read it: {error}"),
-                "name the JSON reports that `mcp-keel check --report json=FILE` wrote",
-            )
-        })?;
-        let report = report::from_json(&text).map_err(|error| {
-            Error::usage(
-                format!("{name}: {error}"),
-                "merge the JSON reports as `mcp-keel check` wrote them, with the same version of mcp-keel in every job",
-            )
-        })?;
-        reports.push((name, report));
-    }
-    report::merge(reports).map_err(|error| Error::usage(error.to_string(), error.help()))
-}
-
-/// Files as they are named; of a folder, every JSON file in it and below it, by name.
-fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            found.push(path.clone());
-            continue;
-        }
-        let entries = std::fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let entries = entries.map_err(|error| {
-            Error::usage(
-                format!("{}: cannot read the folder: {error}", path.display()),
-                "check the path and its permissions",
-            )
-        })?;
-        let mut entries: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        entries.retain(|it| it.is_dir() || it.extension().is_some_and(|it| it == "json"));
-        entries.sort();
-        found.extend(files(&entries)?);
-    }
-    Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn timings(of: &[(&str, f64)]) -> Timings {
-        Timings {
-            timings_version: 1,
-            seconds: of.iter().map(|it| (it.0.to_owned(), it.1)).collect(),
-        }
-    }
-
-    #[test]
-    fn parts_are_as_long_as_each_other_and_keep_the_order_of_the_plan() {
-        let names: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
-        let times = timings(&[("a", 1.0), ("b", 9.0), ("c", 4.0), ("d", 4.0)]);
-        // `e` counts as 4.
-        let parts = balanced(&names, &times, 2);
-        assert_eq!(parts, [vec!["a", "b"], vec!["c", "d", "e"]]);
-    }
-
-    #[test]
-    fn without_timings_parts_have_as_many_servers_as_each_other() {
-        let names: Vec<String> = (0..7).map(|it| format!("s{it}")).collect();
-        let parts = balanced(&names, &Timings::default(), 3);
-        let sizes: Vec<usize> = parts.iter().map(Vec::len).collect();
-        assert_eq!(sizes, [3, 2, 2]);
-    }
-
-    #[test]
-    fn a_part_is_one_of_so_many() {
-        assert_eq!(part("2/4"), Ok(Part { index: 2, of: 4 }));
-        for wrong in ["0/4", "5/4", "1", "a/b", "1/257", "1/4/2", "-1/4"] {
-            assert!(part(wrong).is_err(), "{wrong}");
-        }
-    }
+    Ok(report.verdict.into())
 }

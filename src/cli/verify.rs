@@ -1,13 +1,14 @@
 //! `mcp-keel verify`: the bytes of servers and how they are launched, without starting anything.
 
-use super::check::exit;
-use super::compared::finding;
-use super::plan::{Target, resolve};
-use super::{Answer, Color, Error, Exit, VerifyArgs, output};
+use super::args::{Color, TextOrJson, VerifyArgs};
+use super::output::{self, Notes};
 use crate::baseline::{BaselineError, store};
 use crate::canonical::Json;
 use crate::policy::{Action, Policy, verdict};
 use crate::report::{Finding, escape};
+use crate::run::judge_server::finding;
+use crate::run::plan::{Target, resolve};
+use crate::run::{Error, Exit};
 use crate::verify::checksum::{Verified, VerifyError};
 
 /// What was found about one server.
@@ -21,14 +22,14 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
     if let Some(lock) = &args.lock {
         return super::verify_lock::run(lock, args.expect_digest.as_deref(), args.format);
     }
-    let plan = resolve(&args.server, None)?;
+    let plan = resolve(&args.server.request(), None, &Notes)?;
     let mut outcomes = Vec::new();
     for target in &plan.targets {
         outcomes.push(verify(target, &plan.baseline_of(target), &plan.policy)?);
     }
     let text = match args.format {
-        Answer::Terminal => terminal(&outcomes),
-        Answer::Json => {
+        TextOrJson::Terminal => terminal(&outcomes),
+        TextOrJson::Json => {
             let servers = outcomes.iter().map(json).collect();
             output::json(&Json::object([("servers", Json::Array(servers))]))
         }
@@ -42,7 +43,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
         .iter()
         .flat_map(|outcome| &outcome.findings)
         .map(|it| it.action);
-    Ok(exit(verdict(actions)))
+    Ok(verdict(actions).into())
 }
 
 fn verify<'a>(

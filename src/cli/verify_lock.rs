@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
-use super::{Answer, Error, Exit, output};
+use super::args::TextOrJson;
+use super::output;
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockV1, lock_v1};
 use crate::canonical::{Json, Object, Text, parse};
 use crate::report::escape;
+use crate::run::{Error, Exit};
 
 /// What was found about a lock.
 struct Verified {
@@ -32,11 +34,11 @@ impl Entry {
     }
 }
 
-pub(super) fn run(path: &Path, expected: Option<&str>, format: Answer) -> Result<Exit, Error> {
+pub(super) fn run(path: &Path, expected: Option<&str>, format: TextOrJson) -> Result<Exit, Error> {
     let verified = verify(path)?;
     output::print(&match format {
-        Answer::Json => json(&verified),
-        Answer::Terminal => terminal(path, &verified),
+        TextOrJson::Json => json(&verified),
+        TextOrJson::Terminal => terminal(path, &verified),
     })?;
     let mut failed = false;
     for entry in &verified.entries {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::node::{ConfigError, Node};
 use super::{HttpConfig, argv};
-use crate::capture::http::{Endpoint, Headers, HttpTransport, Proxy, SpecError, Template};
+use crate::capture::http::{Headers, HttpAddress, HttpTransport, Proxy, SpecError, Template};
 use crate::settings::{self, Table};
 
 /// What only a server that is started has.
@@ -52,7 +52,7 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
         }
     }
     let address = Template::new(url.string()?);
-    let endpoint = Endpoint::new(&address, &any).map_err(|error| checked(&url, &error))?;
+    let endpoint = HttpAddress::new(&address, &any).map_err(|error| checked(&url, &error))?;
     for (name, value) in &headers {
         let node = node
             .get("headers")

@@ -326,8 +326,8 @@ impl Policy {
                     acceptance.change, acceptance.line, acceptance.owner
                 ),
             };
-            let unless = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
-            (note, unless)
+            let void_if_change = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
+            (note, void_if_change)
         };
         self.accept.iter().map(note).collect()
     }

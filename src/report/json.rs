@@ -31,7 +31,7 @@ pub fn to_json(report: &Report) -> String {
 fn shard(shard: &Shard) -> Json {
     let finding = |it: &RunFinding| {
         let mut json = finding(&it.finding);
-        if let (Json::Object(object), Some(id)) = (&mut json, &it.unless) {
+        if let (Json::Object(object), Some(id)) = (&mut json, &it.void_if_change) {
             object.push("unless", Json::string(id.as_str()));
         }
         json

@@ -35,7 +35,7 @@ pub use junit::junit;
 pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
 pub use read::{ReadReportError, from_json};
 pub use sarif::sarif;
-pub use shard::{MergeError, RunFinding, Shard, certain, merge, settled};
+pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, terminal};
 
 /// The outcome of a run.

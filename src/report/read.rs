@@ -256,7 +256,7 @@ fn shard(json: &Json) -> Read<Shard> {
         findings: list(json, "findings", |json| {
             Ok(RunFinding {
                 finding: finding(json)?,
-                unless: match json.get("unless") {
+                void_if_change: match json.get("unless") {
                     Some(_) => Some(string(json, "unless")?),
                     None => None,
                 },

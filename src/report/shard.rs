@@ -27,12 +27,12 @@ pub struct Shard {
 pub struct RunFinding {
     /// The finding.
     pub finding: Finding,
-    /// It falls away if a change has this id, or if a server could not be captured: nobody knows then.
-    pub unless: Option<String>,
+    /// It is void if a change has this id, or if a server could not be captured: then it is not known.
+    pub void_if_change: Option<String>,
 }
 
 /// The findings about a run that hold now that its servers are known.
-pub fn settled(findings: &[RunFinding], servers: &[ServerReport]) -> Vec<Finding> {
+pub fn resolve_findings(findings: &[RunFinding], servers: &[ServerReport]) -> Vec<Finding> {
     let captured = servers
         .iter()
         .all(|server| !matches!(server.status, Status::Undetermined(_)));
@@ -43,7 +43,7 @@ pub fn settled(findings: &[RunFinding], servers: &[ServerReport]) -> Vec<Finding
         .collect();
     findings
         .iter()
-        .filter(|it| match &it.unless {
+        .filter(|it| match &it.void_if_change {
             Some(id) => captured && !ids.contains(id.as_str()),
             None => true,
         })
@@ -52,9 +52,9 @@ pub fn settled(findings: &[RunFinding], servers: &[ServerReport]) -> Vec<Finding
 }
 
 /// The findings about a run that hold whatever its servers do.
-pub fn certain(findings: &[RunFinding]) -> Vec<Finding> {
-    let certain = findings.iter().filter(|it| it.unless.is_none());
-    certain.map(|it| it.finding.clone()).collect()
+pub fn unconditional_findings(findings: &[RunFinding]) -> Vec<Finding> {
+    let unconditional = findings.iter().filter(|it| it.void_if_change.is_none());
+    unconditional.map(|it| it.finding.clone()).collect()
 }
 
 /// Reports that cannot be joined.
@@ -236,7 +236,7 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
         }
         claim(&mut holder, &file, &report.servers)?;
         // After what is certain of the whole run stands what is said of the servers of this part.
-        let common = certain(&shard.findings).len();
+        let common = unconditional_findings(&shard.findings).len();
         of_parts.extend(report.findings.into_iter().skip(common));
         for server in report.servers {
             if !shard.servers.contains(&server.name) {
@@ -264,7 +264,7 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
             found.unwrap_or_else(|| vec![missing(name, &absent)])
         })
         .collect();
-    let mut findings = settled(&shard.findings, &servers);
+    let mut findings = resolve_findings(&shard.findings, &servers);
     of_parts.sort_by(|one, other| one.note.cmp(&other.note));
     findings.extend(of_parts);
     Ok(Report::new(Comparison::Check, servers, findings))

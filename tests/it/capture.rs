@@ -774,7 +774,7 @@ mod left_behind {
                 let seen = format!("STRAY={stray}");
                 runtime().block_on(async {
                     let silent = |_| {};
-                    let reach = mcp_keel::capture::Reach::Stdio(capture.spec.clone());
+                    let reach = mcp_keel::capture::Endpoint::Stdio(capture.spec.clone());
                     let run = mcp_keel::capture::capture(
                         &reach,
                         &capture.client,

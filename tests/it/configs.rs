@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use mcp_keel::capture::http::{Endpoint, Headers, HttpSpec, HttpTransport};
+use mcp_keel::capture::http::{Headers, HttpAddress, HttpSpec, HttpTransport};
 use mcp_keel::config::foreign::{Format, Listed, Surroundings, read};
 use mcp_keel::config::{ConfigError, ServerConfig};
 
@@ -63,7 +63,7 @@ fn words(server: &ServerConfig) -> Vec<&str> {
 fn http(server: &ServerConfig) -> (String, Vec<String>) {
     let http = server.http.as_ref().unwrap();
     let lookup = |name: &str| server.values.get(name).cloned();
-    let url = Endpoint::new(&http.url, &lookup).unwrap();
+    let url = HttpAddress::new(&http.url, &lookup).unwrap();
     let origin = url.origin();
     let headers = http
         .headers

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use mcp_keel::capture::http::{Endpoint, HttpSpec, HttpTransport, Template};
-use mcp_keel::capture::{CaptureFailure, Captured, Limits, Order, Reach};
+use mcp_keel::capture::http::{HttpAddress, HttpSpec, HttpTransport, Template};
+use mcp_keel::capture::{CaptureFailure, Captured, Endpoint, Limits, Order};
 use mcp_keel::surface::{ClientProfile, Era};
 use serde_json::json;
 
@@ -30,10 +30,10 @@ fn fails(double: &Double) -> Run {
 
 /// A capture through the library, with limits of the test's own.
 fn capture(double: &Double, change: impl FnOnce(&mut Limits)) -> Result<Captured, CaptureFailure> {
-    let url = Endpoint::new(&Template::new(double.url()), &|_| None).unwrap();
+    let url = HttpAddress::new(&Template::new(double.url()), &|_| None).unwrap();
     let mut limits = Limits::default();
     change(&mut limits);
-    let reach = Reach::Http(Box::new(HttpSpec::of(url)));
+    let reach = Endpoint::Http(Box::new(HttpSpec::of(url)));
     runtime().block_on(mcp_keel::capture::capture(
         &reach,
         &ClientProfile::default(),

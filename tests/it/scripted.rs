@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_keel::capture::{CaptureFailure, Captured, Limits, Order, Reach, Stage, capture};
+use mcp_keel::capture::{CaptureFailure, Captured, Endpoint, Limits, Order, Stage, capture};
 use mcp_keel::launch::{LaunchSpec, MARKER};
 use mcp_keel::surface::{ClientProfile, Era};
 
@@ -96,7 +96,7 @@ impl Capture {
     pub(crate) fn run(&self) -> Result<Captured, CaptureFailure> {
         let progress = |stage| self.stages.lock().expect("no panic").push(stage);
         runtime().block_on(capture(
-            &Reach::Stdio(self.spec.clone()),
+            &Endpoint::Stdio(self.spec.clone()),
             &self.client,
             self.order,
             &self.limits,

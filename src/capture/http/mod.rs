@@ -31,7 +31,7 @@ use crate::surface::ClientProfile;
 pub use client::certificates;
 pub use error::HttpError;
 pub use spec::{
-    Endpoint, Headers, HttpSpec, HttpTransport, Proxy, SpecError, Template, header_line,
+    Headers, HttpAddress, HttpSpec, HttpTransport, Proxy, SpecError, Template, header_line,
 };
 
 /// Captures the contract of a server over HTTP, which is started before and ended afterwards if `spec` says how.

@@ -451,7 +451,7 @@ impl Shared {
 mod tests {
     use tokio::io::AsyncReadExt as _;
 
-    use super::super::spec::{Endpoint, Template};
+    use super::super::spec::{HttpAddress, Template};
     use super::*;
 
     /// What goes out for one line.
@@ -460,7 +460,8 @@ mod tests {
             .await
             .expect("a port");
         let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
-        let spec = HttpSpec::of(Endpoint::new(&Template::new(url), &|_| None).expect("an address"));
+        let spec =
+            HttpSpec::of(HttpAddress::new(&Template::new(url), &|_| None).expect("an address"));
         let limits = Limits::default();
         let client = Client::new(&spec, limits.start).expect("a client");
         let (_pipe, mut near) = Pipe::open(client, &spec, Arc::default(), &limits);

@@ -1,7 +1,7 @@
 //! How a server over HTTP is reached: its address, what is sent along, and who stands in between.
 //!
 //! Credentials come from the environment, by `${NAME}`, and are shown nowhere: a [`Template`] is shown as it was typed
-//! and only if it names its secrets, a value that was filled in is marked as sensitive, and an [`Endpoint`] is shown
+//! and only if it names its secrets, a value that was filled in is marked as sensitive, and an [`HttpAddress`] is shown
 //! without its query.
 
 use std::fmt;
@@ -18,7 +18,7 @@ use crate::launch::LaunchSpec;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpSpec {
     /// Its address.
-    pub url: Endpoint,
+    pub url: HttpAddress,
     /// Headers of the user's, sent with every request to that origin and to no other.
     pub headers: Headers,
     /// The command that starts it; without one it runs already.
@@ -33,7 +33,7 @@ pub struct HttpSpec {
 
 impl HttpSpec {
     /// A server that runs already, asked without anything special.
-    pub fn of(url: Endpoint) -> Self {
+    pub fn of(url: HttpAddress) -> Self {
         Self {
             url,
             headers: Headers::default(),
@@ -194,13 +194,13 @@ enum Part<'t> {
 
 /// The address of a server. It is shown without its query, and with `${NAME}` where the environment filled something in.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Endpoint {
+pub struct HttpAddress {
     url: Url,
     shown: String,
     filled: Secrets,
 }
 
-impl Endpoint {
+impl HttpAddress {
     /// From what was typed; `variable` reads the environment.
     pub fn new(
         typed: &Template,
@@ -259,15 +259,15 @@ impl Endpoint {
     }
 }
 
-impl fmt::Display for Endpoint {
+impl fmt::Display for HttpAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
 }
 
-impl fmt::Debug for Endpoint {
+impl fmt::Debug for HttpAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endpoint({})", self.shown)
+        write!(f, "HttpAddress({})", self.shown)
     }
 }
 
@@ -422,7 +422,7 @@ impl Proxy {
     /// The proxy for `endpoint`: `env` for the one that the environment names for it (which may be none), or an address.
     pub fn new(
         typed: &Template,
-        endpoint: &Endpoint,
+        endpoint: &HttpAddress,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>, SpecError> {
         let expected = "write --proxy http://proxy.example:3128, or --proxy env for what HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY say";
@@ -510,12 +510,12 @@ mod tests {
             .map(|(_, value)| (*value).to_owned())
     }
 
-    fn endpoint(typed: &str) -> Endpoint {
-        Endpoint::new(&Template::new(typed), &variable).expect("an address")
+    fn endpoint(typed: &str) -> HttpAddress {
+        HttpAddress::new(&Template::new(typed), &variable).expect("an address")
     }
 
     fn wrong(typed: &str) -> String {
-        Endpoint::new(&Template::new(typed), &variable)
+        HttpAddress::new(&Template::new(typed), &variable)
             .expect_err("no address")
             .to_string()
     }
@@ -527,12 +527,12 @@ mod tests {
         let plain = "https://x.example/mcp";
         assert_eq!(
             shown("https://x.example/mcp?key=1#f"),
-            format!("{plain} Endpoint({plain}) {plain}")
+            format!("{plain} HttpAddress({plain}) {plain}")
         );
         let filled = "https://${HOST}/s/${TOKEN}/mcp";
         assert_eq!(
             shown(&format!("{filled}?k=${{TOKEN}}")),
-            format!("{filled} Endpoint({filled}) {filled}")
+            format!("{filled} HttpAddress({filled}) {filled}")
         );
         assert_eq!(
             endpoint(filled).url().as_str(),

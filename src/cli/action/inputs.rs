@@ -1,13 +1,18 @@
 //! The inputs of the action, read by the rules of the command line.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Parser as _;
 
-use super::Environment;
-use crate::cli::{CheckArgs, Cli, Command, Error};
+use crate::cli::args::{CheckArgs, Cli, Command};
 use crate::launch::sandbox;
 use crate::policy::FailOn;
+use crate::run::Error;
+use crate::run::pull_request::PullRequestRequest;
+
+/// Our own environment, as far as it is text.
+pub(super) type Environment = BTreeMap<String, String>;
 
 /// The check run's name when nobody gives it another.
 const CHECK_NAME: &str = "mcp-keel";
@@ -47,13 +52,9 @@ pub(super) struct Inputs {
     pub(super) comment: bool,
     pub(super) annotations: bool,
     pub(super) summary: bool,
-    pub(super) compare_base: bool,
-    pub(super) base_fail_on: FailOn,
-    pub(super) accept_label: String,
+    pub(super) asked: PullRequestRequest,
     /// What tells two uses of the action in one repository apart.
     pub(super) identity: Vec<String>,
-    /// Reports of the parts of a run, to be joined instead of checking anything.
-    pub(super) merge: Vec<PathBuf>,
 }
 
 impl Inputs {
@@ -98,16 +99,18 @@ impl Inputs {
         }
         Ok(Self {
             check,
-            merge,
+            asked: PullRequestRequest {
+                merge,
+                compare_base: on("compare-base")?,
+                base_fail_on,
+                accept_label: input("accept-label").unwrap_or(ACCEPT_LABEL).to_owned(),
+            },
             folder: input("working-directory").map(PathBuf::from),
             check_run: on("check-run")? && !part,
             check_name,
             comment: on("comment")? && !part,
             annotations: on("annotations")? && !part,
             summary: on("summary")?,
-            compare_base: on("compare-base")?,
-            base_fail_on,
-            accept_label: input("accept-label").unwrap_or(ACCEPT_LABEL).to_owned(),
             identity,
         })
     }
@@ -266,7 +269,7 @@ mod tests {
             [("INPUT_TIMEOUT", "0")],
         ] {
             let error = check_args(&env(&inputs)).expect_err("an error");
-            assert_eq!(error.exit(), crate::cli::Exit::Usage, "{inputs:?}");
+            assert_eq!(error.exit(), crate::run::Exit::Usage, "{inputs:?}");
         }
         let error = Inputs::read(&env(&[("INPUT_COMMENT", "yes")]));
         assert!(error.is_err_and(|it| it.to_string().contains("true or false")));

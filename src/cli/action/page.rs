@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::super::secrets;
-use super::Answered;
 use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
 use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
+use crate::run::pull_request::Answered;
+use crate::run::secrets;
 
 /// What is shown, made from both answers.
 pub(super) struct Page<'a> {

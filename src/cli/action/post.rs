@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use super::Answered;
 use super::inputs::Inputs;
 use super::page::Page;
-use crate::cli::plan::Plan;
-use crate::cli::{Error, interrupt, output, secrets};
+use crate::cli::{interrupt, output};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, files, identity};
 use crate::policy::Verdict;
 use crate::report::{self, escape};
+use crate::run::plan::Plan;
+use crate::run::pull_request::Answered;
+use crate::run::{Error, secrets};
 
 /// Everything that is posted, and what is known of it so far.
 pub(super) struct Post<'a> {
@@ -93,7 +94,7 @@ impl<'a> Post<'a> {
     pub(super) async fn finish(&self, result: &Answered, json: &Path) -> Result<(), Error> {
         let page = Page {
             result,
-            label: &self.inputs.accept_label,
+            label: &self.inputs.asked.accept_label,
         };
         let outcome = Outcome {
             verdict: result.verdict,

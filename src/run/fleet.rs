@@ -9,37 +9,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Error;
 
-/// So many at a time, if nobody says otherwise: booting is work for a core, and more at once only push each other
+/// So many at a time, unless set: booting is work for a core, and more at once only push each other
 /// towards their timeouts.
 const MOST_BY_DEFAULT: usize = 8;
 
-/// `--jobs`
-#[derive(Debug, clap::Args)]
-pub(super) struct JobsArgs {
-    /// How many servers are booted at the same time [default: the number of cores, at most 8]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    jobs: Option<u16>,
-}
-
-impl JobsArgs {
-    pub(super) fn count(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.jobs
-            .map_or_else(|| cores().min(MOST_BY_DEFAULT), usize::from)
-    }
+/// How many servers are booted at the same time.
+pub(crate) fn jobs(asked: Option<u16>) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.map_or_else(|| cores().min(MOST_BY_DEFAULT), usize::from)
 }
 
 /// The runtime on which one job talks to its servers, one after another.
-pub(super) struct Job(tokio::runtime::Runtime);
+pub(crate) struct Job(tokio::runtime::Runtime);
 
 impl Job {
-    pub(super) fn run<T>(&self, talk: impl Future<Output = T>) -> T {
+    pub(crate) fn run<T>(&self, talk: impl Future<Output = T>) -> T {
         self.0.block_on(talk)
     }
 }
 
 /// Does `work` for every number below `count`, started in order, at most `jobs` at a time. The results stand in order.
-pub(super) async fn each<T: Send + 'static>(
+pub(crate) async fn each<T: Send + 'static>(
     count: usize,
     jobs: usize,
     work: impl Fn(usize, &Job) -> T + Send + Sync + 'static,

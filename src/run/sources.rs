@@ -1,46 +1,48 @@
-//! Sources on the command line, live ones included.
+//! Sources by name, live ones included.
 
-use super::progress::Progress;
-use super::{Error, SandboxArgs, live};
-use crate::capture::{Eras, HttpSpec, Limits, Reach};
+use super::observer::Observer;
+use super::request::SandboxRequest;
+use super::{Error, boot};
+use crate::capture::{Endpoint, Eras, HttpSpec, Limits};
 use crate::launch::LaunchSpec;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::{ClientProfile, Surface};
 
 /// The surfaces of a source as it was typed.
-pub(super) async fn read(
+pub(crate) async fn read(
     name: &str,
     dialect: Dialect,
-    sandbox: &SandboxArgs,
+    sandbox: &SandboxRequest,
+    observer: &dyn Observer,
 ) -> Result<Surfaces, Error> {
     let source = Source::parse(name).map_err(|problem| {
         Error::usage(problem, "`mcp-keel diff --help` says what a source can be")
     })?;
-    let reach = match &source {
-        Source::Stdio(command) => Reach::Stdio(LaunchSpec {
+    let endpoint = match &source {
+        Source::Stdio(command) => Endpoint::Stdio(LaunchSpec {
             command: command.clone(),
             sandbox: sandbox.with(None, false),
             ..LaunchSpec::default()
         }),
-        Source::Http(endpoint) => Reach::Http(Box::new(HttpSpec::of(endpoint.clone()))),
+        Source::Http(address) => Endpoint::Http(Box::new(HttpSpec::of(address.clone()))),
         _ => return Ok(source.surfaces(dialect)?),
     };
     let name = source.name();
-    let captured = live::observe_as(
+    let captured = boot::boot(
         (&name, &[]),
-        &reach,
+        &endpoint,
         &ClientProfile::default(),
         (Eras::Auto, None),
         &Limits::default(),
-        &Progress::start(false),
+        observer,
     )
     .await
-    .map_err(|failure| live::not_captured(&name, failure))?;
+    .map_err(|failure| boot::not_captured(&name, failure))?;
     Ok([("default".to_owned(), captured.surface)].into())
 }
 
 /// The surfaces of the server that was asked for, or all of them.
-pub(super) fn only(
+pub(crate) fn only(
     surfaces: Surfaces,
     server: Option<&str>,
     what: &str,
@@ -60,7 +62,7 @@ pub(super) fn only(
 }
 
 /// The surface of the server that was asked for, or of the only one.
-pub(super) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Result<Surface, Error> {
+pub(crate) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Result<Surface, Error> {
     let mut found = only(surfaces, server, what)?;
     if found.len() > 1 {
         let names: Vec<&str> = found.keys().map(String::as_str).collect();

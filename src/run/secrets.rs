@@ -1,7 +1,9 @@
 //! What must not be shown: our own secrets, and those that servers are given. The last net under everything printed.
 
+use std::path::Path;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+use super::Error;
 use crate::redact::Secrets;
 
 static KNOWN: LazyLock<RwLock<Secrets>> = LazyLock::new(|| {
@@ -13,12 +15,12 @@ static KNOWN: LazyLock<RwLock<Secrets>> = LazyLock::new(|| {
 });
 
 /// Everything known so far.
-pub(super) fn known() -> Secrets {
+pub(crate) fn known() -> Secrets {
     KNOWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Variables (or headers) that a server is given. Those whose name or value says so are secrets from now on.
-pub(super) fn learn<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
+pub(crate) fn learn<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
     KNOWN
         .write()
         .unwrap_or_else(PoisonError::into_inner)
@@ -26,7 +28,17 @@ pub(super) fn learn<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>)
 }
 
 /// A text without secrets, for whatever leaves this program.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     known.clean(text.to_owned())
+}
+
+/// Writes a file whole or not at all, without secrets.
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
+    crate::baseline::store::replace(path, clean(text).as_bytes()).map_err(|error| {
+        Error::usage(
+            format!("{}: cannot write it: {error}", path.display()),
+            "check the path and its permissions",
+        )
+    })
 }

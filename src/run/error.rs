@@ -1,7 +1,8 @@
-//! The one error type of the command line, and the exit codes of every command.
+//! The error type of a run and of every command, and how commands end.
 
 use crate::baseline::BaselineError;
 use crate::config::ConfigError;
+use crate::policy::Verdict;
 use crate::report::escape;
 use crate::source::SourceError;
 
@@ -33,6 +34,16 @@ impl Exit {
     }
 }
 
+impl From<Verdict> for Exit {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Pass | Verdict::Warn => Exit::Pass,
+            Verdict::Block => Exit::Drift,
+            Verdict::Undetermined => Exit::Undetermined,
+        }
+    }
+}
+
 /// Why a command could not do its work. Its text names the place, what was expected and how to go on.
 #[derive(Debug)]
 pub struct Error {
@@ -44,7 +55,7 @@ pub struct Error {
 
 impl Error {
     /// Something that the user can put right.
-    pub(super) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             help: help.into(),
@@ -54,7 +65,7 @@ impl Error {
     }
 
     /// Bytes that are not those that were approved.
-    pub(super) fn verification(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn verification(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             exit: Exit::Verification,
             ..Self::usage(message, help)
@@ -62,7 +73,7 @@ impl Error {
     }
 
     /// A server about which nothing can be claimed.
-    pub(super) fn undetermined(message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn undetermined(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             exit: Exit::Undetermined,
             ..Self::usage(message, help)

@@ -1,15 +1,17 @@
-//! From what was typed to what it means: which servers, started how, compared with which file, under which policy.
+//! From what is asked for to what it means: which servers, started how, compared with which file, under which policy.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::paste::pin_command;
+use super::observer::Observer;
+use super::request::{PolicyRequest, ServerRequest};
 use super::shards::Part;
-use super::{Error, PolicyArgs, ServerArgs, from, reach, secrets};
+use super::suggested_command::pin_command;
+use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
-use crate::capture::{Eras, Limits, Reach};
+use crate::capture::{Endpoint, Eras, Limits};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
@@ -24,76 +26,76 @@ use crate::verify::launched::{self, LaunchLink};
 const UNNAMED: &str = "default";
 
 /// Everything a command needs to know.
-pub(super) struct Plan {
-    pub(super) targets: Vec<Target>,
+pub(crate) struct Plan {
+    pub(crate) targets: Vec<Target>,
     /// Servers of the run that another part of it checks.
-    pub(super) others: Vec<Target>,
+    pub(crate) others: Vec<Target>,
     /// Which part of a run this is.
-    pub(super) part: Option<Part>,
+    pub(crate) part: Option<Part>,
     /// Of a part: the servers of the whole run in order.
-    pub(super) order: Vec<String>,
+    pub(crate) order: Vec<String>,
     /// Where the baselines are.
-    pub(super) pattern: PathBuf,
-    pub(super) policy: Policy,
+    pub(crate) pattern: PathBuf,
+    pub(crate) policy: Policy,
     /// Whether all servers of the configuration are among the targets.
-    pub(super) complete: bool,
+    pub(crate) complete: bool,
 }
 
 /// One server under test.
-pub(super) struct Target {
-    pub(super) name: String,
+pub(crate) struct Target {
+    pub(crate) name: String,
     /// The name of its table in the configuration.
-    pub(super) configured_as: String,
-    pub(super) reach: Reach,
+    pub(crate) configured_as: String,
+    pub(crate) endpoint: Endpoint,
     /// What somebody said of the client that it is to see.
     client: ClientChoice,
     /// Which eras of the protocol it is asked in.
-    pub(super) eras: Eras,
-    pub(super) limits: Limits,
+    pub(crate) eras: Eras,
+    pub(crate) limits: Limits,
     /// Which profile of which server it is.
-    pub(super) profile: Option<ProfileName>,
+    pub(crate) profile: Option<ProfileName>,
     /// What was seen of a profile in this run, for comparing it with the others.
-    pub(super) seen: OnceLock<Surface>,
+    pub(crate) seen: OnceLock<Surface>,
     /// How often it is booted; none means that nobody said.
-    pub(super) repeat: Option<usize>,
+    pub(crate) repeat: Option<usize>,
     /// Which texts are left out of what it says.
-    pub(super) masks: Vec<Mask>,
+    pub(crate) masks: Vec<Mask>,
     /// The command that accepts what it says now.
-    pub(super) pin_command: String,
+    pub(crate) pin_command: String,
     /// Where its version is read.
     version: VersionSource,
     /// Which bytes are verified before it is started.
-    pub(super) verify: Option<Verify>,
+    pub(crate) verify: Option<Verify>,
     /// The line of a `checksum` in the old spelling.
     checksum_line: Option<usize>,
     /// What is about to be launched, link by link.
-    pub(super) launched: Vec<LaunchLink>,
+    pub(crate) launched: Vec<LaunchLink>,
 }
 
 impl Target {
     /// Whether nobody gave it a name.
-    pub(super) fn is_unnamed(&self) -> bool {
+    pub(crate) fn is_unnamed(&self) -> bool {
         self.name == UNNAMED
     }
 
     /// A surface without what the masks leave out.
-    pub(super) fn masked(&self, surface: &Surface) -> Surface {
+    pub(crate) fn masked(&self, surface: &Surface) -> Surface {
         let mut masked = surface.clone();
         mask::apply(&self.masks, &mut masked);
         masked
     }
 
     /// Compares bytes on disk with what was approved.
-    pub(super) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
-        match (&self.verify, self.reach.launch()) {
+    pub(crate) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
+        match (&self.verify, self.endpoint.launch()) {
             (Some(verify), Some(launch)) => checksum::verify(&self.name, verify, launch),
             _ => Ok(None),
         }
     }
 
     /// What is worth saying about how it is started, and which link moved since it was pinned.
-    pub(super) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
-        let mut notes = match self.reach.launch() {
+    pub(crate) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
+        let mut notes = match self.endpoint.launch() {
             Some(launch) => crate::verify::notes(launch, self.verify.as_ref(), self.checksum_line),
             None => Vec::new(),
         };
@@ -108,8 +110,8 @@ impl Target {
     ///
     /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
     /// cannot be compared.
-    pub(super) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
-        let launch = self.reach.launch();
+    pub(crate) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
+        let launch = self.endpoint.launch();
         let folder = launch.and_then(|it| it.cwd.as_deref());
         let folder = folder.unwrap_or(Path::new("."));
         let command = launch.map_or(&[][..], |it| &it.command);
@@ -129,7 +131,7 @@ impl Target {
 
     /// The client that the server gets to see: whom the user names, else whoever pinned it. What a server lists
     /// depends on who asks.
-    pub(super) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
+    pub(crate) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
         let usual = pinned
             .map(|pinned| pinned.client.clone())
             .unwrap_or_default();
@@ -139,12 +141,12 @@ impl Target {
 
 impl Plan {
     /// Every server of the run, also those that another part of it checks.
-    pub(super) fn everybody(&self) -> impl Iterator<Item = &Target> {
+    pub(crate) fn everybody(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().chain(&self.others)
     }
 
     /// Tools that are not the same for every profile of a server.
-    pub(super) fn differing_profiles(&self) -> Vec<Note> {
+    pub(crate) fn differing_profiles(&self) -> Vec<Note> {
         let mut servers: BTreeMap<&str, Vec<(&str, &Surface)>> = BTreeMap::new();
         for target in &self.targets {
             if let (Some(name), Some(seen)) = (&target.profile, target.seen.get()) {
@@ -159,18 +161,22 @@ impl Plan {
     }
 
     /// The file of a target's baseline.
-    pub(super) fn baseline_of(&self, target: &Target) -> PathBuf {
+    pub(crate) fn baseline_of(&self, target: &Target) -> PathBuf {
         store::path_for(&self.pattern, &target.name)
     }
 }
 
 /// Resolves servers and policy, and verifies the bytes of every server: whoever has a plan may start what is in it.
-pub(super) fn plan(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
-    verified(resolve(args, policy)?)
+pub(crate) fn plan(
+    request: &ServerRequest,
+    policy: Option<&PolicyRequest>,
+    observer: &dyn Observer,
+) -> Result<Plan, Error> {
+    verified(resolve(request, policy, observer)?)
 }
 
 /// A plan whose servers have the bytes that they are to have.
-pub(super) fn verified(plan: Plan) -> Result<Plan, Error> {
+pub(crate) fn verified(plan: Plan) -> Result<Plan, Error> {
     let failed: Vec<VerifyError> = plan
         .targets
         .iter()
@@ -186,9 +192,13 @@ pub(super) fn verified(plan: Plan) -> Result<Plan, Error> {
 }
 
 /// Resolves servers and policy, without looking at a byte of what would be started.
-pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<Plan, Error> {
-    let config = config(args.config.as_deref())?;
-    let pattern = match (&args.baseline, &config) {
+pub(crate) fn resolve(
+    request: &ServerRequest,
+    policy: Option<&PolicyRequest>,
+    observer: &dyn Observer,
+) -> Result<Plan, Error> {
+    let config = config(request.config.as_deref())?;
+    let pattern = match (&request.baseline, &config) {
         (Some(path), _) => path.clone(),
         (None, Some(config)) => {
             let default = config.folder.join(baseline::DEFAULT_PATH);
@@ -196,25 +206,25 @@ pub(super) fn resolve(args: &ServerArgs, policy: Option<&PolicyArgs>) -> Result<
         }
         (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
     };
-    let typed_here = !args.command.is_empty() || args.url.is_some();
+    let typed_here = !request.command.is_empty() || request.url.is_some();
     let (named, complete) = if typed_here {
-        let typed = typed(args, config.as_ref(), &pattern)?;
+        let typed = typed(request, config.as_ref(), &pattern)?;
         let complete = config.as_ref().is_none_or(|config| {
             let is_typed = |name: &String| typed.iter().any(|(it, _)| it == name);
             config.servers.keys().all(is_typed) && config.from.is_empty()
         });
         (typed, complete)
     } else {
-        configured(args, config.as_ref())?
+        configured(request, config.as_ref(), observer)?
     };
-    reach::check_flags(args, &named)?;
+    endpoint::check_flags(request, &named)?;
     let targets = named
         .into_iter()
-        .map(|(name, server)| target(args, name, server))
+        .map(|(name, server)| target(request, name, server))
         .collect::<Result<_, _>>()?;
     let mut policy_of_file = config.map(|config| config.policy).unwrap_or_default();
     if let Some(policy) = policy {
-        apply(&mut policy_of_file, policy);
+        policy.apply(&mut policy_of_file);
     }
     Ok(Plan {
         targets,
@@ -243,18 +253,18 @@ fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
 
 /// The server given on the command line, with what the configuration says of its name.
 fn typed(
-    args: &ServerArgs,
+    request: &ServerRequest,
     config: Option<&Config>,
     pattern: &Path,
 ) -> Result<Vec<(String, ServerConfig)>, Error> {
-    let name = match &args.servers[..] {
+    let name = match &request.servers[..] {
         [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
         [name] => name.clone(),
         many => {
             return Err(Error::usage(
                 format!(
                     "one {}, but {} server names: {}",
-                    if args.url.is_some() {
+                    if request.url.is_some() {
                         "address"
                     } else {
                         "command"
@@ -262,7 +272,7 @@ fn typed(
                     many.len(),
                     many.join(", ")
                 ),
-                match args.url {
+                match request.url {
                     Some(_) => "name at most one server beside --url",
                     None => "name at most one server before `--`",
                 },
@@ -274,9 +284,9 @@ fn typed(
         found.push((name, ServerConfig::default()));
     }
     for (_, server) in &mut found {
-        server.command.clone_from(&args.command);
-        server.http = args.url.as_deref().map(reach::typed);
-        if server.http.is_some() && args.start.is_none() {
+        server.command.clone_from(&request.command);
+        server.http = request.url.as_deref().map(endpoint::typed);
+        if server.http.is_some() && request.start.is_none() {
             // What the configuration says of a process has nothing to hold on to.
             server.verify = None;
             server.checksum_line = None;
@@ -301,13 +311,14 @@ fn only_pinned(pattern: &Path) -> Option<String> {
 
 /// The servers that were asked for, and whether they are all that there are.
 fn configured(
-    args: &ServerArgs,
+    request: &ServerRequest,
     config: Option<&Config>,
+    observer: &dyn Observer,
 ) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
-    let mut known = from::known(args, config)?;
+    let mut known = server_lists::known(request, config, observer)?;
     if known.is_empty() {
         let what = match config {
-            _ if !args.from.from.is_empty() => "there is no server to check in what --from names",
+            _ if !request.from.is_empty() => "there is no server to check in what --from names",
             Some(_) => "the configuration has no server",
             None => "no server: there is no mcp-keel.toml here and no command was given",
         };
@@ -319,13 +330,13 @@ fn configured(
         ));
     }
     // Servers of the configuration that were set aside by --from are not checked.
-    let aside = !args.from.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
+    let aside = !request.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
     let everything = known.len();
-    let asked = if args.servers.is_empty() {
+    let asked = if request.servers.is_empty() {
         known.into_iter().collect()
     } else {
         let mut asked = Vec::new();
-        for name in &args.servers {
+        for name in &request.servers {
             // The server of this name, or all of its profiles.
             let is_meant = |full: &String, server: &Result<ServerConfig, _>| {
                 let server = server.as_ref().ok();
@@ -349,7 +360,7 @@ fn configured(
         asked
     };
     let complete = asked.len() == everything && !aside;
-    Ok((from::usable(asked)?, complete))
+    Ok((server_lists::usable(asked)?, complete))
 }
 
 /// Whether a server is among those that were asked for, by its own name or by that of its profiles.
@@ -371,35 +382,35 @@ fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Er
     Error::usage(format!("the configuration has no server `{name}`"), help)
 }
 
-fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Target, Error> {
-    let reach = reach::reach(args, &name, &server)?;
+fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result<Target, Error> {
+    let endpoint = endpoint::endpoint(request, &name, &server)?;
     let mut limits = Limits::default();
-    if let Some(timeout) = args.timeout.map(Duration::from_secs).or(server.timeout) {
+    if let Some(timeout) = request.timeout.map(Duration::from_secs).or(server.timeout) {
         limits.start = timeout;
         limits.request = timeout;
         limits.total = limits.total.max(10 * timeout);
     }
-    if let Some(pause) = args.settle.map(Duration::from_secs).or(server.settle) {
+    if let Some(pause) = request.settle.map(Duration::from_secs).or(server.settle) {
         limits.relist_after = Some(pause);
         limits.total += pause;
     }
     let mut client = server.client;
-    if let Some(name) = &args.client {
+    if let Some(name) = &request.client {
         client = ClientChoice::named(name).over(client);
     }
-    if let Some(capabilities) = &args.capabilities {
+    if let Some(capabilities) = &request.capabilities {
         let announced = capabilities
             .iter()
             .filter(|it| !it.is_empty() && *it != "none");
         client.capabilities = Some(announced.cloned().collect());
     }
-    let launched = match (&reach, reach.launch()) {
+    let launched = match (&endpoint, endpoint.launch()) {
         (_, Some(launch)) => launched_chain(launch, server.launch_digests),
-        (Reach::Http(http), None) => launched::remote(&http.url.place()),
+        (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
     };
     Ok(Target {
-        pin_command: pin_command(args, &name),
+        pin_command: pin_command(request, &name),
         launched,
         configured_as: server
             .profile
@@ -408,11 +419,11 @@ fn target(args: &ServerArgs, name: String, server: ServerConfig) -> Result<Targe
         profile: server.profile,
         seen: OnceLock::new(),
         name,
-        reach,
+        endpoint,
         client,
-        eras: args.era.unwrap_or(server.era),
+        eras: request.era.unwrap_or(server.era),
         limits,
-        repeat: args.repeat.map(usize::from).or(server.repeat),
+        repeat: request.repeat.map(usize::from).or(server.repeat),
         masks: server.masks,
         version: server.version,
         verify: server.verify,
@@ -429,26 +440,8 @@ fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<Launch
     links
 }
 
-/// The policy of the file, with what the command line says.
-pub(super) fn apply(policy: &mut Policy, args: &PolicyArgs) {
-    if let Some(enforcement) = args.enforcement {
-        policy.enforcement = enforcement;
-        // Whoever asks for an audit on the command line means all of it.
-        policy.unknown = None;
-    }
-    if args.unknown.is_some() {
-        policy.unknown = args.unknown;
-    }
-    if let Some(fail_on) = args.fail_on {
-        policy.fail_on = fail_on;
-    }
-    if let Some(exposure) = args.fail_on_exposure {
-        policy.fail_on_exposure = exposure;
-    }
-}
-
 /// Today in UTC. The one place that reads the clock for a verdict.
-pub(super) fn today() -> Date {
+pub(crate) fn today() -> Date {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     Date::from_unix_seconds(now.map_or(0, |since| since.as_secs()))
 }

@@ -1,33 +1,33 @@
-//! `mcp-keel check` against the file of another tool: a FastMCP manifest, MCP Hangar's pins, a ToolPin lock.
+//! Checking servers against the file of another tool: a FastMCP manifest, MCP Hangar's pins, a ToolPin lock.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::check::exit;
-use super::compared::finding;
+use super::judge_server::finding;
+use super::observer::Observer;
 use super::plan::{Plan, Target, today};
-use super::progress::Progress;
 use super::repeat::{self, Observed};
-use super::{CheckArgs, Error, Exit, fleet, output};
+use super::{Error, fleet};
 use crate::baseline::foreign::targets::{Probe, Subject, verify};
 use crate::baseline::foreign::toolpin::Integrity;
 use crate::baseline::foreign::{Foreign, LockError, hangar, lock_v1};
 use crate::canonical::{Document, Json, parse_document};
-use crate::capture::Reach;
+use crate::capture::Endpoint;
 use crate::drift::pinned::{self, PinError, Placed};
 use crate::policy::{Policy, check_version};
 use crate::report::{Comparison, Cost, Finding, Located, Place, Report, ServerReport, Status};
 use crate::surface::{Note, Surface};
 
 /// A file of another tool, with its lines.
-pub(super) struct PinFile {
-    pub(super) pins: Foreign,
+pub(crate) struct PinFile {
+    pub(crate) pins: Foreign,
     document: Option<Document>,
 }
 
 /// The files of other tools among the baselines of a plan; none if there is no such file. Whatever does not look like one is
 /// left to the reader of our own baselines, which says best what is wrong with it.
-pub(super) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, Error> {
+pub(crate) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, Error> {
     let mut files = BTreeMap::new();
     for target in &plan.targets {
         let path = plan.baseline_of(target);
@@ -55,7 +55,7 @@ pub(super) fn files(plan: &Plan) -> Result<Option<BTreeMap<PathBuf, PinFile>>, E
 }
 
 /// The digests of other tools cover whole definitions.
-pub(super) fn whole_definitions(target: &Target, path: &Path) -> Result<(), Error> {
+pub(crate) fn whole_definitions(target: &Target, path: &Path) -> Result<(), Error> {
     match target.masks.first() {
         None => Ok(()),
         Some(mask) => Err(Error::usage(
@@ -69,7 +69,7 @@ pub(super) fn whole_definitions(target: &Target, path: &Path) -> Result<(), Erro
     }
 }
 
-pub(super) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
+pub(crate) fn read(path: &Path) -> Result<Option<PinFile>, Error> {
     let Ok(bytes) = crate::bounded::read(path) else {
         return Ok(None);
     };
@@ -110,29 +110,35 @@ fn unsound(name: &str, error: &LockError) -> Error {
     )
 }
 
-pub(super) async fn run(
-    args: &CheckArgs,
+/// Every server, captured and compared with its entries.
+pub(crate) async fn examine(
     plan: Plan,
     files: BTreeMap<PathBuf, PinFile>,
-) -> Result<Exit, Error> {
+    jobs: usize,
+    observer: Arc<dyn Observer>,
+) -> Result<Report, Error> {
     // Every entry must hold before any server is started.
     for target in &plan.targets {
         let path = plan.baseline_of(target);
         hold(&path, &files[&path].pins, target)?;
     }
-    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
-    let checked = fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+    observer.begin(plan.targets.len());
+    let checked = fleet::each(plan.targets.len(), jobs, move |index, job| {
         let target = &plan.targets[index];
         let path = plan.baseline_of(target);
-        let report = job.run(check(target, &path, &files[&path], &plan.policy, &progress));
-        progress.finished();
+        let report = job.run(check(
+            target,
+            &path,
+            &files[&path],
+            &plan.policy,
+            &*observer,
+        ));
+        observer.finished();
         report
     })
     .await?;
     let servers = checked.into_iter().collect::<Result<_, _>>()?;
-    let report = Report::new(Comparison::Check, servers, Vec::new());
-    output::deliver(&report, &args.report)?;
-    Ok(exit(report.verdict))
+    Ok(Report::new(Comparison::Check, servers, Vec::new()))
 }
 
 /// The entries of a file that speak of a server, verified: by its name, or all of them if they are of one server only and
@@ -225,13 +231,13 @@ async fn check(
     path: &Path,
     file: &PinFile,
     policy: &Policy,
-    progress: &Progress,
+    observer: &dyn Observer,
 ) -> Result<ServerReport, Error> {
     // A digest speaks of a whole definition: there is no comparing what stands still of it.
     let whole = Policy::default();
     let compare =
         |observed: &Observed| judged(target, path, file, policy, &observed.captured.surface);
-    repeat::compared(target, None, &whole, progress, compare).await
+    repeat::capture_and_compare(target, None, &whole, observer, compare).await
 }
 
 fn judged(
@@ -305,9 +311,9 @@ fn compare(
     match pins {
         Foreign::FastMcp(manifest) => placed.extend(pinned::fastmcp(manifest, surface)?),
         Foreign::Hangar(servers) => {
-            let upstream = match &target.reach {
-                Reach::Http(http) => Some(hangar::remote_upstream(&http.url.origin())),
-                reach => reach
+            let upstream = match &target.endpoint {
+                Endpoint::Http(http) => Some(hangar::remote_upstream(&http.url.origin())),
+                endpoint => endpoint
                     .launch()
                     .and_then(|launch| hangar::stdio_upstream(&launch.command)),
             };

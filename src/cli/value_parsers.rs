@@ -1,13 +1,9 @@
-//! What may stand after a flag: parsers that list and suggest what they know.
+//! What may follow a flag: parsers that list and suggest what they know.
 
-use std::path::PathBuf;
-
-use clap::ValueEnum as _;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::Format;
-use crate::config::suggestion;
 use crate::policy::Unknown;
+use crate::run::shards::{MOST_PARTS, Part};
 
 /// `KEY=VALUE`
 pub(super) fn variable(text: &str) -> Result<(String, String), String> {
@@ -19,26 +15,19 @@ pub(super) fn variable(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// `FORMAT=FILE`
-pub(super) fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
-    let Some((format, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-        return Err("expected FORMAT=FILE, such as json=report.json".to_owned());
-    };
-    // A lock is no report.
-    let parsed = <Format as clap::ValueEnum>::from_str(format, false).ok();
-    let format = parsed.filter(|it| *it != Format::ToolPin).ok_or_else(|| {
-        let known: Vec<String> = <Format as clap::ValueEnum>::value_variants()
-            .iter()
-            .filter(|it| **it != Format::ToolPin)
-            .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
-            .collect();
-        let help = match suggestion(format, known.iter().map(String::as_str)) {
-            Some(close) => format!("did you mean `{close}`?"),
-            None => format!("known: {}", known.join(", ")),
-        };
-        format!("there is no format `{format}`; {help}")
-    })?;
-    Ok((format, PathBuf::from(path)))
+/// `ID=VALUE`
+pub(super) fn input(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((id, value)) if !id.is_empty() => Ok((id.to_owned(), value.to_owned())),
+        // The text may be a secret: clap would show it.
+        _ => Err("expected ID=VALUE".to_owned()),
+    }
+}
+
+/// `I/N`
+pub(super) fn part(text: &str) -> Result<Part, String> {
+    text.parse()
+        .map_err(|()| format!("expected I/N, such as 1/4, with N at most {MOST_PARTS}"))
 }
 
 /// `--unknown`, with the current name of `allow_degraded` as an alias.
@@ -58,7 +47,7 @@ pub(super) fn unknown() -> impl TypedValueParser<Value = Unknown> {
 }
 
 /// A parser for one of a few words, which clap lists in the help and suggests from.
-pub(super) fn words<T>(
+pub(super) fn keyword<T>(
     all: &'static [T],
     word: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T>

@@ -13,22 +13,22 @@ use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
 use crate::surface::{Kind, Note, Surface};
 
 /// A surface with the version that the policy goes by.
-pub(super) type Versioned<'a> = (&'a Surface, &'a Release);
+pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
 
 /// What is to be compared.
-pub(super) struct Compared<'a> {
-    pub(super) name: &'a str,
-    pub(super) old: Option<Versioned<'a>>,
-    pub(super) new: Option<Versioned<'a>>,
+pub(crate) struct Compared<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) old: Option<Versioned<'a>>,
+    pub(crate) new: Option<Versioned<'a>>,
     /// Where the old one stands, for the lines of changes.
-    pub(super) manifest: Option<&'a Manifest>,
-    pub(super) accept_with: &'a str,
+    pub(crate) manifest: Option<&'a Manifest>,
+    pub(crate) accept_with: &'a str,
     /// What is to be said beside what the surfaces say: how the server was started.
-    pub(super) notes: &'a [Note],
+    pub(crate) notes: &'a [Note],
 }
 
 impl Compared<'_> {
-    pub(super) fn report(&self, policy: &Policy, today: Date) -> ServerReport {
+    pub(crate) fn judge_server(&self, policy: &Policy, today: Date) -> ServerReport {
         let (old, new) = (self.old.map(|it| it.0), self.new.map(|it| it.0));
         let changes = match (old, new) {
             (Some(old), Some(new)) => drift::compare(old, new),
@@ -177,7 +177,7 @@ impl Compared<'_> {
 
 /// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place, and a
 /// renamed one is declared by its new name.
-pub(super) fn locate(servers: &mut [ServerReport]) {
+pub(crate) fn locate(servers: &mut [ServerReport]) {
     let names: Vec<Vec<Option<String>>> = servers.iter().map(declared_names).collect();
     let wanted: BTreeSet<&str> = names
         .iter()
@@ -249,7 +249,7 @@ fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
 }
 
 /// A note, with what the policy says of it.
-pub(super) fn finding(policy: &Policy, note: Note) -> Finding {
+pub(crate) fn finding(policy: &Policy, note: Note) -> Finding {
     Finding {
         action: policy.judge_note(&note),
         note,

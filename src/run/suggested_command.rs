@@ -1,76 +1,76 @@
 //! Commands of ours to be pasted into a shell.
 
-use super::ServerArgs;
+use super::request::ServerRequest;
 use crate::capture::http::Template;
 use crate::redact::is_secret;
 
 /// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
-pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
+pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
     let mut option = |flag: &str, value: &str| {
         words.push(flag.to_owned());
         words.push(quote(value));
     };
-    if let Some(config) = &args.config {
+    if let Some(config) = &request.config {
         option("--config", &config.to_string_lossy());
     }
-    for file in &args.from.from {
+    for file in &request.from {
         option("--from", &file.to_string_lossy());
     }
-    if let Some(format) = args.from.from_format {
+    if let Some(format) = request.from_format {
         option("--from-format", format.word());
     }
-    if let Some(baseline) = &args.baseline {
+    if let Some(baseline) = &request.baseline {
         option("--baseline", &baseline.to_string_lossy());
     }
-    for name in &args.pass_env {
+    for name in &request.pass_env {
         option("--pass-env", name);
     }
-    if let Some(url) = &args.url {
+    if let Some(url) = &request.url {
         option("--url", &shown_url(url));
     }
-    for header in &args.headers {
+    for header in &request.headers {
         option("--header", &shown_header(header));
     }
-    if let Some(start) = &args.start {
+    if let Some(start) = &request.start {
         option("--start", start);
     }
-    if let Some(ca) = &args.ca {
+    if let Some(ca) = &request.ca {
         option("--ca", &ca.to_string_lossy());
     }
-    if let Some(proxy) = &args.proxy {
+    if let Some(proxy) = &request.proxy {
         option("--proxy", &shown_proxy(proxy));
     }
-    if let Some(transport) = args.transport {
+    if let Some(transport) = request.transport {
         option("--transport", transport.word());
     }
-    if let Some(seconds) = args.timeout {
+    if let Some(seconds) = request.timeout {
         option("--timeout", &seconds.to_string());
     }
-    if let Some(eras) = args.era {
+    if let Some(eras) = request.era {
         option("--era", eras.word());
     }
-    if let Some(boots) = args.repeat {
+    if let Some(boots) = request.repeat {
         option("--repeat", &boots.to_string());
     }
-    if let Some(seconds) = args.settle {
+    if let Some(seconds) = request.settle {
         option("--settle", &seconds.to_string());
     }
-    if let Some(client) = &args.client {
+    if let Some(client) = &request.client {
         option("--client", client);
     }
-    if let Some(capabilities) = &args.capabilities {
+    if let Some(capabilities) = &request.capabilities {
         option("--capabilities", &capabilities.join(","));
     }
-    if let Some(level) = args.sandbox.sandbox {
+    if let Some(level) = request.sandbox.level {
         option("--sandbox", level.word());
     }
-    for (id, _) in &args.from.inputs {
+    for (id, _) in &request.inputs {
         words.push("--input".to_owned());
         // Clients ask for secrets.
         words.push(format!("{}=\"${}\"", quote(id), variable_for(id)));
     }
-    for (key, value) in &args.env {
+    for (key, value) in &request.env {
         words.push("--env".to_owned());
         // The value may be a secret, and this line may end up in a public log.
         words.push(if is_secret(key, value) {
@@ -79,16 +79,16 @@ pub(super) fn pin_command(args: &ServerArgs, name: &str) -> String {
             quote(&format!("{key}={value}"))
         });
     }
-    if args.url.is_some() {
-        words.extend(args.servers.first().map(|name| quote(name)));
-    } else if args.command.is_empty() {
+    if request.url.is_some() {
+        words.extend(request.servers.first().map(|name| quote(name)));
+    } else if request.command.is_empty() {
         words.push(quote(name));
     } else {
-        if let [name] = &args.servers[..] {
+        if let [name] = &request.servers[..] {
             words.push(quote(name));
         }
         words.push("--".to_owned());
-        words.extend(args.command.iter().map(|word| quote(word)));
+        words.extend(request.command.iter().map(|word| quote(word)));
     }
     words.join(" ")
 }

@@ -8,9 +8,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::observer::Observer;
 use super::plan::Target;
-use super::progress::Progress;
-use super::{Error, live};
+use super::{Error, boot};
 use crate::baseline::Pinned;
 use crate::capture::{CaptureFailure, Captured, Eras, Limits};
 use crate::policy::{Action, Policy, check_version};
@@ -20,7 +20,7 @@ use crate::surface::{ClientProfile, Era, Note, Surface};
 
 /// What a capture is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// To be written down.
     Pin,
     /// To be compared.
@@ -40,16 +40,16 @@ impl Purpose {
 }
 
 /// What a server said, as far as it stands still.
-pub(super) struct Observed {
+pub(crate) struct Observed {
     /// The first capture. What varies is out of its surface, and noted in it.
-    pub(super) captured: Captured,
+    pub(crate) captured: Captured,
     /// What varies, and is tolerated.
     varying: Vec<Variation>,
 }
 
 impl Observed {
     /// A surface to compare with, without what is not compared.
-    pub(super) fn reference<'s>(&self, target: &Target, pinned: &'s Surface) -> Cow<'s, Surface> {
+    pub(crate) fn reference<'s>(&self, target: &Target, pinned: &'s Surface) -> Cow<'s, Surface> {
         if target.masks.is_empty() && self.varying.is_empty() {
             return Cow::Borrowed(pinned);
         }
@@ -111,7 +111,7 @@ impl Unobserved {
     /// For a command that can do nothing without the server.
     fn error(self, target: &Target) -> Error {
         let instability = match self {
-            Self::Failed(failure) => return live::not_captured(&target.name, *failure),
+            Self::Failed(failure) => return boot::not_captured(&target.name, *failure),
             Self::Unstable(instability) => instability,
         };
         let mut message = format!("{}: {}", target.name, instability.sentence());
@@ -124,19 +124,19 @@ impl Unobserved {
 }
 
 /// Captures a server, as the client that it was pinned with unless the user names another, as often as it takes.
-async fn observe(
+async fn capture_repeatedly(
     target: &Target,
     pinned: Option<&Surface>,
     policy: &Policy,
     purpose: Purpose,
-    progress: &Progress,
+    observer: &dyn Observer,
 ) -> Result<Observed, Unobserved> {
     let boots = target.repeat.unwrap_or(purpose.boots());
     let repeated = Repeated {
         target,
         policy,
         pinned,
-        progress,
+        observer,
         limits: limits(target, boots > 1),
     };
     let client = target.client(pinned);
@@ -158,30 +158,31 @@ async fn observe(
     Ok(repeated.observed(first, found))
 }
 
-/// [`observe`], where without a capture there is nothing more to do.
-pub(super) async fn require(
+/// [`capture_repeatedly`], where without a capture there is nothing more to do.
+pub(crate) async fn require(
     target: &Target,
     pinned: Option<&Surface>,
     policy: &Policy,
     purpose: Purpose,
-    progress: &Progress,
+    observer: &dyn Observer,
 ) -> Result<Observed, Error> {
-    observe(target, pinned, policy, purpose, progress)
+    capture_repeatedly(target, pinned, policy, purpose, observer)
         .await
         .map_err(|unobserved| unobserved.error(target))
 }
 
 /// Captures a server for `check` and compares it. Drift is claimed only of what two boots say, and nothing at all of a
 /// server that could not be captured.
-pub(super) async fn compared<E>(
+pub(crate) async fn capture_and_compare<E>(
     target: &Target,
     pinned: Option<&Pinned>,
     policy: &Policy,
-    progress: &Progress,
+    observer: &dyn Observer,
     compare: impl Fn(&Observed) -> Result<ServerReport, E>,
 ) -> Result<ServerReport, E> {
     let surface = pinned.map(|pinned| &pinned.surface);
-    let observed = match observe(target, surface, policy, Purpose::Check, progress).await {
+    let observed = match capture_repeatedly(target, surface, policy, Purpose::Check, observer).await
+    {
         Ok(observed) => observed,
         Err(unobserved) => return Ok(unobserved.report(target, pinned)),
     };
@@ -194,7 +195,7 @@ pub(super) async fn compared<E>(
     {
         return Ok(report);
     }
-    match confirm(target, surface, policy, &observed, progress).await {
+    match confirm(target, surface, policy, &observed, observer).await {
         Ok(None) => Ok(report),
         Ok(Some(observed)) => compare(&observed),
         Err(unobserved) => Ok(unobserved.report(target, pinned)),
@@ -208,7 +209,7 @@ async fn confirm(
     pinned: Option<&Surface>,
     policy: &Policy,
     observed: &Observed,
-    progress: &Progress,
+    observer: &dyn Observer,
 ) -> Result<Option<Observed>, Unobserved> {
     if target.repeat.is_some() {
         return Ok(None);
@@ -217,7 +218,7 @@ async fn confirm(
         target,
         policy,
         pinned,
-        progress,
+        observer,
         limits: limits(target, true),
     };
     let first = &observed.captured;
@@ -256,7 +257,7 @@ struct Repeated<'a> {
     target: &'a Target,
     policy: &'a Policy,
     pinned: Option<&'a Surface>,
-    progress: &'a Progress,
+    observer: &'a dyn Observer,
     limits: Limits,
 }
 
@@ -268,18 +269,18 @@ impl Repeated<'_> {
         like: Option<&Captured>,
     ) -> Result<Captured, Unobserved> {
         let eras = match like.map(|like| like.era) {
-            None => (self.target.eras, live::recorded(self.pinned)),
+            None => (self.target.eras, boot::recorded(self.pinned)),
             Some(Era::Legacy) => (Eras::Legacy, None),
             Some(Era::Modern) => (Eras::Modern, None),
         };
-        live::observe(self.target, client, eras, &self.limits, self.progress)
+        boot::capture_once(self.target, client, eras, &self.limits, self.observer)
             .await
             .map_err(|failure| Unobserved::Failed(Box::new(failure)))
     }
 
     /// What a second capture is: of another boot, or of another connection to a server that runs already.
     fn between(&self) -> Between {
-        match self.target.reach.launch() {
+        match self.target.endpoint.launch() {
             Some(_) => Between::Boots,
             None => Between::Connections,
         }

@@ -6,7 +6,7 @@ use crate::stability::mask::{self, Mask};
 use crate::surface::{Era, Note, Surface};
 
 /// Captures a server in the eras that are asked for. `recorded` is the era of its baseline, and `once` makes one capture.
-pub(super) async fn observe(
+pub(crate) async fn capture_in_eras(
     (eras, recorded): (Eras, Option<Era>),
     masks: &[Mask],
     limits: &Limits,

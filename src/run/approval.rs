@@ -10,7 +10,7 @@ use std::process::Stdio;
 
 use base64::Engine as _;
 
-use super::compared::{self, Compared};
+use super::judge_server::{self, Compared};
 use super::plan::{Plan, today};
 use crate::baseline::Manifest;
 use crate::github::Api;
@@ -28,21 +28,21 @@ enum Base {
 }
 
 /// What is being approved, and what there is to say about how that was found out.
-pub(super) struct Approval {
-    pub(super) report: Report,
-    pub(super) notes: Vec<String>,
+pub(crate) struct Approval {
+    pub(crate) report: Report,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Where the files of the base branch can be had from.
-pub(super) struct BaseBranch<'a> {
-    pub(super) commit: &'a str,
+pub(crate) struct BaseBranch<'a> {
+    pub(crate) commit: &'a str,
     /// From the root of the repository to the current folder, with `/` at the end if it is not empty.
-    pub(super) prefix: &'a str,
-    pub(super) api: Option<&'a Api>,
+    pub(crate) prefix: &'a str,
+    pub(crate) api: Option<&'a Api>,
 }
 
 /// Compares every baseline of the plan with its state on the base branch.
-pub(super) async fn approval(
+pub(crate) async fn approval(
     plan: &Plan,
     manifests: &BTreeMap<PathBuf, Manifest>,
     policy: &Policy,
@@ -76,7 +76,7 @@ pub(super) async fn approval(
             }
         }
     }
-    compared::locate(&mut servers);
+    judge_server::locate(&mut servers);
     Approval {
         report: Report::new(Comparison::Diff, servers, Vec::new()),
         notes,
@@ -102,7 +102,7 @@ fn compare(
                 accept_with: "",
                 notes: &[],
             };
-            compared.report(policy, today())
+            compared.judge_server(policy, today())
         })
     };
     names.iter().filter_map(one).collect()
@@ -120,7 +120,7 @@ fn unknown(name: &str, problem: &str) -> ServerReport {
 }
 
 /// What blocks becomes accepted, because a maintainer said so by a label. A version that was to be raised still is.
-pub(super) fn accept(report: Report) -> Report {
+pub(crate) fn accept(report: Report) -> Report {
     let mut servers = report.servers;
     for located in servers.iter_mut().flat_map(|it| &mut it.changes) {
         if located.judged.action == Action::Block {
@@ -131,7 +131,7 @@ pub(super) fn accept(report: Report) -> Report {
 }
 
 /// Whether a change blocks that a label could accept.
-pub(super) fn has_blocking_change(report: &Report) -> bool {
+pub(crate) fn has_blocking_change(report: &Report) -> bool {
     report.changes().any(|it| it.judged.action == Action::Block)
 }
 
@@ -180,7 +180,7 @@ fn from_git(commit: &str, path: &str) -> Option<Result<Option<String>, String>> 
 }
 
 /// What a git command prints, if it succeeds.
-pub(super) fn git(args: &[&str]) -> Option<Vec<u8>> {
+pub(crate) fn git(args: &[&str]) -> Option<Vec<u8>> {
     let output = crate::git::git()
         .args(args)
         .stderr(Stdio::null())

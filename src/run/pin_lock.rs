@@ -1,15 +1,14 @@
-//! `mcp-keel pin` into the file of another tool: a ToolPin lock, or FastMCP's flat manifest.
+//! Pinning servers into the file of another tool: a ToolPin lock, or FastMCP's flat manifest.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::check_pins;
-use super::compared::finding;
-use super::pin::outcome;
+use super::judge_server::finding;
+use super::observer::Observer;
+use super::pin::PinOutcome;
 use super::plan::{Plan, Target, today};
-use super::progress::Progress;
 use super::repeat::{self, Purpose};
-use super::{Error, Exit, PinArgs, fleet, output, secrets};
+use super::{Error, check_lock, fleet, secrets};
 use crate::baseline::foreign::Foreign;
 use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
@@ -21,13 +20,13 @@ use crate::report::{Comparison, Cost, Located, Report, ServerReport, Status};
 use crate::surface::Surface;
 
 /// ToolPin's name for its lock.
-pub(super) const LOCK: &str = "mcp-lock.json";
+pub(crate) const LOCK: &str = "mcp-lock.json";
 
 /// Whether what a plan pins goes into another tool's file: one that is there already, or a lock that was asked for.
-pub(super) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
+pub(crate) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
     for target in &plan.targets {
         let path = plan.baseline_of(target);
-        if check_pins::read(&path)?.is_some() {
+        if check_lock::read(&path)?.is_some() {
             return Ok(true);
         }
         let is_lock = path.file_name().is_some_and(|name| name == LOCK);
@@ -44,19 +43,23 @@ pub(super) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
     Ok(false)
 }
 
-pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
+pub(crate) async fn pin_all(
+    plan: Plan,
+    jobs: usize,
+    observer: Arc<dyn Observer>,
+) -> Result<PinOutcome, Error> {
     let plan = Arc::new(plan);
-    let progress = Progress::start(args.report.quiet).of(plan.targets.len());
+    observer.begin(plan.targets.len());
     for target in &plan.targets {
-        check_pins::whole_definitions(target, &plan.baseline_of(target))?;
+        check_lock::whole_definitions(target, &plan.baseline_of(target))?;
     }
     let observed = {
         let plan = Arc::clone(&plan);
-        fleet::each(plan.targets.len(), args.jobs.count(), move |index, job| {
+        fleet::each(plan.targets.len(), jobs, move |index, job| {
             let (target, whole) = (&plan.targets[index], Policy::default());
-            let observed = repeat::require(target, None, &whole, Purpose::Pin, &progress);
+            let observed = repeat::require(target, None, &whole, Purpose::Pin, &*observer);
             let observed = job.run(observed);
-            progress.finished();
+            observer.finished();
             observed
         })
         .await?
@@ -77,11 +80,10 @@ pub(super) async fn run(args: &PinArgs, plan: Plan) -> Result<Exit, Error> {
             Err(error) => failed.push(error),
         }
     }
-    let report = Report::new(Comparison::Pin { written }, servers, Vec::new());
-    if !report.servers.is_empty() {
-        output::deliver(&report, &args.report)?;
-    }
-    outcome(failed)
+    Ok(PinOutcome {
+        report: Report::new(Comparison::Pin { written }, servers, Vec::new()),
+        failed,
+    })
 }
 
 fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport, bool), Error> {
@@ -93,8 +95,8 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
     };
     // From reading to writing: another entry of this file may be pinned at the same time.
     let _lock = store::lock(path)?;
-    let before = check_pins::read(path)?;
-    if before.is_none() && target.reach.http().is_some() {
+    let before = check_lock::read(path)?;
+    if before.is_none() && target.endpoint.http().is_some() {
         return Err(Error::usage(
             format!(
                 "{}: there is no lock to pin a server over HTTP in",
@@ -177,7 +179,7 @@ fn lock(
     } else {
         &target.name
     };
-    let launch = target.reach.launch();
+    let launch = target.endpoint.launch();
     // An argument can hold a secret, and a lock is committed.
     let words = launch.iter().flat_map(|it| &it.command);
     let command: Vec<String> = words.map(|word| secrets::clean(word)).collect();

@@ -1,17 +1,18 @@
-//! How a server is reached, from what was typed and what the configuration says. The one place that reads the
+//! How a server is reached, from what is asked for and what the configuration says. The one place that reads the
 //! environment for `${NAME}` and for `--proxy env`.
 
-use super::{Error, ServerArgs, secrets};
-use crate::capture::Reach;
+use super::request::ServerRequest;
+use super::{Error, secrets};
+use crate::capture::Endpoint;
 use crate::capture::http::{
-    Endpoint, Headers, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
+    Headers, HttpAddress, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
 };
 use crate::config::{HttpConfig, ServerConfig};
 use crate::launch::{LaunchSpec, sandbox};
 
 /// Refuses flags that would have no meaning, or a dangerous one, for these servers.
-pub(super) fn check_flags(
-    args: &ServerArgs,
+pub(crate) fn check_flags(
+    request: &ServerRequest,
     servers: &[(String, ServerConfig)],
 ) -> Result<(), Error> {
     let over_http: Vec<&str> = servers
@@ -20,11 +21,11 @@ pub(super) fn check_flags(
         .map(|(name, _)| name.as_str())
         .collect();
     let typed = [
-        ("--header", !args.headers.is_empty()),
-        ("--start", args.start.is_some()),
-        ("--ca", args.ca.is_some()),
-        ("--proxy", args.proxy.is_some()),
-        ("--transport", args.transport.is_some()),
+        ("--header", !request.headers.is_empty()),
+        ("--start", request.start.is_some()),
+        ("--ca", request.ca.is_some()),
+        ("--proxy", request.proxy.is_some()),
+        ("--transport", request.transport.is_some()),
     ];
     for (flag, _) in typed.into_iter().filter(|(_, typed)| *typed) {
         if over_http.is_empty() {
@@ -50,26 +51,32 @@ pub(super) fn check_flags(
 
 /// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
 /// failing server.
-pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Result<Reach, Error> {
+pub(crate) fn endpoint(
+    request: &ServerRequest,
+    name: &str,
+    server: &ServerConfig,
+) -> Result<Endpoint, Error> {
     let given = server.values.iter();
     secrets::learn(given.map(|(name, value)| (name.as_str(), value.as_str())));
     let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
     let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
         command.extend(server.args.iter().cloned());
         let mut env = server.env.clone();
-        env.extend(args.env.iter().cloned());
+        env.extend(request.env.iter().cloned());
         secrets::learn(
             env.iter()
                 .map(|(name, value)| (name.as_str(), value.as_str())),
         );
         let mut pass_env = server.pass_env.clone();
-        pass_env.extend(args.pass_env.iter().cloned());
+        pass_env.extend(request.pass_env.iter().cloned());
         let launch = LaunchSpec {
             command,
             cwd: server.cwd.clone(),
             env,
             pass_env,
-            sandbox: args.sandbox.with(server.sandbox, server.sandbox_required),
+            sandbox: request
+                .sandbox
+                .with(server.sandbox, server.sandbox_required),
         };
         launch
             .verify(crate::own_env::vars())
@@ -77,14 +84,14 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         Ok(launch)
     };
     let Some(http) = &server.http else {
-        return Ok(Reach::Stdio(launch(server.command.clone())?));
+        return Ok(Endpoint::Stdio(launch(server.command.clone())?));
     };
     let variable = |name: &str| {
         let given = server.values.get(name).cloned();
         given.or_else(|| variable(name))
     };
-    let url = Endpoint::new(&http.url, &variable).map_err(wrong)?;
-    let typed = args
+    let url = HttpAddress::new(&http.url, &variable).map_err(wrong)?;
+    let typed = request
         .headers
         .iter()
         .map(|it| header_line(it))
@@ -96,7 +103,7 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         .map(|(name, value)| (name.as_str(), value));
     let typed = typed.iter().map(|(name, value)| (name.as_str(), value));
     let headers = Headers::new(configured.chain(typed), &variable).map_err(wrong)?;
-    let proxy = match (&args.proxy, &http.proxy) {
+    let proxy = match (&request.proxy, &http.proxy) {
         (Some(typed), _) => Some(Template::new(typed)),
         (None, configured) => configured.clone(),
     };
@@ -104,7 +111,7 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         Some(proxy) => Proxy::new(&proxy, &url, &variable).map_err(wrong)?,
         None => None,
     };
-    let start = match &args.start {
+    let start = match &request.start {
         Some(typed) => split(typed)?,
         None => http.start.clone(),
     };
@@ -124,13 +131,16 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
             "use --sandbox fs, or check it over stdio",
         ));
     }
-    if start.is_none() && !(args.env.is_empty() && args.pass_env.is_empty()) && args.url.is_some() {
+    if start.is_none()
+        && !(request.env.is_empty() && request.pass_env.is_empty())
+        && request.url.is_some()
+    {
         return Err(Error::usage(
             "--env and --pass-env are for a server that is started, and nothing is started",
             "give the command that starts it with --start",
         ));
     }
-    let ca = args.ca.clone().or_else(|| http.ca.clone());
+    let ca = request.ca.clone().or_else(|| http.ca.clone());
     if let Some(ca) = &ca {
         certificates(ca).map_err(wrong)?;
     }
@@ -140,16 +150,16 @@ pub(super) fn reach(args: &ServerArgs, name: &str, server: &ServerConfig) -> Res
         start,
         ca,
         proxy,
-        transport: args.transport.unwrap_or(http.transport),
+        transport: request.transport.unwrap_or(http.transport),
     };
     let filled = spec.secrets();
     secrets::learn(filled.iter().map(|value| ("HEADER_SECRET", value.as_str())));
-    Ok(Reach::Http(Box::new(spec)))
+    Ok(Endpoint::Http(Box::new(spec)))
 }
 
 /// The server at an address that was typed. Headers and the like of the configuration belong to the address that stands
 /// there, so nothing of them counts here.
-pub(super) fn typed(url: &str) -> HttpConfig {
+pub(crate) fn typed(url: &str) -> HttpConfig {
     HttpConfig::of(url)
 }
 
@@ -164,6 +174,6 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
 }
 
 /// A variable of our environment.
-pub(super) fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     crate::own_env::var(name)?.into_string().ok()
 }

@@ -1,0 +1,106 @@
+//! What somebody asks of a run, however they said it: flags, inputs of the action, another program. What is not set is left
+//! to the configuration, and then to the defaults.
+
+use std::path::PathBuf;
+
+use super::shards::Part;
+use crate::capture::Eras;
+use crate::capture::http::HttpTransport;
+use crate::config::foreign;
+use crate::judgement::Exposure;
+use crate::launch::sandbox::{Level, Sandbox};
+use crate::policy::{Enforcement, FailOn, Policy, Unknown};
+
+/// Which servers, and how they are started or reached.
+#[derive(Default)]
+pub(crate) struct ServerRequest {
+    /// Names of servers, or with a command or an address the name to use for it.
+    pub(crate) servers: Vec<String>,
+    pub(crate) command: Vec<String>,
+    pub(crate) config: Option<PathBuf>,
+    /// Files of clients and registries to take the servers from.
+    pub(crate) from: Vec<PathBuf>,
+    pub(crate) from_format: Option<foreign::Format>,
+    /// What a client would ask its user for.
+    pub(crate) inputs: Vec<(String, String)>,
+    pub(crate) baseline: Option<PathBuf>,
+    pub(crate) env: Vec<(String, String)>,
+    pub(crate) pass_env: Vec<String>,
+    pub(crate) url: Option<String>,
+    pub(crate) headers: Vec<String>,
+    /// The command that starts the server at `url`, as for a shell.
+    pub(crate) start: Option<String>,
+    pub(crate) ca: Option<PathBuf>,
+    pub(crate) proxy: Option<String>,
+    pub(crate) transport: Option<HttpTransport>,
+    /// In seconds.
+    pub(crate) timeout: Option<u64>,
+    pub(crate) era: Option<Eras>,
+    pub(crate) repeat: Option<u8>,
+    /// In seconds.
+    pub(crate) settle: Option<u64>,
+    pub(crate) client: Option<String>,
+    pub(crate) capabilities: Option<Vec<String>>,
+    pub(crate) sandbox: SandboxRequest,
+}
+
+/// What a server may touch.
+#[derive(Default)]
+pub(crate) struct SandboxRequest {
+    pub(crate) level: Option<Level>,
+    pub(crate) required: bool,
+    /// The level that the workflow asks for, which a configuration in a pull request can raise but not lower.
+    pub(crate) at_least: Level,
+}
+
+impl SandboxRequest {
+    /// The sandbox of a server, with what the configuration says.
+    pub(crate) fn with(&self, configured: Option<Level>, required: bool) -> Sandbox {
+        Sandbox {
+            level: self
+                .level
+                .or(configured)
+                .unwrap_or_default()
+                .max(self.at_least),
+            required: self.required || required,
+            unwatched: false,
+        }
+    }
+}
+
+/// What fails.
+#[derive(Default)]
+pub(crate) struct PolicyRequest {
+    pub(crate) fail_on: Option<FailOn>,
+    pub(crate) fail_on_exposure: Option<Exposure>,
+    pub(crate) enforcement: Option<Enforcement>,
+    pub(crate) unknown: Option<Unknown>,
+}
+
+impl PolicyRequest {
+    /// Changes the policy of the configuration to what is asked for.
+    pub(crate) fn apply(&self, policy: &mut Policy) {
+        if let Some(enforcement) = self.enforcement {
+            policy.enforcement = enforcement;
+            // An audit that is asked for beside the configuration means all of it.
+            policy.unknown = None;
+        }
+        if self.unknown.is_some() {
+            policy.unknown = self.unknown;
+        }
+        if let Some(fail_on) = self.fail_on {
+            policy.fail_on = fail_on;
+        }
+        if let Some(exposure) = self.fail_on_exposure {
+            policy.fail_on_exposure = exposure;
+        }
+    }
+}
+
+/// Which part of a run.
+#[derive(Default)]
+pub(crate) struct ShardRequest {
+    pub(crate) part: Option<Part>,
+    /// A file that says how long servers took.
+    pub(crate) timings: Option<PathBuf>,
+}
