@@ -38,21 +38,23 @@ pub mod scan;
 
 pub mod verify;
 
-pub mod release;
-
-pub mod baseline;
-
-pub mod source;
-
 pub mod provider;
 
 pub mod schema;
 
 pub mod drift;
 
-pub mod stability;
-
 pub mod policy;
+
+pub mod interop;
+
+pub mod release;
+
+pub mod baseline;
+
+pub mod source;
+
+pub mod stability;
 
 pub mod config;
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use super::render::{Entry, entry_digest, integrity, render_entries};
 use super::{BaselineError, MANIFEST_VERSION};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
-use crate::fingerprint::{fastmcp, hangar, keel};
+use crate::fingerprint::keel;
+use crate::interop::digest::stored;
 use crate::release::Release;
 use crate::surface::{ClientProfile, Component, Kind, Scope, Surface, component_key};
 use crate::verify::launched::LaunchLink;
@@ -317,22 +318,20 @@ impl Reader<'_> {
             return Err(self.edited(document, &fingerprint_at, &named, what));
         }
         let digests_at = format!("{at}/digests");
-        let facets = keel::facets(&component);
+        let ours = keel::facets(&component).into_iter();
+        let expected: Vec<(&str, String)> = ours
+            .map(|(facet, digest)| (facet, digest.tagged()))
+            .chain(stored(&component))
+            .collect();
         let digests = entry.get("digests");
         let digests = self.as_object(document, &digests_at, digests, "`digests`")?;
         for (facet, found) in digests.iter() {
             let facet = facet.to_string_lossy();
-            let expected = match facet {
-                "fastmcp" => fastmcp::digest(&component, &[])
-                    .ok()
-                    .map(|digest| digest.hex()),
-                "hangar" => hangar::digest(&component).ok().map(|digest| digest.hex()),
-                _ => facets
-                    .iter()
-                    .find(|(name, _)| *name == facet)
-                    .map(|(_, digest)| digest.tagged()),
-            };
-            if expected.is_none() || found.as_str() != expected.as_deref() {
+            let expected = expected
+                .iter()
+                .find(|(name, _)| *name == facet)
+                .map(|(_, digest)| digest);
+            if expected.is_none() || found.as_str() != expected.map(String::as_str) {
                 let what = format!("its digest `{facet}` does not match its definition");
                 let place = pointer::join(&digests_at, facet);
                 return Err(self.edited(document, &place, &named, &what));

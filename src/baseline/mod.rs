@@ -4,10 +4,8 @@
 //! - **Trusted only when whole**: reading verifies every digest and the integrity of the manifest, and an error
 //!   names the line and the entry ([`Manifest::parse`]).
 //! - **Written whole or not at all**, and writing one server leaves the others byte for byte ([`store`]).
-//! - **Other tools' files are read as those tools read them** ([`foreign`]).
 
 mod error;
-pub mod foreign;
 mod manifest;
 mod render;
 pub mod store;

@@ -6,7 +6,8 @@ use base64::Engine as _;
 
 use super::MANIFEST_VERSION;
 use crate::canonical::{Json, Object, Text, to_canonical, write_pretty_at};
-use crate::fingerprint::{Digest, fastmcp, hangar, keel};
+use crate::fingerprint::{Digest, keel};
+use crate::interop::digest::stored;
 use crate::release::Release;
 use crate::surface::{Component, Kind, Surface};
 use crate::verify::launched::LaunchLink;
@@ -85,13 +86,8 @@ fn component_entry(component: &Component) -> Json {
     }
     // The digests of other tools, as those print them, so that they can be compared. A tool that one of them refuses
     // has none there.
-    if component.kind == Kind::Tool {
-        if let Ok(digest) = fastmcp::digest(component, &[]) {
-            digests.push("fastmcp", Json::string(digest.hex()));
-        }
-        if let Ok(digest) = hangar::digest(component) {
-            digests.push("hangar", Json::string(digest.hex()));
-        }
+    for (scheme, hex) in stored(component) {
+        digests.push(scheme, Json::string(hex));
     }
     Json::object([
         (

@@ -8,17 +8,15 @@
 //! - **Reading is bounded**: depth and number of values are limited ([`reader::MAX_DEPTH`], [`reader::MAX_VALUES`]), and
 //!   an error names line and column.
 //! - **Each canonical form is one function**: [`to_canonical`] (ours), [`jcs::to_string`] (RFC 8785 to the
-//!   letter), [`python::dumps`] (CPython's `json.dumps`), [`toolpin::to_string`] (ToolPin's), [`to_pretty`] and [`to_compact`] (as sent).
+//!   letter), [`python::dumps`] (CPython's `json.dumps`), [`to_pretty`] and [`to_compact`] (as sent).
 
 pub mod jcs;
-pub mod locale;
 mod number;
 pub mod pointer;
 pub mod python;
 pub mod reader;
 mod text;
-pub mod toolpin;
-mod writer;
+pub(crate) mod writer;
 
 use std::collections::BTreeMap;
 

@@ -83,7 +83,7 @@ pub fn write_pretty_at(out: &mut String, value: &Json, level: usize) {
 
 /// Which characters of a string are written as escapes, beyond those that JSON demands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Escape {
+pub(crate) enum Escape {
     /// None: RFC 8785 and `JSON.stringify`.
     Needed,
     /// Those that are invisible or change how the text around them looks.
@@ -129,7 +129,7 @@ pub fn is_unseen(character: char) -> bool {
         || u32::from(character) & 0xfffe == 0xfffe
 }
 
-pub(super) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
+pub(crate) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
     match value {
         Json::Null => out.push_str("null"),
         Json::Bool(true) => out.push_str("true"),
@@ -141,7 +141,7 @@ pub(super) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
     }
 }
 
-pub(super) fn write_string(out: &mut String, text: &Text, escape: Escape) {
+pub(crate) fn write_string(out: &mut String, text: &Text, escape: Escape) {
     out.push('"');
     if let Some(text) = text.as_str() {
         // Most of a text needs no escape, and is copied as it stands.
@@ -200,7 +200,7 @@ fn write_unit(out: &mut String, unit: u16) {
 }
 
 /// Writes `open`, the items separated by commas, `close`.
-pub(super) fn sequence<T>(
+pub(crate) fn sequence<T>(
     out: &mut String,
     open: char,
     close: char,

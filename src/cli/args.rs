@@ -321,11 +321,11 @@ pub(super) struct FingerprintArgs {
     /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) source: String,
     /// The digest scheme
-    #[arg(long, default_value = "keel", value_parser = value_parsers::keyword::<crate::fingerprint::Profile>(crate::fingerprint::Profile::ALL, crate::fingerprint::Profile::word))]
-    pub(super) profile: crate::fingerprint::Profile,
+    #[arg(long, default_value = "keel", value_parser = value_parsers::keyword::<crate::interop::Profile>(crate::interop::Profile::ALL, crate::interop::Profile::word))]
+    pub(super) profile: crate::interop::Profile,
     /// Members that the fastmcp profile covers beside the key and inputSchema
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parsers::keyword::<crate::fingerprint::fastmcp::Field>(crate::fingerprint::fastmcp::Field::ALL, crate::fingerprint::fastmcp::Field::word))]
-    pub(super) fields: Vec<crate::fingerprint::fastmcp::Field>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value_parsers::keyword::<crate::interop::fastmcp::Field>(crate::interop::fastmcp::Field::ALL, crate::interop::fastmcp::Field::word))]
+    pub(super) fields: Vec<crate::interop::fastmcp::Field>,
     /// Of a source with several servers, this one
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
@@ -425,8 +425,8 @@ pub(super) struct ChainArgs {
     #[arg(required = true, value_name = "FILE")]
     pub(super) files: Vec<PathBuf>,
     /// What the digest of a link covers of a file [default: whichever of the two the chain was made with]
-    #[arg(long, value_name = "VARIANT", value_parser = value_parsers::keyword::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
-    pub(super) variant: Option<crate::verify::chain::Variant>,
+    #[arg(long, value_name = "VARIANT", value_parser = value_parsers::keyword::<crate::interop::kiwi::Variant>(crate::interop::kiwi::Variant::ALL, crate::interop::kiwi::Variant::word))]
+    pub(super) variant: Option<crate::interop::kiwi::Variant>,
     /// A chain that does not end in a primitive fails (freeze is always so, unless --lenient)
     #[arg(long, conflicts_with = "lenient")]
     pub(super) strict: bool,
@@ -449,8 +449,8 @@ pub(super) struct IntegrityArgs {
     /// JSON or YAML with tool_id, version, manifest and files
     pub(super) file: PathBuf,
     /// What the digest covers of a file
-    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = value_parsers::keyword::<crate::verify::chain::Variant>(crate::verify::chain::Variant::ALL, crate::verify::chain::Variant::word))]
-    pub(super) variant: crate::verify::chain::Variant,
+    #[arg(long, value_name = "VARIANT", default_value = "current", value_parser = value_parsers::keyword::<crate::interop::kiwi::Variant>(crate::interop::kiwi::Variant::ALL, crate::interop::kiwi::Variant::word))]
+    pub(super) variant: crate::interop::kiwi::Variant,
     /// The digest is the same text in both formats
     #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
     pub(super) format: TextOrJson,

@@ -6,14 +6,14 @@ use super::args::{ChainArgs, ChainCommand, FreezeArgs, IntegrityArgs, TextOrJson
 use super::output;
 use crate::baseline::store;
 use crate::canonical::Json;
+use crate::interop::kiwi::disk::{self, DiskError, Found};
+use crate::interop::kiwi::lockfile::{Lockfile, chain_hash};
+use crate::interop::kiwi::{
+    Link, Mode, Variant, document_integrity, integrity, short, validate, verify,
+};
 use crate::policy::Date;
 use crate::report::escape;
 use crate::run::{Error, Exit};
-use crate::verify::chain::disk::{self, DiskError, Found};
-use crate::verify::chain::lockfile::{Lockfile, chain_hash};
-use crate::verify::chain::{
-    Link, Mode, Variant, document_integrity, integrity, short, validate, verify,
-};
 
 pub(super) fn run(command: ChainCommand) -> Result<Exit, Error> {
     match command {

@@ -1,74 +1,28 @@
 //! `mcp-keel demo`: the real pipeline on a server that is part of this program.
 
-use std::path::Path;
-
 use super::args::{DemoArgs, Edition, Format};
 use super::output;
 use super::progress::Progress;
-use crate::baseline::Manifest;
-use crate::capture::{Endpoint, Eras, Limits};
 use crate::demo;
-use crate::launch::LaunchSpec;
-use crate::policy::Policy;
-use crate::release::Release;
-use crate::report::{Comparison, Report};
-use crate::run::judge_server::Compared;
-use crate::run::plan::today;
-use crate::run::{Error, Exit, boot};
-
-const SERVER: &str = "weather";
+use crate::run::demo::check_demo;
+use crate::run::{Error, Exit};
 
 pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     if let Some(edition) = args.serve {
         return serve(edition).await;
     }
-    let manifest = Manifest::parse(Path::new("mcp-baseline.json"), demo::BASELINE.to_owned())?;
     let program = std::env::current_exe().map_err(|error| {
         Error::usage(
             format!("cannot find this program itself: {error}"),
             "run it by its full path",
         )
     })?;
-    let launch = LaunchSpec {
-        command: vec![
-            program.to_string_lossy().into_owned(),
-            "demo".into(),
-            "--serve".into(),
-            "drifted".into(),
-        ],
-        cwd: None,
-        env: Default::default(),
-        pass_env: Default::default(),
-        sandbox: Default::default(),
-    };
-    let pinned = manifest.servers().get(SERVER);
-    let client = pinned
-        .map(|pinned| pinned.surface.client.clone())
-        .unwrap_or_default();
+    let program = program.to_string_lossy().into_owned();
+    let command = [&program, "demo", "--serve", "drifted"].map(str::to_owned);
     let progress = Progress::start(args.report.quiet);
-    let endpoint = Endpoint::Stdio(launch);
-    let eras = (
-        Eras::Auto,
-        boot::recorded(pinned.map(|pinned| &pinned.surface)),
-    );
-    let limits = Limits::default();
-    let captured = boot::boot((SERVER, &[]), &endpoint, &client, eras, &limits, &progress).await;
+    let report = check_demo(command.into(), &progress).await;
     drop(progress);
-    let captured = captured.map_err(|failure| boot::not_captured(SERVER, failure))?;
-    let release = Release::of_server(&captured.surface);
-    let compared = Compared {
-        name: SERVER,
-        old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-        new: Some((&captured.surface, &release)),
-        manifest: Some(&manifest),
-        accept_with: "mcp-keel pin weather",
-        notes: &[],
-    };
-    let report = Report::new(
-        Comparison::Check,
-        vec![compared.judge_server(&Policy::default(), today())],
-        Vec::new(),
-    );
+    let report = report?;
     if args.report.format == Format::Terminal && !args.report.quiet {
         output::print(demo::INTRODUCTION)?;
     }

@@ -4,19 +4,18 @@ use super::args::{FingerprintArgs, JsonOnly};
 use super::output;
 use super::progress::Progress;
 use crate::canonical::{Json, Object, Text};
-use crate::fingerprint::{Profile, manifest};
 use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 
 pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
     let JsonOnly::Json = args.format;
-    if !args.fields.is_empty() && args.profile != Profile::FastMcp {
+    if !args.fields.is_empty() && !args.profile.takes_fields() {
         return Err(Error::usage(
             "--fields belongs to --profile fastmcp",
             format!("what the {} profile covers is fixed", args.profile),
         ));
     }
-    let dialect = if args.profile.is_python() {
+    let dialect = if args.profile.is_python {
         Dialect::Python
     } else {
         Dialect::Json
@@ -29,12 +28,15 @@ pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
     )
     .await?;
     let surface = sources::one(surfaces, args.server.as_deref(), &args.source)?;
-    let digests = manifest(&surface, args.profile, &args.fields).map_err(|refusal| {
-        Error::usage(
-            format!("{}: {refusal}", args.source),
-            format!("the {} profile has no digest for such a tool", args.profile),
-        )
-    })?;
+    let digests = args
+        .profile
+        .manifest(&surface, &args.fields)
+        .map_err(|refusal| {
+            Error::usage(
+                format!("{}: {refusal}", args.source),
+                format!("the {} profile has no digest for such a tool", args.profile),
+            )
+        })?;
     let object: Object = digests
         .into_iter()
         .map(|(key, hex)| (Text::from(key), Json::string(hex)))

@@ -4,9 +4,10 @@ use super::args::{ScanArgs, ScanProfile, TextOrJson};
 use super::output;
 use super::progress::Progress;
 use crate::canonical::Json;
+use crate::interop::toolpin;
 use crate::report::escape;
 use crate::run::{Error, Exit, sources};
-use crate::scan::{Severity, keel, toolpin};
+use crate::scan::{Severity, keel};
 use crate::source::Dialect;
 
 /// A finding of either profile.
@@ -36,7 +37,7 @@ pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
                 message: finding.message,
             })
             .collect(),
-        ScanProfile::ToolPin => toolpin::scan(&surface)
+        ScanProfile::ToolPin => toolpin::scan::scan(&surface)
             .into_iter()
             .map(|finding| Line {
                 code: finding.code,

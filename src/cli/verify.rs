@@ -4,12 +4,12 @@ use super::args::{Color, TextOrJson, VerifyArgs};
 use super::output::{self, Notes};
 use crate::baseline::{BaselineError, store};
 use crate::canonical::Json;
+use crate::interop::jp::{Verified, VerifyError};
 use crate::policy::{Action, Policy, verdict};
 use crate::report::{Finding, escape};
 use crate::run::judge_server::finding;
 use crate::run::plan::{Target, resolve};
 use crate::run::{Error, Exit};
-use crate::verify::checksum::{Verified, VerifyError};
 
 /// What was found about one server.
 struct Outcome<'a> {

@@ -18,13 +18,14 @@ use node::{Node, Source};
 
 use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
+use crate::interop::jp::{Expected, Kind, Verify};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
 use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
 use crate::stability::mask::Mask;
-use crate::verify::checksum::{Algorithm, Expected, Kind, Verify};
+use crate::verify::bytes::Algorithm;
 use crate::verify::launched::Digests;
 
 pub use client::ClientChoice;

@@ -7,7 +7,7 @@ use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::Exposure;
 use crate::surface::{Component, Kind};
 
-pub(super) fn added(component: &Component) -> Change {
+pub(crate) fn added(component: &Component) -> Change {
     let (rule, exposure) = match component.kind {
         Kind::Tool => ("tool-added", tool::exposure_of_new(&component.definition)),
         Kind::Prompt => ("prompt-added", Exposure::Medium),

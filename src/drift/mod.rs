@@ -4,10 +4,9 @@
 //! `unclassified-change`, never silence; a surface compared with itself yields nothing. Pure: no I/O, no clock.
 
 pub mod catalogue;
-mod component;
+pub(crate) mod component;
 mod era;
 pub(crate) mod located;
-pub mod pinned;
 mod prompt;
 mod provider;
 mod rename;

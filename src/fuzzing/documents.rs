@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::baseline::foreign::targets::{self, Probe, Subject};
-use crate::baseline::foreign::toolpin::DriftOptions;
-use crate::baseline::foreign::{Foreign, lock_v1};
 use crate::baseline::{Manifest, render, server_entry};
 use crate::canonical::reader::{MAX_DEPTH, parse_python};
 use crate::canonical::{Json, parse, to_canonical};
 use crate::config::{Config, ConfigError};
+use crate::interop::kiwi::lockfile::Lockfile;
+use crate::interop::kiwi::{self as chain, Mode, Variant, disk, yaml};
+use crate::interop::toolpin::lock::DriftOptions;
+use crate::interop::toolpin::targets::{self, Probe, Subject};
+use crate::interop::{Contents, lock_v1};
 use crate::policy::Date;
 use crate::release::Release;
 use crate::source::from_document;
 use crate::surface::Surface;
-use crate::verify::chain::lockfile::Lockfile;
-use crate::verify::chain::{self, Mode, Variant, disk, yaml};
 
 const PATH: &str = "mcp-baseline.json";
 
@@ -113,8 +113,8 @@ pub fn locks(input: &[u8]) {
         return;
     };
     of_chain(&document);
-    match Foreign::recognise(&document, "mcp.lock") {
-        Some(Ok(Foreign::ToolPin(lock))) => {
+    match Contents::recognise(&document, "mcp.lock") {
+        Some(Ok(Contents::ToolPin(lock))) => {
             let _ = lock.digest();
             for (_, plan) in &lock.entries {
                 let _ = (
@@ -138,13 +138,13 @@ pub fn locks(input: &[u8]) {
                 }
             }
         }
-        Some(Ok(Foreign::LockV1(lock))) => {
+        Some(Ok(Contents::LockV1(lock))) => {
             let _ = (lock.digest(), lock.violations());
             for entry in lock.entries() {
                 let _ = lock_v1::entry_integrity(entry);
             }
         }
-        Some(Ok(Foreign::Hangar(servers))) => {
+        Some(Ok(Contents::Hangar(servers))) => {
             for pins in servers.values() {
                 let observed = pins.tools.iter().filter_map(|(tool, pins)| {
                     let pin = pins.iter().next()?;
@@ -155,7 +155,7 @@ pub fn locks(input: &[u8]) {
                 assert!(drift.is_empty(), "pins drift from themselves: {drift:?}");
             }
         }
-        Some(Ok(Foreign::FastMcp(manifest))) => {
+        Some(Ok(Contents::FastMcp(manifest))) => {
             let _ = manifest.drift(&[]);
         }
         Some(Err(_)) | None => {}

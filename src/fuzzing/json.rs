@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::canonical::python::{self, NonFinite};
 use crate::canonical::reader::{MAX_DEPTH, Problem, parse_python};
 use crate::canonical::{
-    Json, jcs, parse, parse_document, parse_str, to_canonical, to_compact, to_pretty, toolpin,
+    Json, jcs, parse, parse_document, parse_str, to_canonical, to_compact, to_pretty,
 };
 
 /// What is read is written back equal; canonical forms are fixed points; where `serde_json` reads a text too, it reads
@@ -77,7 +77,7 @@ fn writers(value: &Json) {
             assert_eq!(python::dumps(&again, non_finite).as_ref(), Ok(&text));
         }
     }
-    let _ = toolpin::to_string(value);
+    let _ = crate::interop::toolpin::canonical::to_string(value);
 }
 
 fn depth(value: &Json) -> usize {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::halves;
-use crate::baseline::foreign::{hangar, targets};
 use crate::canonical::parse;
 use crate::github::api::encoded;
 use crate::github::{Context, files};
+use crate::interop::hangar;
+use crate::interop::toolpin::targets;
 use crate::judgement::Level;
 use crate::policy::{Bump, Date, Moved, check_version};
 use crate::release::VersionSource;

@@ -12,7 +12,6 @@
 //! `enforcement`. Pure: today's date is an argument.
 
 mod acceptance;
-pub mod hangar;
 mod version;
 
 use std::collections::BTreeMap;

@@ -9,16 +9,75 @@ use crate::stability::environment::{self, Facts};
 use crate::stability::mask::{self, Mask};
 use crate::surface::{ClientProfile, Era, Surface};
 
-/// Captures a server of the plan once. What its masks leave out is out of the surface, and what they missed is noted.
+/// A server that is to be booted, and how it is asked.
+pub(crate) struct LiveServer<'a> {
+    /// Its name in progress and messages.
+    pub(crate) name: &'a str,
+    pub(crate) endpoint: &'a Endpoint,
+    /// Texts that are left out where two eras are compared.
+    pub(crate) masks: &'a [Mask],
+    /// The client that it sees.
+    pub(crate) client: ClientProfile,
+    /// The eras of the protocol that are asked for.
+    pub(crate) eras: Eras,
+    /// The era that its baseline records.
+    pub(crate) recorded: Option<Era>,
+    pub(crate) limits: Limits,
+}
+
+impl<'a> LiveServer<'a> {
+    /// A server about which nothing else is said.
+    pub(crate) fn new(name: &'a str, endpoint: &'a Endpoint) -> Self {
+        Self {
+            name,
+            endpoint,
+            masks: &[],
+            client: ClientProfile::default(),
+            eras: Eras::Auto,
+            recorded: None,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Starts or reaches a server and captures it, in each era that is asked for. Every live server of every command goes
+/// through here; what it says has no secret of ours in it afterwards.
+pub(crate) async fn boot(
+    server: &LiveServer<'_>,
+    observer: &dyn Observer,
+) -> Result<Captured, CaptureFailure> {
+    let stage = |stage| observer.stage(server.name, stage);
+    let secrets = secrets::known();
+    let once = async |order: Order, limits: &Limits| {
+        let mut outcome = capture(server.endpoint, &server.client, order, limits, &stage).await;
+        match &mut outcome {
+            Ok(captured) => captured.redact(&secrets),
+            Err(failure) => failure.redact(&secrets),
+        }
+        outcome
+    };
+    let eras = (server.eras, server.recorded);
+    eras::capture_in_eras(eras, server.masks, &server.limits, once).await
+}
+
+/// Boots a server of the plan once. What its masks leave out is out of the surface, and what they missed is noted.
 pub(crate) async fn capture_once(
     target: &Target,
     client: &ClientProfile,
-    eras: (Eras, Option<Era>),
+    (eras, recorded): (Eras, Option<Era>),
     limits: &Limits,
     observer: &dyn Observer,
 ) -> Result<Captured, CaptureFailure> {
-    let name = (target.name.as_str(), target.masks.as_slice());
-    let mut captured = boot(name, &target.endpoint, client, eras, limits, observer).await?;
+    let server = LiveServer {
+        name: &target.name,
+        endpoint: &target.endpoint,
+        masks: &target.masks,
+        client: client.clone(),
+        eras,
+        recorded,
+        limits: limits.clone(),
+    };
+    let mut captured = boot(&server, observer).await?;
     let surface = &mut captured.surface;
     let applied = mask::apply(&target.masks, surface);
     surface.notes.extend(applied.unused(&target.masks));
@@ -29,28 +88,6 @@ pub(crate) async fn capture_once(
         mask::apply(&target.masks, again);
     }
     Ok(captured)
-}
-
-/// Captures a server that no plan need know of. `eras` are those asked for, and the one that its baseline records.
-pub(crate) async fn boot(
-    (name, masks): (&str, &[Mask]),
-    endpoint: &Endpoint,
-    client: &ClientProfile,
-    eras: (Eras, Option<Era>),
-    limits: &Limits,
-    observer: &dyn Observer,
-) -> Result<Captured, CaptureFailure> {
-    let stage = |stage| observer.stage(name, stage);
-    let secrets = secrets::known();
-    let once = async |order: Order, limits: &Limits| {
-        let mut outcome = capture(endpoint, client, order, limits, &stage).await;
-        match &mut outcome {
-            Ok(captured) => captured.redact(&secrets),
-            Err(failure) => failure.redact(&secrets),
-        }
-        outcome
-    };
-    eras::capture_in_eras(eras, masks, limits, once).await
 }
 
 /// The era of a baseline, where it says so.

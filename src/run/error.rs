@@ -2,6 +2,7 @@
 
 use crate::baseline::BaselineError;
 use crate::config::ConfigError;
+use crate::interop::{InteropError, NotALock};
 use crate::policy::Verdict;
 use crate::report::escape;
 use crate::source::SourceError;
@@ -113,6 +114,18 @@ impl From<ConfigError> for Error {
 impl From<BaselineError> for Error {
     fn from(error: BaselineError) -> Self {
         Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<InteropError> for Error {
+    fn from(error: InteropError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<NotALock> for Error {
+    fn from(error: NotALock) -> Self {
+        Self::usage(error.problem, error.help)
     }
 }
 

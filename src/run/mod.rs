@@ -12,6 +12,7 @@ pub(crate) mod approval;
 pub(crate) mod boot;
 pub(crate) mod check;
 pub(crate) mod check_lock;
+pub(crate) mod demo;
 pub(crate) mod endpoint;
 pub(crate) mod eras;
 mod error;

@@ -39,7 +39,7 @@ pub(crate) async fn pin(
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
     if request.lock && request.server.baseline.is_none() {
-        request.server.baseline = Some(pin_lock::LOCK.into());
+        request.server.baseline = Some(crate::interop::toolpin::FILE_NAME.into());
     }
     let mut plan = plan(&request.server, None, &*observer)?;
     if pin_lock::is_foreign(&plan, request.lock)? {

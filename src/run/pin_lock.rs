@@ -9,34 +9,30 @@ use super::pin::PinOutcome;
 use super::plan::{Plan, Target, today};
 use super::repeat::{self, Purpose};
 use super::{Error, check_lock, fleet, secrets};
-use crate::baseline::foreign::Foreign;
-use crate::baseline::foreign::toolpin_write::{Server, relock};
 use crate::baseline::store;
-use crate::canonical::{Json, Object, Text, parse, to_pretty};
-use crate::drift::pinned;
-use crate::fingerprint::{Profile, manifest};
+use crate::interop::compare::Placed;
+use crate::interop::toolpin::FILE_NAME;
+use crate::interop::toolpin::write::Server;
+use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy, check_version};
 use crate::report::{Comparison, Cost, Located, Report, ServerReport, Status};
 use crate::surface::Surface;
-
-/// ToolPin's name for its lock.
-pub(crate) const LOCK: &str = "mcp-lock.json";
 
 /// Whether what a plan pins goes into another tool's file: one that is there already, or a lock that was asked for.
 pub(crate) fn is_foreign(plan: &Plan, lock: bool) -> Result<bool, Error> {
     for target in &plan.targets {
         let path = plan.baseline_of(target);
-        if check_lock::read(&path)?.is_some() {
+        if Lock::read(&path)?.is_some() {
             return Ok(true);
         }
-        let is_lock = path.file_name().is_some_and(|name| name == LOCK);
+        let is_lock = path.file_name().is_some_and(|name| name == FILE_NAME);
         if !path.exists() && (lock || is_lock) {
             return Ok(true);
         }
         if lock {
             return Err(Error::usage(
                 format!("{} is not a ToolPin lock", path.display()),
-                format!("name one: --baseline {LOCK}"),
+                format!("name one: --baseline {FILE_NAME}"),
             ));
         }
     }
@@ -87,15 +83,9 @@ pub(crate) async fn pin_all(
 }
 
 fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport, bool), Error> {
-    let refused = |error: &dyn std::fmt::Display| {
-        Error::usage(
-            format!("{}: {error}", path.display()),
-            "the convention of this file has no digest for such a tool",
-        )
-    };
     // From reading to writing: another entry of this file may be pinned at the same time.
     let _lock = store::lock(path)?;
-    let before = check_lock::read(path)?;
+    let before = Lock::read(path)?;
     if before.is_none() && target.endpoint.http().is_some() {
         return Err(Error::usage(
             format!(
@@ -105,75 +95,6 @@ fn pin(target: &Target, path: &Path, surface: &Surface) -> Result<(ServerReport,
             "let ToolPin write it first, then pin into it; or pin into a baseline of our own: leave out --format",
         ));
     }
-    let mut changes = Vec::new();
-    let text = match before.as_ref().map(|file| &file.pins) {
-        None => Some(lock(None, &[], target, surface).map_err(|error| refused(&error))?),
-        Some(Foreign::ToolPin(lock_of)) => {
-            let keys: Vec<String> = lock_of
-                .entries
-                .iter()
-                .filter(|(key, plan)| {
-                    *key == *target.name
-                        || *target.name == *plan.name.to_string_lossy()
-                        || target.is_unnamed()
-                })
-                .map(|(key, _)| key.to_string_lossy().to_owned())
-                .collect();
-            for (key, plan) in &lock_of.entries {
-                let key = key.to_string_lossy();
-                if keys.iter().any(|it| it == key) {
-                    changes.extend(
-                        pinned::toolpin(key, plan, surface).map_err(|error| refused(&error))?,
-                    );
-                }
-            }
-            let document = crate::bounded::read(path)
-                .ok()
-                .and_then(|bytes| parse(&bytes).ok());
-            // What is pinned already is not written again: a lock states times, and they would be all that changed.
-            if !keys.is_empty() && changes.is_empty() {
-                None
-            } else {
-                Some(
-                    lock(document.as_ref(), &keys, target, surface)
-                        .map_err(|error| refused(&error))?,
-                )
-            }
-        }
-        Some(Foreign::FastMcp(pins)) => {
-            changes = pinned::fastmcp(pins, surface).map_err(|error| refused(&error))?;
-            let digests =
-                manifest(surface, Profile::FastMcp, &[]).map_err(|error| refused(&error))?;
-            let object = digests
-                .into_iter()
-                .map(|(key, hex)| (Text::from(key), Json::string(hex)))
-                .collect::<Object>();
-            Some(to_pretty(&Json::Object(object)) + "\n")
-        }
-        Some(other) => {
-            return Err(Error::usage(
-                format!(
-                    "{} is {}, which mcp-keel reads and does not write",
-                    path.display(),
-                    other.format()
-                ),
-                "write it with the tool that it belongs to, or pin into a baseline of our own with --baseline FILE",
-            ));
-        }
-    };
-    let changed = match text {
-        Some(text) => store::write(path, &text)?,
-        None => false,
-    };
-    Ok((report(target, surface, changes), changed))
-}
-
-fn lock(
-    before: Option<&Json>,
-    keys: &[String],
-    target: &Target,
-    surface: &Surface,
-) -> Result<String, crate::baseline::foreign::toolpin_write::WriteError> {
     let name = if target.is_unnamed() {
         surface.server_name().unwrap_or(&target.name)
     } else {
@@ -189,24 +110,28 @@ fn lock(
         command: &command,
         secrets: launch.map_or_else(Vec::new, |it| it.pass_env.iter().cloned().collect()),
     };
-    relock(before, keys, &server, surface, &now())
+    let Update { changes, text } = match before {
+        None => Update {
+            changes: Vec::new(),
+            text: Some(Lock::create(path, &server, surface, now())?),
+        },
+        Some(lock) => lock.update(target.asked(), &server, surface, now())?,
+    };
+    let changed = match text {
+        Some(text) => store::write(path, &text)?,
+        None => false,
+    };
+    Ok((report(target, surface, changes), changed))
 }
 
-/// Now, as ECMAScript's `toISOString` writes it.
-fn now() -> String {
-    let since = std::time::SystemTime::now()
+/// The time since 1970.
+fn now() -> std::time::Duration {
+    std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    let seconds = since.as_secs();
-    let day = crate::policy::Date::from_unix_seconds(seconds);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!(
-        "{day}T{hour:02}:{minute:02}:{second:02}.{:03}Z",
-        since.subsec_millis()
-    )
+        .unwrap_or_default()
 }
 
-fn report(target: &Target, surface: &Surface, changes: Vec<pinned::Placed>) -> ServerReport {
+fn report(target: &Target, surface: &Surface, changes: Vec<Placed>) -> ServerReport {
     // What is pinned is accepted: it is told, and nothing fails.
     let policy = Policy {
         enforcement: Enforcement::Audit,

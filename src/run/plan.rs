@@ -13,13 +13,14 @@ use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::{Endpoint, Eras, Limits};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
+use crate::interop::Asked;
+use crate::interop::jp::{self, Verified, Verify, VerifyError};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, Note, Surface};
-use crate::verify::checksum::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
 
 /// The name of a server that nobody named.
@@ -78,6 +79,14 @@ impl Target {
         self.name == UNNAMED
     }
 
+    /// How a file of another tool is asked about it.
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        Asked {
+            name: &self.name,
+            is_unnamed: self.is_unnamed(),
+        }
+    }
+
     /// A surface without what the masks leave out.
     pub(crate) fn masked(&self, surface: &Surface) -> Surface {
         let mut masked = surface.clone();
@@ -88,17 +97,20 @@ impl Target {
     /// Compares bytes on disk with what was approved.
     pub(crate) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
         match (&self.verify, self.endpoint.launch()) {
-            (Some(verify), Some(launch)) => checksum::verify(&self.name, verify, launch),
+            (Some(verify), Some(launch)) => jp::verify(&self.name, verify, launch),
             _ => Ok(None),
         }
     }
 
     /// What is worth saying about how it is started, and which link moved since it was pinned.
     pub(crate) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
-        let mut notes = match self.endpoint.launch() {
-            Some(launch) => crate::verify::notes(launch, self.verify.as_ref(), self.checksum_line),
-            None => Vec::new(),
-        };
+        let mut notes = Vec::new();
+        if let Some(launch) = self.endpoint.launch() {
+            let verify = self.verify.as_ref();
+            notes.extend(jp::notes(verify, self.checksum_line));
+            notes.extend(crate::verify::notes(launch));
+            notes.extend(jp::false_safety(verify, launch));
+        }
         // A baseline that does not say how the server was launched knows of no link that could have moved.
         if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
             notes.extend(launched::compare(&pinned.launch, &self.launched));

@@ -1,12 +1,21 @@
-//! Sources by name, live ones included.
+//! Sources by name, live ones included, and two of them compared.
 
+use std::collections::BTreeSet;
+
+use super::Error;
+use super::boot::{LiveServer, boot, not_captured};
+use super::judge_server::Compared;
 use super::observer::Observer;
+use super::plan::today;
 use super::request::SandboxRequest;
-use super::{Error, boot};
-use crate::capture::{Endpoint, Eras, HttpSpec, Limits};
+
+use crate::capture::{Endpoint, HttpSpec};
 use crate::launch::LaunchSpec;
+use crate::policy::Policy;
+use crate::release::Release;
+use crate::report::ServerReport;
 use crate::source::{Dialect, Source, Surfaces};
-use crate::surface::{ClientProfile, Surface};
+use crate::surface::Surface;
 
 /// The surfaces of a source as it was typed.
 pub(crate) async fn read(
@@ -28,16 +37,9 @@ pub(crate) async fn read(
         _ => return Ok(source.surfaces(dialect)?),
     };
     let name = source.name();
-    let captured = boot::boot(
-        (&name, &[]),
-        &endpoint,
-        &ClientProfile::default(),
-        (Eras::Auto, None),
-        &Limits::default(),
-        observer,
-    )
-    .await
-    .map_err(|failure| boot::not_captured(&name, failure))?;
+    let captured = boot(&LiveServer::new(&name, &endpoint), observer)
+        .await
+        .map_err(|failure| not_captured(&name, failure))?;
     Ok([("default".to_owned(), captured.surface)].into())
 }
 
@@ -80,4 +82,29 @@ pub(crate) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Resul
                 "pin one first: `mcp-keel pin`",
             )
         })
+}
+
+/// Server by server; two sources of one server each are compared whatever the servers are called.
+pub(crate) fn compare(old: &Surfaces, new: &Surfaces, policy: &Policy) -> Vec<ServerReport> {
+    let one = |name: &str, old: Option<&Surface>, new: Option<&Surface>| {
+        let releases = [old, new].map(|surface| surface.map(Release::of_server));
+        let (old, new) = (old.zip(releases[0].as_ref()), new.zip(releases[1].as_ref()));
+        let compared = Compared {
+            name,
+            old,
+            new,
+            manifest: None,
+            accept_with: "",
+            notes: &[],
+        };
+        compared.judge_server(policy, today())
+    };
+    if let (1, 1, Some((name, new))) = (old.len(), new.len(), new.iter().next()) {
+        return vec![one(name, old.values().next(), Some(new))];
+    }
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    names
+        .into_iter()
+        .map(|name| one(name, old.get(name), new.get(name)))
+        .collect()
 }

@@ -1,10 +1,12 @@
-//! Commands of ours to be pasted into a shell.
+//! The command that a report suggests: it accepts what was found.
 
 use super::request::ServerRequest;
 use crate::capture::http::Template;
+use crate::launch::sandbox::Level;
 use crate::redact::is_secret;
 
-/// `mcp-keel pin` with the same words that were typed, to be pasted into a shell.
+/// `mcp-keel pin` with everything that was asked for and that pinning understands, to be pasted into a shell. Without it the
+/// server would be another one.
 pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
     let mut option = |flag: &str, value: &str| {
@@ -62,8 +64,13 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     if let Some(capabilities) = &request.capabilities {
         option("--capabilities", &capabilities.join(","));
     }
-    if let Some(level) = request.sandbox.level {
+    // `fs` is what a workflow gets that asks for nothing.
+    let demanded = Some(request.sandbox.at_least).filter(|it| *it > Level::Fs);
+    if let Some(level) = request.sandbox.level.max(demanded) {
         option("--sandbox", level.word());
+    }
+    if request.sandbox.required {
+        words.push("--sandbox-required".to_owned());
     }
     for (id, _) in &request.inputs {
         words.push("--input".to_owned());
@@ -146,6 +153,85 @@ fn quote(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::capture::Eras;
+    use crate::capture::http::HttpTransport;
+    use crate::config::foreign;
+    use crate::run::request::SandboxRequest;
+
+    fn pair(name: &str, value: &str) -> (String, String) {
+        (name.to_owned(), value.to_owned())
+    }
+
+    /// A request with everything in it. No `..`: a new member does not compile until somebody decides about it here.
+    fn everything() -> ServerRequest {
+        ServerRequest {
+            servers: vec!["weather".into()],
+            command: vec!["node".into(), "my server.js".into()],
+            config: Some("keel.toml".into()),
+            from: vec![".mcp.json".into()],
+            from_format: Some(foreign::Format::ALL[0]),
+            inputs: vec![pair("api-key", "hunter2")],
+            baseline: Some("pins.json".into()),
+            env: vec![pair("LANG", "de"), pair("API_TOKEN", "hunter2")],
+            pass_env: vec!["HOME".into()],
+            url: None,
+            headers: vec!["X-Key: hunter2".into()],
+            start: Some("node http.js".into()),
+            ca: Some("ca.pem".into()),
+            proxy: Some("env".into()),
+            transport: Some(HttpTransport::ALL[0]),
+            timeout: Some(7),
+            era: Some(Eras::Both),
+            repeat: Some(3),
+            settle: Some(5),
+            client: Some("zed".into()),
+            capabilities: Some(vec!["roots".into(), "sampling".into()]),
+            sandbox: SandboxRequest {
+                level: Some(Level::Strict),
+                required: true,
+                at_least: Level::default(),
+            },
+        }
+    }
+
+    #[test]
+    fn every_setting_that_was_given_comes_back() {
+        let format = foreign::Format::ALL[0].word();
+        let transport = HttpTransport::ALL[0].word();
+        let options = format!(
+            "--config keel.toml --from .mcp.json --from-format {format} --baseline pins.json --pass-env HOME"
+        );
+        let reached = format!(
+            "--header 'X-Key: ${{X_KEY}}' --start 'node http.js' --ca ca.pem --proxy env --transport {transport}"
+        );
+        let asked = "--timeout 7 --era both --repeat 3 --settle 5 --client zed --capabilities 'roots,sampling' \
+                     --sandbox strict --sandbox-required --input api-key=\"$API_KEY\" --env 'LANG=de' \
+                     --env API_TOKEN=\"$API_TOKEN\"";
+        assert_eq!(
+            pin_command(&everything(), "weather"),
+            format!("mcp-keel pin {options} {reached} {asked} weather -- node 'my server.js'")
+        );
+        let by_workflow = ServerRequest {
+            sandbox: SandboxRequest {
+                at_least: Level::Strict,
+                ..SandboxRequest::default()
+            },
+            ..ServerRequest::default()
+        };
+        assert_eq!(
+            pin_command(&by_workflow, "weather"),
+            "mcp-keel pin --sandbox strict weather"
+        );
+        let over_http = ServerRequest {
+            url: Some("https://x.example/mcp".into()),
+            command: Vec::new(),
+            ..everything()
+        };
+        assert_eq!(
+            pin_command(&over_http, "weather"),
+            format!("mcp-keel pin {options} --url https://x.example/mcp {reached} {asked} weather")
+        );
+    }
 
     #[test]
     fn what_may_be_secret_in_an_address_is_named_and_not_shown() {

@@ -10,8 +10,7 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 
 use super::mentions::Mentions;
-use super::toolpin::ecmascript;
-use super::{Pattern, Severity};
+use super::{Pattern, Severity, ecmascript};
 use crate::canonical::{Json, is_invisible, pointer};
 use crate::surface::{Component, Kind, Note, Surface};
 

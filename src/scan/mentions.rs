@@ -7,12 +7,12 @@
 use std::collections::BTreeSet;
 
 /// The names to look for, sorted, each with its place in the list that they came from.
-pub(super) struct Mentions {
+pub(crate) struct Mentions {
     names: Vec<(Vec<u16>, usize)>,
 }
 
 impl Mentions {
-    pub(super) fn of<'a>(names: impl IntoIterator<Item = &'a [u16]>) -> Self {
+    pub(crate) fn of<'a>(names: impl IntoIterator<Item = &'a [u16]>) -> Self {
         let folded = |name: &[u16]| name.iter().map(|unit| fold(*unit)).collect();
         let mut names: Vec<(Vec<u16>, usize)> = names
             .into_iter()
@@ -25,7 +25,7 @@ impl Mentions {
 
     /// The places of the names that `text` tells the model to use. (The optional `always` changes nothing: what it would
     /// match is preceded by a word boundary anyway.)
-    pub(super) fn in_text(&self, text: &[u16]) -> BTreeSet<usize> {
+    pub(crate) fn in_text(&self, text: &[u16]) -> BTreeSet<usize> {
         const VERBS: [&[u8]; 4] = [b"call", b"use", b"invoke", b"run"];
         let mut found = BTreeSet::new();
         for at in (0..text.len()).filter(|at| is_boundary(text, *at)) {

@@ -1,13 +1,12 @@
 //! Advisory reading of descriptions: text that a model reads as an instruction.
 //!
 //! Nothing here decides whether text is hostile. [`text_exposure`] says what stands in a text now that did not stand there
-//! when it was approved, [`keel::scan`] what stands in a surface that a person should have read, [`toolpin::scan`] what
-//! ToolPin would say of it. A scan that finds nothing proves nothing: a paraphrase passes, and so does a description that
-//! is honest about a tool that is not. That is why no finding fails a check unless the policy names its rule.
+//! when it was approved, [`keel::scan`] what stands in a surface that a person should have read. A scan that finds nothing
+//! proves nothing: a paraphrase passes, and so does a description that is honest about a tool that is not. That is why no
+//! finding fails a check unless the policy names its rule.
 
 pub mod keel;
-mod mentions;
-pub mod toolpin;
+pub(crate) mod mentions;
 
 use regex::Regex;
 
@@ -27,14 +26,14 @@ pub enum Severity {
 keyword_enum!(Severity { Info = "info", Warning = "warning" });
 
 /// A pattern of ours. One that did not compile matches nothing; tests see to it that there is none.
-struct Pattern(Option<Regex>);
+pub(crate) struct Pattern(Option<Regex>);
 
 impl Pattern {
-    fn new(source: &str) -> Self {
+    pub(crate) fn new(source: &str) -> Self {
         Self(Regex::new(source).ok())
     }
 
-    fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         self.0.as_ref().is_some_and(|it| it.is_match(text))
     }
 
@@ -52,9 +51,16 @@ impl Pattern {
     }
 
     #[cfg(test)]
-    fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         self.0.is_some()
     }
+}
+
+/// An ECMAScript pattern with the flag `i` and without `u`: ASCII words, ASCII case, ECMAScript's white space.
+pub(crate) fn ecmascript(source: &str) -> Pattern {
+    const SPACE: &str = r"[\t\n\x{B}\x{C}\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]";
+    let source = source.replace(r"\s", &format!("(?u:{SPACE})"));
+    Pattern::new(&format!("(?i-u:{source})"))
 }
 
 /// Phrases by which a text speaks to the model instead of describing something.

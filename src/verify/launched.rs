@@ -13,7 +13,7 @@
 use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::checksum::{Algorithm, digest, locate};
+use super::bytes::{Algorithm, digest, locate};
 use super::launcher::{recognise, without_credentials};
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
@@ -361,8 +361,8 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
                         notes.push(note(format!(
                             "the bytes of the {role} `{}` changed: sha256 {}… was pinned, and it is {}…",
                             is.name,
-                            super::chain::short(one),
-                            super::chain::short(other)
+                            short(one),
+                            short(other)
                         )));
                     }
                 }
@@ -373,6 +373,11 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
         }
     }
     notes
+}
+
+/// The first 12 characters of a digest, which is what messages show.
+fn short(hash: &str) -> String {
+    hash.chars().take(12).collect()
 }
 
 #[cfg(test)]

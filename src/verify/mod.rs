@@ -1,85 +1,36 @@
-//! Bytes on disk: what is about to be started, and whether it is what somebody approved.
+//! Bytes on disk: what is about to be started, and whether it is what was approved.
 //!
 //! This room promises:
 //!
-//! - **Before, not after**: a checksum ([`checksum`]) is compared before anything is started; a mismatch means that
-//!   the server never runs.
 //! - **No false comfort**: a launcher (`npx`, `uvx`, `docker run` ...) fetches what it runs. Whether its arguments name
-//!   exactly one thing is told, with the way to name it ([`launcher`]).
-//! - **Every link**: a chain of manifests is verified link by link, in kiwi-mcp's format ([`chain`]), and what a
-//!   baseline was pinned with is told link by link too ([`launched`]).
+//!   exactly one thing is reported, with the way to name it ([`launcher`]).
+//! - **Every link**: what a baseline was pinned with is compared link by link ([`launched`]).
 //! - **Nothing is fetched**: no version is resolved and no registry is asked. What is not on this disk is not verified.
+//!
+//! The `verify` block that states a checksum is JP's (`interop::jp`), and reads files through [`bytes`].
 
-pub mod chain;
-pub mod checksum;
+pub mod bytes;
 pub mod launched;
 pub mod launcher;
 
 use crate::launch::LaunchSpec;
 use crate::surface::Note;
 
-use checksum::{Algorithm, Verify};
-use launcher::{Launcher, Threat};
+use launcher::Threat;
 
 /// What is worth saying about how a server is started, before it is: findings, never drift.
-///
-/// `legacy` is the line of a `checksum` in the old spelling.
-pub fn notes(launch: &LaunchSpec, verify: Option<&Verify>, legacy: Option<usize>) -> Vec<Note> {
-    let note = |rule, message| Note {
-        rule,
-        component: None,
-        message,
-    };
-    let mut notes = Vec::new();
-    if let Some(line) = legacy {
-        let message = format!(
-            "line {line} of the configuration has `checksum`, the old spelling: write [server.NAME.verify] with \
-             type = \"command\""
-        );
-        notes.push(note("verify-checksum-deprecated", message));
-    }
-    if verify
-        .and_then(Verify::expected)
-        .is_some_and(|it| it.algorithm == Algorithm::Sha1)
-    {
-        let message =
-            "the bytes are verified with sha1, for which two files with one digest can be made"
-                .to_owned();
-        notes.push(note("verify-algorithm-weak", message));
-    }
-    if verify == Some(&Verify::None) {
-        let message =
-            "its bytes were considered and are not verified (verify.type = \"none\")".to_owned();
-        notes.push(note("verify-none", message));
-    }
+pub fn notes(launch: &LaunchSpec) -> Vec<Note> {
     let Some(launcher) = launcher::recognise(&launch.command) else {
-        return notes;
+        return Vec::new();
     };
     let threats = format!("{}, {}", Threat::SupplyChain, Threat::AccidentalUpgrade);
-    for (target, why, write) in launcher.open() {
-        let message = format!(
+    let open = launcher.open().map(|(target, why, write)| Note {
+        rule: "launcher-unpinned",
+        component: None,
+        message: format!(
             "`{}` with `{}` {why}: write {write} (threat: {threats})",
             launcher.name, target.spec
-        );
-        notes.push(note("launcher-unpinned", message));
-    }
-    if matches!(verify, Some(Verify::Command(_)))
-        && let Some(message) = false_safety(&launcher)
-    {
-        notes.push(note("launcher-checksum-only", message));
-    }
-    notes
-}
-
-/// A checksum of a launcher that fetches something open.
-fn false_safety(launcher: &Launcher) -> Option<String> {
-    let (target, _, write) = launcher.open().next()?;
-    let program = launcher.name.split(' ').next().unwrap_or(launcher.name);
-    Some(format!(
-        "a false sense of safety: the checksum covers `{program}` itself (threat: {}), and not `{}`, which it fetches \
-         (threat: {}). Write {write}",
-        Threat::LocalTampering,
-        target.spec,
-        Threat::SupplyChain
-    ))
+        ),
+    });
+    open.collect()
 }

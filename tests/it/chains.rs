@@ -4,8 +4,8 @@ use std::path::Path;
 
 use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, parse};
-use mcp_keel::verify::chain::lockfile::{Lockfile, chain_hash};
-use mcp_keel::verify::chain::{
+use mcp_keel::interop::kiwi::lockfile::{Lockfile, chain_hash};
+use mcp_keel::interop::kiwi::{
     Link, Mode, Variant, document_integrity, integrity, links, short, validate, verify,
 };
 

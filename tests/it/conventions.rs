@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 
 use mcp_keel::canonical::reader::parse_python;
-use mcp_keel::canonical::{Json, locale, parse, parse_str, toolpin as canonical};
-use mcp_keel::fingerprint::{Profile, hangar, manifest, toolpin};
-use mcp_keel::scan;
+use mcp_keel::canonical::{Json, parse, parse_str};
+use mcp_keel::fingerprint::Refusal;
+use mcp_keel::interop::hangar::digest as hangar;
+use mcp_keel::interop::toolpin::{canonical, digest as toolpin, locale, scan};
+use mcp_keel::interop::{Profile, fastmcp};
 use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
 
 /// The folder of the vectors.
@@ -21,6 +23,16 @@ pub(crate) fn golden(file: &str) -> Json {
     let path = golden_folder().join(file);
     let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     parse(&bytes).unwrap()
+}
+
+/// The digests of a surface under the profile of this name.
+pub(crate) fn manifest(
+    surface: &Surface,
+    profile: &str,
+    fields: &[fastmcp::Field],
+) -> Result<Vec<(String, String)>, Refusal> {
+    let profile: Profile = profile.parse().unwrap();
+    profile.manifest(surface, fields)
 }
 
 pub(crate) fn rows<'a>(file: &'a Json, member: &str) -> &'a [Json] {
@@ -76,20 +88,16 @@ fn hangar_digests_of_both_eras_and_their_halves() {
             let digests = manifest(&surface(&tools), profile, &[]).ok()?;
             digests.into_iter().next().map(|(_, hex)| hex)
         };
-        assert_eq!(of(Profile::Hangar), expected(current, "sha256"), "{id}");
+        assert_eq!(of("hangar"), expected(current, "sha256"), "{id}");
+        assert_eq!(of("hangar-1.2.0"), expected(first, "sha256"), "{id}: 1.2.0");
         assert_eq!(
-            of(Profile::Hangar120),
-            expected(first, "sha256"),
-            "{id}: 1.2.0"
-        );
-        assert_eq!(
-            of(Profile::HangarStructure),
+            of("hangar-structure"),
             expected(current, "structure_sha256"),
             "{id}: structure"
         );
         if current.get("parts_error").is_none() {
             assert_eq!(
-                of(Profile::HangarDescription),
+                of("hangar-description"),
                 expected(current, "description_sha256"),
                 "{id}: description"
             );
@@ -117,7 +125,7 @@ fn toolpin_digests_of_single_tools() {
             assert!(expected.get("parse_error").is_some(), "{id}");
             continue;
         };
-        let printed = manifest(&surface(std::slice::from_ref(&tool)), Profile::ToolPin, &[]);
+        let printed = manifest(&surface(std::slice::from_ref(&tool)), "toolpin", &[]);
         match expected.get("toolManifestHash") {
             Some(_) => {
                 for (name, hex) in printed.unwrap() {
@@ -154,7 +162,7 @@ fn the_whole_tool_in_rfc_8785() {
         let Ok(tool) = parse_str(text(row, "raw")) else {
             continue;
         };
-        let ours = manifest(&surface(&[tool]), Profile::Jcs, &[]).ok();
+        let ours = manifest(&surface(&[tool]), "jcs", &[]).ok();
         let ours = ours.and_then(|digests| digests.into_iter().next().map(|(_, hex)| hex));
         assert_eq!(
             ours.as_deref(),
@@ -172,7 +180,7 @@ fn toolpin_digests_and_orders_of_tool_lists() {
     for set in rows(&file, "sets") {
         let id = text(set, "id");
         let tools = set.get("tools").and_then(Json::as_array).unwrap();
-        for (name, hex) in manifest(&surface(tools), Profile::ToolPin, &[]).unwrap() {
+        for (name, hex) in manifest(&surface(tools), "toolpin", &[]).unwrap() {
             assert_eq!(hex, text(set, &name), "{id} {name}");
         }
         let mut names: Vec<&str> = tools
@@ -197,7 +205,7 @@ fn toolpin_scan_has_the_findings_of_the_original() {
     for case in rows(&file, "cases") {
         let id = text(case, "id");
         let tools = case.get("tools").and_then(Json::as_array).unwrap();
-        let ours: Vec<String> = scan::toolpin::scan(&surface(tools))
+        let ours: Vec<String> = scan::scan(&surface(tools))
             .into_iter()
             .map(|it| format!("{} {} {} {}", it.severity, it.code, it.subject, it.message))
             .collect();
@@ -233,7 +241,7 @@ fn toolpin_scan_has_the_findings_of_the_original() {
             ("name", Json::string("a")),
             ("description", Json::string(character.to_string())),
         ]);
-        !scan::toolpin::scan(&surface(&[tool])).is_empty()
+        !scan::scan(&surface(&[tool])).is_empty()
     };
     for range in rows(&file, "hidden_control_character_ranges_hex") {
         let bound = |at: usize| {
@@ -275,11 +283,11 @@ fn hangar_pin_prints_the_digests_of_the_original() {
 
 mod locks {
     use super::*;
-    use mcp_keel::baseline::foreign::lock_v1::{self, LockV1};
-    use mcp_keel::baseline::foreign::targets::{
+    use mcp_keel::interop::lock_v1::{self, LockV1};
+    use mcp_keel::interop::toolpin::lock::{DriftOptions, Plan, ToolPinLock};
+    use mcp_keel::interop::toolpin::targets::{
         Probe, Subject, capability_manifest, is_floating, is_oci_pin, is_sha256, verify,
     };
-    use mcp_keel::baseline::foreign::toolpin::{DriftOptions, Lock, Plan};
 
     #[test]
     fn toolpin_locks_have_the_integrity_and_digest_of_the_original() {
@@ -289,7 +297,7 @@ mod locks {
             let expected = row.get("v0_5_4").unwrap();
             let document = parse_str(text(row, "raw"));
             let lock = match &document {
-                Ok(document) => Lock::read(document, "<path>"),
+                Ok(document) => ToolPinLock::read(document, "<path>"),
                 Err(_) => {
                     assert!(text(expected, "read_error").contains("JSON"), "{id}");
                     continue;
@@ -327,7 +335,8 @@ mod locks {
         let file = golden("toolpin_lock_drift.json");
         for case in rows(&file, "cases") {
             let id = text(case, "id");
-            let lock = Lock::read(&parse_str(text(case, "lockfile")).unwrap(), "<path>").unwrap();
+            let lock =
+                ToolPinLock::read(&parse_str(text(case, "lockfile")).unwrap(), "<path>").unwrap();
             let current =
                 Plan::read(&parse_str(text(case, "current")).unwrap(), "current").unwrap();
             let option = |name: &str| {
@@ -675,9 +684,9 @@ mod locks {
 
 mod pins {
     use super::*;
-    use mcp_keel::baseline::foreign::fastmcp::FlatManifest;
-    use mcp_keel::baseline::foreign::hangar::{Pins, ToolDigest, normalise, stdio_upstream};
-    use mcp_keel::policy::hangar::validate;
+    use mcp_keel::interop::fastmcp::FlatManifest;
+    use mcp_keel::interop::hangar::validator::validate;
+    use mcp_keel::interop::hangar::{Pins, ToolDigest, normalise, stdio_upstream};
     use mcp_keel::policy::{Enforcement, Unknown};
 
     #[test]
@@ -869,14 +878,13 @@ mod docs {
     #[test]
     fn the_table_of_profiles_is_the_programs() {
         let document = read("docs/conventions.md");
-        for scheme in mcp_keel::fingerprint::SCHEMES {
+        for scheme in Profile::ALL {
             let row = format!(
                 "| `{}` | {} | {} | {} | {} |",
-                scheme.profile, scheme.covers, scheme.form, scheme.order, scheme.absent
+                scheme.name, scheme.covers, scheme.form, scheme.order, scheme.absent
             );
             assert!(document.contains(&row), "docs/conventions.md lacks: {row}");
         }
-        assert_eq!(mcp_keel::fingerprint::SCHEMES.len(), Profile::ALL.len());
     }
 
     #[test]

@@ -604,12 +604,8 @@ fn real_servers_have_the_digests_of_the_originals() {
             tools.extend(page);
         }
         let surface = crate::conventions::surface(&tools);
-        let digests = |profile| mcp_keel::fingerprint::manifest(&surface, profile, &[]).unwrap();
-        use mcp_keel::fingerprint::Profile;
-        for (profile, member) in [
-            (Profile::Hangar, "hangar_jcs"),
-            (Profile::Hangar120, "hangar_1_2_0"),
-        ] {
+        let digests = |profile| crate::conventions::manifest(&surface, profile, &[]).unwrap();
+        for (profile, member) in [("hangar", "hangar_jcs"), ("hangar-1.2.0", "hangar_1_2_0")] {
             for (key, hex) in digests(profile) {
                 let tool = key.trim_start_matches("tool:").split('@').next().unwrap();
                 assert_eq!(
@@ -620,7 +616,7 @@ fn real_servers_have_the_digests_of_the_originals() {
                 count += 1;
             }
         }
-        for (hash, hex) in digests(Profile::ToolPin) {
+        for (hash, hex) in digests("toolpin") {
             assert_eq!(
                 hex,
                 text(server.get("toolpin").unwrap(), &hash),
@@ -630,7 +626,7 @@ fn real_servers_have_the_digests_of_the_originals() {
         }
         let findings = rows_or_none(server.get("toolpin").unwrap(), "scan_findings");
         assert_eq!(
-            mcp_keel::scan::toolpin::scan(&surface).len(),
+            mcp_keel::interop::toolpin::scan::scan(&surface).len(),
             findings.len(),
             "{name:?}"
         );

@@ -1,10 +1,10 @@
 //! Vectors printed by the original implementations (`fixtures/golden`, see its README) hold here too.
 
-use crate::conventions::golden;
+use crate::conventions::{golden, manifest};
 use mcp_keel::canonical::python::{NonFinite, dumps};
 use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, jcs, parse_str, to_canonical};
-use mcp_keel::fingerprint::{Profile, fastmcp, manifest};
+use mcp_keel::interop::fastmcp::digest as fastmcp;
 use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
 
 fn rows<'a>(file: &'a Json, member: &str) -> &'a [Json] {
@@ -141,7 +141,7 @@ fn fastmcp_manifest_from_the_wire_equals_the_one_made_in_the_server() {
         }
         let surface = Surface::new(&Json::Null, lists, ClientProfile::default(), Scope::TOOLS);
         let server_side = row.get("server_side").unwrap();
-        let ours = manifest(&surface, Profile::FastMcp, &[]).unwrap();
+        let ours = manifest(&surface, "fastmcp", &[]).unwrap();
         assert!(!ours.is_empty());
         for (key, hex) in ours {
             let expected = server_side.get("manifest").unwrap();
@@ -157,7 +157,7 @@ fn fastmcp_manifest_from_the_wire_equals_the_one_made_in_the_server() {
             ("with_annotations", Annotations),
             ("with__meta", Meta),
         ] {
-            for (key, hex) in manifest(&surface, Profile::FastMcp, &[field]).unwrap() {
+            for (key, hex) in manifest(&surface, "fastmcp", &[field]).unwrap() {
                 let expected = server_side
                     .get("variants")
                     .and_then(|v| v.get(&key))

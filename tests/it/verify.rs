@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use mcp_keel::canonical::{Json, parse};
+use mcp_keel::interop::jp::{Expected, Verify, verify};
 use mcp_keel::launch::LaunchSpec;
-use mcp_keel::verify::checksum::{Algorithm, Expected, Verify, verify};
+use mcp_keel::verify::bytes::{self, Algorithm};
 
 use crate::keel::{Keel, serving};
 
@@ -51,7 +52,7 @@ fn j1_j4_j5_jps_vectors() {
                 .map(|it| it.join("true"))
                 .find(|it| it.is_file())
                 .unwrap();
-            value = mcp_keel::verify::checksum::digest(&file, Algorithm::Sha256).unwrap();
+            value = bytes::digest(&file, Algorithm::Sha256).unwrap();
         }
         let launch = LaunchSpec {
             command: vec![text(row, "command").replace("<dir>", &here)],
@@ -190,9 +191,7 @@ fn j3_none_is_considered_and_omitted_is_no_opinion() {
 #[test]
 fn j4_j6_algorithms_and_the_old_spelling() {
     let keel = marked("");
-    let digest = |algorithm| {
-        mcp_keel::verify::checksum::digest(&keel.folder().join("server.sh"), algorithm).unwrap()
-    };
+    let digest = |algorithm| bytes::digest(&keel.folder().join("server.sh"), algorithm).unwrap();
     let with = |block: String| {
         keel.write(
             "mcp-keel.toml",

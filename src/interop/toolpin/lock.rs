@@ -6,8 +6,9 @@
 
 use base64::Engine as _;
 
-use super::toolpin_trust::{Claims, artifact_claims, rank, score, tier, trust};
-use crate::canonical::{Json, Number, Object, Text, toolpin};
+use super::canonical;
+use super::trust::{Claims, artifact_claims, rank, score, tier, trust};
+use crate::canonical::{Json, Number, Object, Text};
 use crate::fingerprint::Digest;
 
 /// When there was no other time: `new Date(0)`.
@@ -19,9 +20,9 @@ pub const CLIENTS: [&str; 12] = [
     "zed", "roo", "generic",
 ];
 
-/// A lock that was read. Its entries need not hold: [`Lock::integrity`] says whether they do.
+/// A lock that was read. Its entries need not hold: [`Plan::integrity`] says whether they do.
 #[derive(Clone, Debug)]
-pub struct Lock {
+pub struct ToolPinLock {
     /// The entries by key, `SERVER:CLIENT` as a rule, in the order of the file.
     pub entries: Vec<(Text, Plan)>,
 }
@@ -74,6 +75,26 @@ pub enum Integrity {
     Differs,
 }
 
+impl Integrity {
+    /// ToolPin's sentence for what is wrong; none if it holds.
+    pub fn problem(&self) -> Option<&'static str> {
+        match self {
+            Self::Holds => None,
+            Self::Missing => Some("lock integrity is missing"),
+            Self::Differs => Some("locked entry integrity does not match its contents"),
+        }
+    }
+
+    /// The word for it in reports.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Holds => "ok",
+            Self::Missing => "missing",
+            Self::Differs => "mismatch",
+        }
+    }
+}
+
 /// What a check may demand beyond the usual, as ToolPin's `ci` has it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DriftOptions {
@@ -88,20 +109,20 @@ pub struct DriftOptions {
 #[error("{0}")]
 pub struct LockError(pub String);
 
-impl From<toolpin::DuplicateKey> for LockError {
-    fn from(error: toolpin::DuplicateKey) -> Self {
+impl From<canonical::DuplicateKey> for LockError {
+    fn from(error: canonical::DuplicateKey) -> Self {
         Self(error.to_string())
     }
 }
 
 /// `sha256-` and base64, as ToolPin writes digests of its own documents.
-pub(super) fn sri(text: &str) -> String {
+pub(in crate::interop) fn sri(text: &str) -> String {
     let digest = Digest::of(text);
     let base64 = base64::engine::general_purpose::STANDARD.encode(digest.bytes());
     format!("sha256-{base64}")
 }
 
-impl Lock {
+impl ToolPinLock {
     /// From a document. `path` stands in ToolPin's message for one of another shape.
     pub fn read(document: &Json, path: &str) -> Result<Self, LockError> {
         let invalid = || LockError(format!("Invalid lockfile schema in {path}"));
@@ -144,7 +165,7 @@ impl Lock {
             ("lockfileVersion", Json::integer(2)),
             ("servers", Json::Object(servers)),
         ]);
-        Ok(sri(&toolpin::to_string(&payload)?))
+        Ok(sri(&canonical::to_string(&payload)?))
     }
 }
 
@@ -211,7 +232,7 @@ impl Plan {
 
     /// The digest of what the entry says.
     pub fn computed(&self) -> Result<String, LockError> {
-        Ok(sri(&toolpin::to_string(&self.payload())?))
+        Ok(sri(&canonical::to_string(&self.payload())?))
     }
 
     /// Whether the stored digest holds.
@@ -276,13 +297,7 @@ impl Plan {
     /// What moved between a locked plan and the current one, in ToolPin's words and order.
     pub fn drift(&self, current: &Plan, options: DriftOptions) -> Result<Vec<String>, LockError> {
         let mut messages = Vec::new();
-        match self.integrity()? {
-            Integrity::Holds => {}
-            Integrity::Missing => messages.push("lock integrity is missing".to_owned()),
-            Integrity::Differs => {
-                messages.push("locked entry integrity does not match its contents".to_owned());
-            }
-        }
+        messages.extend(self.integrity()?.problem().map(str::to_owned));
         let shown = |text: &Text| text.to_string_lossy().to_owned();
         let mut moved = |what: &str, old: &Text, new: &Text| {
             if old != new {
@@ -387,7 +402,7 @@ fn surface_message(
 
 /// Whether two values differ in ToolPin's canonical form; a missing one differs from every other.
 fn differ(one: Option<&Json>, other: Option<&Json>) -> Result<bool, LockError> {
-    let text = |value: Option<&Json>| value.map(toolpin::to_string).transpose();
+    let text = |value: Option<&Json>| value.map(canonical::to_string).transpose();
     Ok(text(one)? != text(other)?)
 }
 

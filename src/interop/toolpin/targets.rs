@@ -3,8 +3,9 @@
 //! Nothing here asks a registry. What ToolPin would learn from one is `unavailable`, which is also what ToolPin says when it
 //! cannot reach it; a publisher's claim is `declared`, never `passed`.
 
-use crate::canonical::{Json, Object, locale};
-use crate::scan::toolpin::scan_server;
+use super::locale;
+use super::scan::scan_server;
+use crate::canonical::{Json, Object};
 
 /// One thing that is wrong, in ToolPin's words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,40 +4,13 @@
 //! `none` says that somebody thought about it. Digests are compared as hexadecimal text in any case, and nothing else
 //! is forgiven: no prefix, no blanks.
 
-use std::ffi::OsStr;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
-
-use sha1::Sha1;
-use sha2::{Sha256, Sha512};
+use std::path::PathBuf;
 
 use crate::keyword_enum::keyword_enum;
-use crate::launch::{LaunchSpec, candidates};
-
-/// A digest's algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    /// SHA-256
-    #[default]
-    Sha256,
-    /// SHA-512
-    Sha512,
-    /// SHA-1: two files with one digest can be made, so it does not answer deliberate tampering.
-    Sha1,
-}
-
-keyword_enum!(Algorithm { Sha256 = "sha256", Sha512 = "sha512", Sha1 = "sha1" });
-
-impl Algorithm {
-    /// How many hexadecimal digits it has.
-    fn digits(self) -> usize {
-        match self {
-            Algorithm::Sha1 => 40,
-            Algorithm::Sha256 => 64,
-            Algorithm::Sha512 => 128,
-        }
-    }
-}
+use crate::launch::LaunchSpec;
+use crate::surface::Note;
+use crate::verify::bytes::{Algorithm, digest, locate};
+use crate::verify::launcher::{self, Launcher, Threat};
 
 /// A digest that is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,54 +179,63 @@ pub fn verify(
     })
 }
 
-/// The hexadecimal digest of a file, read piece by piece.
-pub fn digest(path: &Path, algorithm: Algorithm) -> std::io::Result<String> {
-    match algorithm {
-        Algorithm::Sha256 => stream::<Sha256>(path),
-        Algorithm::Sha512 => stream::<Sha512>(path),
-        Algorithm::Sha1 => stream::<Sha1>(path),
+/// What is worth saying about a block before anything is started: findings, never drift.
+///
+/// `legacy` is the line of a `checksum` in the old spelling.
+pub fn notes(verify: Option<&Verify>, legacy: Option<usize>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Some(line) = legacy {
+        let message = format!(
+            "line {line} of the configuration has `checksum`, the old spelling: write [server.NAME.verify] with \
+             type = \"command\""
+        );
+        notes.push(note("verify-checksum-deprecated", message));
     }
-}
-
-fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
-    use std::fmt::Write as _;
-    let mut file = std::fs::File::open(path)?;
-    let mut hasher = D::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => break,
-            read => hasher.update(&buffer[..read]),
-        }
-    }
-    Ok(hasher
-        .finalize()
-        .iter()
-        .fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        }))
-}
-
-/// The executable file that the command leads to, on the PATH that the server gets.
-pub fn locate(command: &str, launch: &LaunchSpec) -> Option<PathBuf> {
-    let environment = crate::launch::environment(launch, crate::own_env::vars()).ok()?;
-    let path = environment.variables.get(OsStr::new("PATH"));
-    candidates(command, launch.cwd.as_deref(), path.map(AsRef::as_ref))
-        .into_iter()
-        .find(|file| is_executable(file))
-}
-
-fn is_executable(file: &Path) -> bool {
-    let Ok(found) = std::fs::metadata(file) else {
-        return false;
-    };
-    #[cfg(unix)]
+    if verify
+        .and_then(Verify::expected)
+        .is_some_and(|it| it.algorithm == Algorithm::Sha1)
     {
-        use std::os::unix::fs::PermissionsExt as _;
-        if found.permissions().mode() & 0o111 == 0 {
-            return false;
-        }
+        let message =
+            "the bytes are verified with sha1, for which two files with one digest can be made"
+                .to_owned();
+        notes.push(note("verify-algorithm-weak", message));
     }
-    found.is_file()
+    if verify == Some(&Verify::None) {
+        let message =
+            "its bytes were considered and are not verified (verify.type = \"none\")".to_owned();
+        notes.push(note("verify-none", message));
+    }
+    notes
+}
+
+/// A checksum of a launcher that fetches whatever is current.
+pub fn false_safety(verify: Option<&Verify>, launch: &LaunchSpec) -> Option<Note> {
+    let Some(Verify::Command(_)) = verify else {
+        return None;
+    };
+    let launcher = launcher::recognise(&launch.command)?;
+    Some(note(
+        "launcher-checksum-only",
+        covers_launcher_only(&launcher)?,
+    ))
+}
+
+fn note(rule: &'static str, message: String) -> Note {
+    Note {
+        rule,
+        component: None,
+        message,
+    }
+}
+
+fn covers_launcher_only(launcher: &Launcher) -> Option<String> {
+    let (target, _, write) = launcher.open().next()?;
+    let program = launcher.name.split(' ').next().unwrap_or(launcher.name);
+    Some(format!(
+        "a false sense of safety: the checksum covers `{program}` itself (threat: {}), and not `{}`, which it fetches \
+         (threat: {}). Write {write}",
+        Threat::LocalTampering,
+        target.spec,
+        Threat::SupplyChain
+    ))
 }

@@ -1,6 +1,12 @@
 //! FastMCP's flat manifest, `{key: hex}`, and its documented `check_drift`.
 
+pub mod digest;
+
+pub use digest::Field;
+
 use crate::canonical::Json;
+use crate::fingerprint::Refusal;
+use crate::surface::{Kind, Surface};
 
 /// A manifest as read: keys and digests, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,4 +74,12 @@ impl<'a> Moved<'a> {
             Self::Changed(key, _, _) | Self::Added(key, _) | Self::Removed(key, _) => key,
         }
     }
+}
+
+/// The digest of each tool of a surface by its key, in the order listed.
+pub fn digests(surface: &Surface) -> Result<Vec<(String, String)>, Refusal> {
+    surface
+        .of_kind(Kind::Tool)
+        .map(|tool| Ok((tool.key.clone(), digest::digest(tool, &[])?.hex())))
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! The `trust` of an entry in a ToolPin lock: how it is read, the tier that it earns, and what became of its claims.
 
-use super::toolpin::{LockError, given, is_finite, is_string, members, record};
+use super::lock::{LockError, given, is_finite, is_string, members, record};
 use crate::canonical::{Json, Text};
 
 /// The trust of an entry, read as ToolPin reads it: what it does not know is dropped, what is wrong is named.

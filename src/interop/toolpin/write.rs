@@ -3,11 +3,14 @@
 //! What ToolPin decided about a server (trust, evidence, badges, notes, configuration) is carried through unchanged. mcp-keel
 //! does not score servers, so an entry of its own says so and claims nothing: score 0, tier `unverified`.
 
-use super::toolpin::{LockError, Plan};
+use std::time::Duration;
+
+use super::digest::{COVERAGE, hashes};
+use super::lock::{LockError, Plan};
+use super::{locale, scan};
 use crate::canonical::{Json, Object, Text, to_pretty};
 use crate::fingerprint::Refusal;
-use crate::fingerprint::toolpin::{COVERAGE, hashes};
-use crate::scan;
+use crate::policy::Date;
 use crate::surface::{Kind, Surface};
 
 /// Why a lock could not be written.
@@ -113,7 +116,7 @@ fn pins(surface: &Surface, now: &str) -> Result<Vec<(&'static str, Json)>, Refus
     // The scan of the server's own name is not part of this member.
     let mut tools_only = surface.clone();
     tools_only.scope.server = false;
-    let findings = scan::toolpin::scan(&tools_only)
+    let findings = scan::scan(&tools_only)
         .into_iter()
         .map(|finding| {
             Json::object([
@@ -146,7 +149,7 @@ fn new_entry(server: &Server<'_>, surface: &Surface, now: &str) -> Result<Json, 
     let target = target(server);
     let package = target.get("registryType").cloned().unwrap_or(Json::Null);
     let mut secrets = server.secrets.clone();
-    secrets.sort_by(|one, other| crate::canonical::locale::compare(one, other));
+    secrets.sort_by(|one, other| locale::compare(one, other));
     let secrets = secrets
         .iter()
         .map(|name| {
@@ -342,4 +345,15 @@ fn set(object: &mut Object, name: &str, value: Json) {
         Some(stored) => *stored = value,
         None => object.push(name, value),
     }
+}
+
+/// A time since 1970 as ECMAScript's `toISOString` writes it.
+pub fn iso_time(since: Duration) -> String {
+    let seconds = since.as_secs();
+    let day = Date::from_unix_seconds(seconds);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!(
+        "{day}T{hour:02}:{minute:02}:{second:02}.{:03}Z",
+        since.subsec_millis()
+    )
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use icu_collator::options::CollatorOptions;
 use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 
-use super::Text;
+use crate::canonical::Text;
 
 // The root collation is that of en-US: English tailors nothing.
 static COLLATOR: LazyLock<Option<CollatorBorrowed<'static>>> = LazyLock::new(|| {

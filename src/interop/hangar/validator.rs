@@ -2,8 +2,8 @@
 //!
 //! It never notices a tool that is gone; `mcp-hangar pin --check` does, and so does `check`.
 
-use super::{Enforcement, Unknown};
-use crate::baseline::foreign::Pins;
+use super::Pins;
+use crate::policy::{Enforcement, Unknown};
 
 /// What Hangar's validator says of one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::toolpin::{LockError, sri};
-use crate::canonical::{Json, Object, jcs, toolpin};
+use super::toolpin::canonical;
+use super::toolpin::digest::{covered, sorted};
+use super::toolpin::lock::{LockError, sri};
+use super::toolpin::targets::is_oci_pin;
+use crate::canonical::{Json, Object, jcs};
 use crate::fingerprint::Refusal;
-use crate::fingerprint::toolpin::{covered, sorted};
 use crate::surface::{Component, Kind, Surface};
 
 /// A lock of the draft, as read.
@@ -48,7 +50,7 @@ impl LockV1 {
                 covered.push(member, value.clone());
             }
         }
-        canonical(&Json::Object(covered))
+        digest_of(&Json::Object(covered))
     }
 
     /// What is wrong with it. Nothing, in a conforming document.
@@ -95,7 +97,7 @@ pub fn entry_integrity(entry: &Json) -> Result<String, LockError> {
     if let Json::Object(members) = &mut covered {
         members.retain(|name, _| name != "integrity");
     }
-    canonical(&covered)
+    digest_of(&covered)
 }
 
 /// The draft's digest of a tool list, over the members that `coverage` names.
@@ -121,7 +123,7 @@ pub fn surface_hash(surface: &Surface, coverage: &[&str]) -> Result<String, Refu
     Ok(sri(&text))
 }
 
-fn canonical(value: &Json) -> Result<String, LockError> {
+fn digest_of(value: &Json) -> Result<String, LockError> {
     match jcs::to_string_lenient(value) {
         Ok(text) => Ok(sri(&text)),
         Err(error) => Err(LockError(error.to_string())),
@@ -139,7 +141,7 @@ fn refuse_duplicates(value: &Json) -> Result<(), LockError> {
                 .find(|name| !seen.insert(*name));
             let duplicate = repeated
                 .cloned()
-                .or_else(|| toolpin::duplicate_after_nfc(object));
+                .or_else(|| canonical::duplicate_after_nfc(object));
             if let Some(name) = duplicate {
                 return Err(LockError(format!(
                     "duplicate member name after NFC normalization: {}",
@@ -228,7 +230,7 @@ fn target_violations(target: &Json, at: &str, add: &mut dyn FnMut(&str, String))
     };
     match text("type") {
         "package" => {
-            if text("registryType") == "oci" && !super::targets::is_oci_pin(text("identifier")) {
+            if text("registryType") == "oci" && !is_oci_pin(text("identifier")) {
                 add("oci-mutable-identifier", format!("{at}.target.identifier"));
             }
             if let Some(artifact) = target.get("artifact")

@@ -4,11 +4,24 @@
 //! add `dumped.get(field)`, which is `null` (not missing) where the tool has no such member. Releases 3.0 to 4.1
 //! agree on it.
 
-use super::{Digest, Refusal};
 use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Object};
+use crate::fingerprint::{Digest, Refusal};
+use crate::interop::digest::{DigestScheme, Hashes};
 use crate::keyword_enum::keyword_enum;
 use crate::surface::Component;
+
+/// FastMCP's row in the table of schemes.
+pub const SCHEME: DigestScheme = DigestScheme {
+    name: "fastmcp",
+    covers: "tool.key, inputSchema, and what --fields adds",
+    form: "Python json.dumps, ASCII, numbers as CPython prints them, beyond a double null",
+    order: "code points",
+    absent: "inputSchema is required; a missing or null field of --fields is null, an empty one stays",
+    is_python: true,
+    in_baseline: true,
+    hashes: Hashes::ToolsWithFields(digest),
+};
 
 /// A member that a custom variant of the recipe adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

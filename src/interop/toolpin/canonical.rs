@@ -4,8 +4,8 @@
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-use super::writer::{Escape, sequence, write_scalar, write_string};
-use super::{Json, Text};
+use crate::canonical::writer::{Escape, sequence, write_scalar, write_string};
+use crate::canonical::{Json, Text};
 
 /// Why ToolPin has no form for a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub fn to_string(value: &Json) -> Result<String, DuplicateKey> {
 }
 
 /// The names of an object that are different as sent and the same once normalised, if there are any.
-pub fn duplicate_after_nfc(object: &super::Object) -> Option<Text> {
+pub fn duplicate_after_nfc(object: &crate::canonical::Object) -> Option<Text> {
     let mut names: Vec<Text> = object.by_name().into_keys().map(nfc).collect();
     names.sort_unstable();
     names

@@ -6,9 +6,10 @@
 
 use std::sync::LazyLock;
 
-use super::mentions::Mentions;
-use super::{Pattern, Severity};
-use crate::canonical::{Json, Text, locale};
+use super::locale;
+use crate::canonical::{Json, Text};
+use crate::scan::mentions::Mentions;
+use crate::scan::{Pattern, Severity, ecmascript};
 use crate::surface::{Kind, Surface};
 
 /// One finding as ToolPin prints it.
@@ -73,13 +74,6 @@ static DETECTORS: [Detector; 4] = [
         message: "forces tool ordering in descriptive metadata",
     },
 ];
-
-/// An ECMAScript pattern with the flag `i` and without `u`: ASCII words, ASCII case, ECMAScript's white space.
-pub(super) fn ecmascript(source: &str) -> Pattern {
-    const SPACE: &str = r"[\t\n\x{B}\x{C}\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]";
-    let source = source.replace(r"\s", &format!("(?u:{SPACE})"));
-    Pattern::new(&format!("(?i-u:{source})"))
-}
 
 /// A tool as ToolPin sees it.
 struct Entry {

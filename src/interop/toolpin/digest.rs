@@ -3,9 +3,32 @@
 
 use std::cmp::Ordering;
 
-use super::{Digest, Refusal};
-use crate::canonical::{Json, Object, Text, locale, toolpin};
+use super::{canonical, locale};
+use crate::canonical::{Json, Object, Text};
+use crate::fingerprint::{Digest, Refusal};
+use crate::interop::digest::{self as schemes, DigestScheme};
 use crate::surface::{Component, Kind, Surface};
+
+/// ToolPin's row in the table of schemes.
+pub const SCHEME: DigestScheme = DigestScheme {
+    name: "toolpin",
+    covers: "name, description, inputSchema of all tools together",
+    form: "JSON.stringify after NFC of names, numbers as doubles, beyond a double null",
+    order: "names by UTF-16 unit after array indices; tools by localeCompare in en-US (surface: by UTF-16 unit)",
+    absent: "description and manifest: missing and null count as empty; surface: all differ",
+    is_python: false,
+    in_baseline: false,
+    hashes: schemes::Hashes::List(named_hashes),
+};
+
+fn named_hashes(surface: &Surface) -> Result<Vec<(&'static str, Digest)>, Refusal> {
+    let hashes = hashes(surface)?;
+    Ok(vec![
+        ("toolDescriptionHash", hashes.description),
+        ("toolManifestHash", hashes.manifest),
+        ("toolSurfaceHash", hashes.surface),
+    ])
+}
 
 /// The digests of a tool list, and how many tools they cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +109,7 @@ fn of_records(
             text.push(',');
         }
         // One by one, so that what is refused is refused by name.
-        let record = toolpin::to_string(&Json::Object(record(tool)));
+        let record = canonical::to_string(&Json::Object(record(tool)));
         text.push_str(&record.map_err(|error| refuse(tool, error.to_string()))?);
     }
     text.push(']');

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Change, component};
-use crate::baseline::foreign::fastmcp::{FlatManifest, Moved};
-use crate::baseline::foreign::hangar::Pins;
-use crate::baseline::foreign::toolpin::Plan;
-use crate::baseline::foreign::{LockError, lock_v1};
+use super::fastmcp::{FlatManifest, Moved};
+use super::hangar::Pins;
+use super::toolpin::digest as toolpin_digest;
+use super::toolpin::lock::{LockError, Plan};
+use super::{fastmcp, hangar, lock_v1};
 use crate::canonical::{Json, pointer};
-use crate::fingerprint::{Digest, Profile, Refusal, manifest, toolpin};
+use crate::drift::{Change, component, server_not_pinned};
+use crate::fingerprint::{Digest, Refusal};
 use crate::surface::{Kind, Surface};
 
 /// A change, and where in the file of pins it belongs.
@@ -28,7 +29,7 @@ pub enum PinError {
 
 /// FastMCP's `check_drift`, in its order, with a reason for each key.
 pub fn fastmcp(pins: &FlatManifest, surface: &Surface) -> Result<Vec<Placed>, PinError> {
-    let current = manifest(surface, Profile::FastMcp, &[])?;
+    let current = fastmcp::digests(surface)?;
     let moved = pins.drift(&current);
     Ok(moved
         .into_iter()
@@ -57,7 +58,7 @@ pub fn hangar(
     };
     let mut observed = BTreeMap::new();
     let mut keys = BTreeMap::new();
-    for (key, digest) in manifest(surface, Profile::Hangar, &[])? {
+    for (key, digest) in hangar::digests(surface)? {
         let name = name_of(&key).unwrap_or_else(|| key.clone());
         keys.insert(name.clone(), key);
         observed.insert(name, digest);
@@ -106,7 +107,7 @@ pub fn toolpin(key: &str, locked: &Plan, surface: &Surface) -> Result<Vec<Placed
     let place = format!("{}/capabilityManifest", pointer::join("/servers", key));
     let pinned = ["toolSurfaceHash", "toolDescriptionHash", "toolManifestHash"];
     let Some(hash) = pinned.iter().find(|hash| locked.pinned(hash).is_some()) else {
-        let mut change = super::server_not_pinned(surface);
+        let mut change = server_not_pinned(surface);
         change.message = format!("{key} pins no tools: it was locked without seeing any");
         return Ok(vec![(change, place)]);
     };
@@ -125,7 +126,7 @@ pub fn toolpin(key: &str, locked: &Plan, surface: &Surface) -> Result<Vec<Placed
 
 /// The locked entry as it would be written for this surface: every hash that it pins, computed anew over what it covers.
 pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
-    let hashes = toolpin::hashes(surface)?;
+    let hashes = toolpin_digest::hashes(surface)?;
     let mut current = locked.clone();
     let Some(Json::Object(members)) = &mut current.manifest else {
         return Ok(current);
@@ -153,13 +154,13 @@ pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
         .iter()
         .filter_map(Json::as_str)
         .collect();
-    let surface_hash = if toolpin::COVERAGE
+    let surface_hash = if toolpin_digest::COVERAGE
         .iter()
         .all(|field| coverage.contains(field))
     {
         hashes.surface
     } else {
-        toolpin::surface_hash_over(surface, &coverage)?
+        toolpin_digest::surface_hash_over(surface, &coverage)?
     };
     set("toolSurfaceHash", surface_hash);
     Ok(current)
@@ -169,7 +170,7 @@ pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
 pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Placed>, PinError> {
     let place = format!("/entries/{index}/surface");
     let Some(pin) = entry.get("surface") else {
-        let mut change = super::server_not_pinned(surface);
+        let mut change = server_not_pinned(surface);
         change.message = "the entry pins no tools: it has no `surface`".to_owned();
         return Ok(vec![(change, place)]);
     };

@@ -2,10 +2,59 @@
 //! release since hashes RFC 8785 and leaves empty members out. On ordinary ASCII tools they agree, so a test on those
 //! proves nothing.
 
-use super::{Digest, Refusal};
 use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Object, jcs};
+use crate::fingerprint::{Digest, Refusal};
+use crate::interop::digest::{DigestScheme, Hashes};
 use crate::surface::Component;
+
+/// Since 1.2.1: RFC 8785 over the members that are not empty.
+pub const SCHEME: DigestScheme = DigestScheme {
+    name: "hangar",
+    covers: "name, description, inputSchema, outputSchema",
+    form: "RFC 8785, numbers as doubles; beyond a double, and lone surrogates, refused",
+    order: "UTF-16 units",
+    absent: "missing, null, empty string, array and object are all left out; false and 0 stay",
+    is_python: true,
+    in_baseline: true,
+    hashes: Hashes::Tools(|tool| digest(tool).map(Some)),
+};
+
+/// The half of it without the description.
+pub const STRUCTURE: DigestScheme = DigestScheme {
+    name: "hangar-structure",
+    covers: "name, inputSchema, outputSchema",
+    form: "as hangar",
+    order: "UTF-16 units",
+    absent: "as hangar",
+    is_python: true,
+    in_baseline: false,
+    hashes: Hashes::Tools(|tool| structure(tool).map(Some)),
+};
+
+/// The half of it that is the description.
+pub const DESCRIPTION: DigestScheme = DigestScheme {
+    name: "hangar-description",
+    covers: "description",
+    form: "its UTF-8 bytes",
+    order: "none",
+    absent: "a tool without a description has no digest",
+    is_python: true,
+    in_baseline: false,
+    hashes: Hashes::Tools(description),
+};
+
+/// 1.2.0: Python's JSON over the members that are not null.
+pub const RELEASE_1_2_0: DigestScheme = DigestScheme {
+    name: "hangar-1.2.0",
+    covers: "name, description, inputSchema, outputSchema",
+    form: "Python json.dumps, ASCII, beyond a double Infinity",
+    order: "code points",
+    absent: "missing and null are left out, empty stays",
+    is_python: true,
+    in_baseline: false,
+    hashes: Hashes::Tools(|tool| digest_1_2_0(tool).map(Some)),
+};
 
 /// The members that a digest of Hangar covers beside the name. Annotations, title, `_meta` and the rest are not seen.
 const FACETS: [&str; 3] = ["description", "inputSchema", "outputSchema"];

@@ -3,10 +3,14 @@
 //! Where Hangar keeps a set with two digests for one tool it compares an arbitrary one of them. Here several digests mean any
 //! of them. A pin that cannot be read is kept as one that nothing matches: it fails, it is not forgotten.
 
+pub mod digest;
+pub mod validator;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canonical::Json;
-use crate::fingerprint::Digest;
+use crate::fingerprint::{Digest, Refusal};
+use crate::surface::{Kind, Surface};
 
 /// What stands for a pin that cannot be read.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -164,4 +168,12 @@ pub fn stdio_upstream(command: &[String]) -> Option<String> {
 /// The same for a server over HTTP: its origin.
 pub fn remote_upstream(origin: &str) -> String {
     format!("remote:{origin}")
+}
+
+/// The digest of each tool of a surface by its key, in the order listed.
+pub fn digests(surface: &Surface) -> Result<Vec<(String, String)>, Refusal> {
+    surface
+        .of_kind(Kind::Tool)
+        .map(|tool| Ok((tool.key.clone(), digest::digest(tool)?.hex())))
+        .collect()
 }

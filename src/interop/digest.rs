@@ -1,0 +1,168 @@
+//! The digest schemes that `mcp-keel fingerprint --profile` knows, in one table.
+//!
+//! A scheme is a name with a fixed meaning; a new one is a row beside the old ones, and the table in
+//! `docs/conventions.md` is this one.
+
+use super::{fastmcp, hangar, toolpin};
+use crate::fingerprint::{Digest, Refusal, keel, whole_tool};
+use crate::surface::{Component, Kind, Surface};
+
+/// What there is to know of a digest scheme before trusting it, and how it is computed.
+#[derive(Clone, Copy, Debug)]
+pub struct DigestScheme {
+    /// The word for it in `--profile`, and in the digests of a baseline.
+    pub name: &'static str,
+    /// The members that it covers. A change of any other leaves the digest as it was.
+    pub covers: &'static str,
+    /// The text that is hashed.
+    pub form: &'static str,
+    /// The order of names, and of tools where a list is hashed.
+    pub order: &'static str,
+    /// What a member that is missing, null or empty counts as.
+    pub absent: &'static str,
+    /// Whether its original is written in Python, and so reads `NaN` and `Infinity`, which all others refuse.
+    pub is_python: bool,
+    /// Whether our own baseline stores it beside its own digests.
+    pub in_baseline: bool,
+    /// What is hashed.
+    pub hashes: Hashes,
+}
+
+/// What a scheme takes a digest of.
+#[derive(Clone, Copy, Debug)]
+pub enum Hashes {
+    /// Each component, of any kind.
+    Components(fn(&Component) -> Digest),
+    /// Each tool; none where there is nothing to hash.
+    Tools(fn(&Component) -> Result<Option<Digest>, Refusal>),
+    /// Each tool, with the members that `--fields` adds.
+    ToolsWithFields(fn(&Component, &[fastmcp::Field]) -> Result<Digest, Refusal>),
+    /// The list as a whole, under the original's names.
+    List(fn(&Surface) -> Result<Vec<(&'static str, Digest)>, Refusal>),
+}
+
+const KEEL: DigestScheme = DigestScheme {
+    name: "keel",
+    covers: "the whole definition, vendor members included, volatile ones not; every kind of component",
+    form: "RFC 8785 with exact numbers, repeated members and lone surrogates kept",
+    order: "UTF-16 units",
+    absent: "missing, null and empty are three different things",
+    is_python: false,
+    in_baseline: false,
+    hashes: Hashes::Components(keel::fingerprint),
+};
+
+const JCS: DigestScheme = DigestScheme {
+    name: "jcs",
+    covers: "the whole tool as sent",
+    form: "RFC 8785, numbers as doubles; beyond a double, and lone surrogates, refused",
+    order: "UTF-16 units",
+    absent: "missing, null and empty are three different things",
+    is_python: false,
+    in_baseline: false,
+    hashes: Hashes::Tools(|tool| whole_tool(tool).map(Some)),
+};
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Profile(&'static DigestScheme);
+
+impl std::ops::Deref for Profile {
+    type Target = DigestScheme;
+
+    fn deref(&self) -> &DigestScheme {
+        self.0
+    }
+}
+
+impl std::fmt::Display for Profile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl std::str::FromStr for Profile {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|it| it.name == word)
+            .ok_or(())
+    }
+}
+
+impl Profile {
+    /// Every scheme once, ours first.
+    pub const ALL: &'static [Self] = &[
+        Self(&KEEL),
+        Self(&fastmcp::digest::SCHEME),
+        Self(&hangar::digest::SCHEME),
+        Self(&hangar::digest::STRUCTURE),
+        Self(&hangar::digest::DESCRIPTION),
+        Self(&hangar::digest::RELEASE_1_2_0),
+        Self(&toolpin::digest::SCHEME),
+        Self(&JCS),
+    ];
+
+    /// The word for it in every format.
+    pub fn word(self) -> &'static str {
+        self.name
+    }
+
+    /// Whether `--fields` adds anything to what it covers.
+    pub fn takes_fields(self) -> bool {
+        matches!(self.hashes, Hashes::ToolsWithFields(_))
+    }
+
+    /// The digests of a surface: key and hexadecimal digest, in the order listed. `fields` counts only where
+    /// [`Profile::takes_fields`].
+    pub fn manifest(
+        self,
+        surface: &Surface,
+        fields: &[fastmcp::Field],
+    ) -> Result<Vec<(String, String)>, Refusal> {
+        let tools = |digest: &dyn Fn(&Component) -> Result<Option<Digest>, Refusal>| {
+            surface
+                .of_kind(Kind::Tool)
+                .filter_map(|tool| match digest(tool) {
+                    Ok(digest) => digest.map(|digest| Ok((tool.key.clone(), digest.hex()))),
+                    Err(refusal) => Some(Err(refusal)),
+                })
+                .collect()
+        };
+        match self.hashes {
+            Hashes::Components(digest) => Ok(surface
+                .components
+                .iter()
+                .map(|component| (component.key.clone(), digest(component).hex()))
+                .collect()),
+            Hashes::Tools(digest) => tools(&digest),
+            Hashes::ToolsWithFields(digest) => tools(&|tool| digest(tool, fields).map(Some)),
+            Hashes::List(digests) => Ok(digests(surface)?
+                .into_iter()
+                .map(|(name, digest)| (name.to_owned(), digest.hex()))
+                .collect()),
+        }
+    }
+}
+
+/// The digests that our own baseline stores for a component beside its own, as the originals print them. A component that
+/// an original refuses has none there.
+pub fn stored(component: &Component) -> Vec<(&'static str, String)> {
+    if component.kind != Kind::Tool {
+        return Vec::new();
+    }
+    let digest = |scheme: &DigestScheme| match scheme.hashes {
+        Hashes::Components(digest) => Some(digest(component)),
+        Hashes::Tools(digest) => digest(component).ok().flatten(),
+        Hashes::ToolsWithFields(digest) => digest(component, &[]).ok(),
+        Hashes::List(_) => None,
+    };
+    Profile::ALL
+        .iter()
+        .filter(|scheme| scheme.in_baseline)
+        .filter_map(|scheme| Some((scheme.name, digest(scheme)?.hex())))
+        .collect()
+}

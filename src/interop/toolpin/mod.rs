@@ -1,0 +1,16 @@
+//! ToolPin: its canonical JSON and order, its digests, its lock (`mcp-lock.json`, version 2), its advisory scan, and
+//! what it says about the target of an entry.
+
+pub mod canonical;
+pub mod digest;
+pub mod locale;
+pub mod lock;
+pub mod scan;
+pub mod targets;
+mod trust;
+pub mod write;
+
+pub use lock::{LockError, ToolPinLock};
+
+/// ToolPin's name for its lock.
+pub const FILE_NAME: &str = "mcp-lock.json";
