@@ -14,11 +14,10 @@ use std::sync::Arc;
 use inputs::{Environment, Inputs};
 use post::Post;
 
-use super::args::Format;
-use super::output::{self, Notes};
+use super::output::{self, Delivery, Notes};
 use crate::github::{Context, files};
-use crate::report;
-use crate::run::check::manifests;
+use crate::report::{self, Format, render};
+use crate::run::check::{CheckRequest, manifests};
 use crate::run::pull_request::{Answered, check};
 use crate::run::{Error, Exit, plan, shards};
 
@@ -43,7 +42,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
             )
         })?;
     }
-    let request = inputs.check.request();
+    let request = CheckRequest::new(&inputs.given);
     let plan = plan::resolve(&request.server, Some(&request.policy), &Notes)?;
     let plan = if inputs.asked.merge.is_empty() {
         plan::verified(shards::cut(plan, &request.shard)?)?
@@ -97,14 +96,11 @@ fn context(env: &Environment) -> Result<Context, Error> {
 
 /// The reports in the log and in files. Returns where the JSON report is.
 fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
-    let args = &inputs.check.report;
-    for (format, path) in &args.report {
-        output::write_file(
-            path,
-            &output::render(&result.live, *format, Default::default()),
-        )?;
+    let delivery = Delivery::new(&inputs.given);
+    for (format, path) in &delivery.files {
+        output::write_file(path, &render(&result.live, *format, Default::default()))?;
     }
-    let named = args.report.iter().find(|it| it.0 == Format::Json);
+    let named = delivery.files.iter().find(|it| it.0 == Format::Json);
     let json = named.map_or_else(|| PathBuf::from(REPORT), |it| it.1.clone());
     if named.is_none() {
         output::write_file(&json, &report::to_json(&result.live))?;
@@ -113,10 +109,10 @@ fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
         width: 100,
         ..Default::default()
     };
-    let mut text = output::render(&result.live, args.format, style);
-    if let (Some(approval), Format::Terminal) = (&result.approval, args.format) {
+    let mut text = render(&result.live, delivery.format, style);
+    if let (Some(approval), Format::Terminal) = (&result.approval, delivery.format) {
         text += "\nAgainst the base branch:\n";
-        text += &output::render(&approval.report, args.format, style);
+        text += &render(&approval.report, delivery.format, style);
     }
     // A runner obeys what it reads in a log. Between these two lines it does not.
     let stop = files::unguessable();

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use super::args::PinArgs;
-use super::output;
+use super::output::{self, Delivery};
 use super::progress::Progress;
-use crate::run::pin::pin;
+use crate::run::pin::{PinRequest, pin};
 use crate::run::{Error, Exit};
+use crate::settings::Given;
 
-pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
-    let progress = Arc::new(Progress::start(args.report.quiet));
-    let outcome = pin(args.request(), progress).await?;
+pub(super) async fn run(given: &Given) -> Result<Exit, Error> {
+    let delivery = Delivery::new(given);
+    let progress = Arc::new(Progress::start(delivery.quiet));
+    let request = PinRequest::new(given, delivery.lock);
+    let outcome = pin(request, progress).await?;
     if !outcome.report.servers.is_empty() {
-        output::deliver(&outcome.report, &args.report)?;
+        output::deliver(&outcome.report, &delivery)?;
     }
     worst(outcome.failed)
 }

@@ -9,6 +9,7 @@ mod http;
 mod mask;
 mod node;
 mod profile;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -31,6 +32,7 @@ use crate::verify::launched::Digests;
 pub use client::ClientChoice;
 pub use node::ConfigError;
 pub use profile::{ProfileName, SEPARATOR};
+pub use written::{Written, WrittenValue};
 
 pub use crate::settings::suggestion;
 
@@ -50,6 +52,8 @@ pub struct Config {
     pub servers: BTreeMap<String, ServerConfig>,
     /// The policy.
     pub policy: Policy,
+    /// What was written on which line.
+    pub written: Written,
 }
 
 /// One `[server.NAME]`.
@@ -205,6 +209,7 @@ impl Config {
             baseline,
             servers,
             policy,
+            written: Written::read(path, &root)?,
         })
     }
 }
@@ -381,11 +386,18 @@ fn environment(
 }
 
 /// The number that a table gives for a setting, if it does.
-fn number(table: &Node<'_>, setting: &'static Setting) -> Result<Option<u64>, ConfigError> {
-    table
-        .get(setting.name)
-        .map(|it| it.number(setting))
-        .transpose()
+fn number(table: &Node<'_>, setting: &Setting) -> Result<Option<u64>, ConfigError> {
+    let Some(node) = table.get(setting.name) else {
+        return Ok(None);
+    };
+    let found = node.integer()?.to_string();
+    match setting.check(&found) {
+        Ok(()) => Ok(found.parse().ok()),
+        Err(expected) => {
+            let expected = expected.trim_start_matches("expected ");
+            Err(node.error("out of range").expecting(expected))
+        }
+    }
 }
 
 fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::settings::{Kind, Setting, suggestion};
+use crate::settings::suggestion;
 
 /// A configuration that cannot be used (exit 2).
 #[derive(Debug, thiserror::Error)]
@@ -289,18 +289,6 @@ impl<'a> Node<'a> {
                     .map_err(|_| self.wrong_type("a whole number"))
             }
             _ => Err(self.wrong_type("a whole number")),
-        }
-    }
-
-    /// A number in the range of a setting.
-    pub(super) fn number(&self, setting: &Setting) -> Result<u64, ConfigError> {
-        let found = self.integer()?;
-        match (setting.kind, u64::try_from(found)) {
-            (Kind::Number { from, to }, Ok(number)) if (from..=to).contains(&number) => Ok(number),
-            (Kind::Number { from, to }, _) => Err(self
-                .error("out of range")
-                .expecting(&format!("a whole number from {from} to {to}"))),
-            (_, number) => number.map_err(|_| self.wrong_type("a whole number")),
         }
     }
 

@@ -6,6 +6,7 @@
 mod annotations;
 pub mod escape;
 mod fold;
+mod format;
 mod github;
 mod gitlab;
 mod headline;
@@ -27,6 +28,7 @@ use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
 use crate::surface::{Kind, Note, Surface};
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
+pub use format::{Format, render};
 pub use github::github;
 pub use gitlab::gitlab;
 pub use html::html;

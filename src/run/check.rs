@@ -20,6 +20,7 @@ use crate::report::{
     Comparison, Report, RunFinding, ServerReport, Shard, Status, resolve_findings,
     unconditional_findings,
 };
+use crate::settings::Given;
 use crate::surface::Note;
 
 /// The baselines of a plan, by file.
@@ -32,6 +33,17 @@ pub(crate) struct CheckRequest {
     pub(crate) shard: ShardRequest,
     /// How many servers at a time.
     pub(crate) jobs: usize,
+}
+
+impl CheckRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        Self {
+            server: ServerRequest::new(given),
+            policy: PolicyRequest::new(given),
+            shard: ShardRequest::new(given),
+            jobs: fleet::jobs(given),
+        }
+    }
 }
 
 /// Captures every server that was asked for and compares it with its baseline.

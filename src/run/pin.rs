@@ -15,6 +15,7 @@ use crate::canonical::Json;
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
+use crate::settings::{BASELINE, Given};
 use crate::surface::Surface;
 
 /// What to pin, and how.
@@ -26,6 +27,20 @@ pub(crate) struct PinRequest {
     pub(crate) lock: bool,
 }
 
+impl PinRequest {
+    pub(crate) fn new(given: &Given, lock: bool) -> Self {
+        let mut given = given.clone();
+        if lock && !given.has(BASELINE) {
+            given.set(BASELINE, vec![crate::interop::toolpin::FILE_NAME.into()]);
+        }
+        Self {
+            server: ServerRequest::new(&given),
+            jobs: fleet::jobs(&given),
+            lock,
+        }
+    }
+}
+
 /// What was pinned, and what was not.
 pub(crate) struct PinOutcome {
     pub(crate) report: Report,
@@ -35,12 +50,9 @@ pub(crate) struct PinOutcome {
 /// Captures every server that was asked for and writes its baseline. A server that fails does not keep the others from
 /// being pinned; its entry stays as it was.
 pub(crate) async fn pin(
-    mut request: PinRequest,
+    request: PinRequest,
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
-    if request.lock && request.server.baseline.is_none() {
-        request.server.baseline = Some(crate::interop::toolpin::FILE_NAME.into());
-    }
     let mut plan = plan(&request.server, None, &*observer)?;
     if pin_lock::is_foreign(&plan, request.lock)? {
         return pin_lock::pin_all(plan, request.jobs, observer).await;

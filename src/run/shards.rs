@@ -16,12 +16,10 @@ use super::request::ShardRequest;
 use super::{Error, secrets};
 use crate::bounded;
 use crate::report::{self, Report};
+use crate::settings;
 
 /// The timings, where nobody names another file.
 const TIMINGS: &str = "mcp-keel-timings.json";
-
-/// A matrix of GitHub Actions has at most so many jobs.
-pub(crate) const MOST_PARTS: u16 = 256;
 
 /// `2/4`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +32,8 @@ impl std::str::FromStr for Part {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (index, of) = text.split_once('/').ok_or(())?;
-        let index = index.parse().map_err(|_| ())?;
-        let of = of.parse().map_err(|_| ())?;
-        if 1 <= index && index <= of && of <= usize::from(MOST_PARTS) {
-            Ok(Self { index, of })
-        } else {
-            Err(())
-        }
+        let (index, of) = settings::part(text).map_err(drop)?;
+        Ok(Self { index, of })
     }
 }
 

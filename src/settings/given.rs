@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{Kind, Setting, Unset};
+use super::{Setting, Unset};
 
 /// Where a value was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,10 +117,10 @@ impl Given {
             .collect()
     }
 
-    /// Names in one text, separated by commas.
+    /// Names, separated by commas.
     pub fn list(&self, setting: &Setting) -> Option<Vec<String>> {
-        debug_assert!(matches!(setting.kind, Kind::List));
-        let text = self.text(setting)?;
-        Some(text.split(',').map(str::to_owned).collect())
+        let texts = Some(self.texts(setting)).filter(|it| !it.is_empty())?;
+        let names = texts.iter().flat_map(|it| it.split(','));
+        Some(names.map(str::to_owned).collect())
     }
 }

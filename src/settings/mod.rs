@@ -133,7 +133,7 @@ impl Kind {
     pub const fn repeats(self) -> bool {
         matches!(
             self,
-            Self::Files | Self::Names | Self::Pairs | Self::Headers | Self::Reports
+            Self::Files | Self::Names | Self::List | Self::Pairs | Self::Headers | Self::Reports
         )
     }
 }
@@ -439,6 +439,15 @@ impl Setting {
     const fn secrecy(mut self, secrecy: Secrecy) -> Self {
         self.secrecy = secrecy;
         self
+    }
+
+    /// What is typed to give it.
+    pub fn typed(&self) -> String {
+        match self.flag {
+            Some(flag) if flag.form == Form::Positional => flag.value.to_owned(),
+            Some(flag) if flag.form == Form::Trailing => format!("-- {}", flag.value),
+            _ => format!("--{}", self.name),
+        }
     }
 
     /// What it can be, if that is one of a few words.

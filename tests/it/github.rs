@@ -786,33 +786,6 @@ fn a_merge_queue_is_told_what_it_merges_and_not_held_up_by_it() {
 }
 
 #[test]
-fn every_input_of_the_action_is_read() {
-    let action = include_str!("../../action.yml");
-    let code = concat!(
-        include_str!("../../src/cli/action/inputs.rs"),
-        include_str!("../../src/github/context.rs")
-    );
-    let inputs = action
-        .split("\ninputs:\n")
-        .nth(1)
-        .unwrap()
-        .split("\noutputs:\n")
-        .next()
-        .unwrap();
-    let names: Vec<&str> = inputs
-        .lines()
-        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
-        .filter(|name| !name.starts_with(' '))
-        .collect();
-    assert!(names.len() > 20, "{names:?}");
-    for name in names {
-        let variable = format!("\"INPUT_{}\"", name.to_uppercase());
-        let known = code.contains(&format!("\"{name}\"")) || code.contains(&variable);
-        assert!(known, "nobody reads {name}");
-    }
-}
-
-#[test]
 fn nothing_that_a_server_says_acts_in_any_place() {
     let hostile = "::error::pwned\n::set-output name=verdict::pass\n##[error]x %0A @everyone <script>alert(1)</script> \
                    ![x](http://evil.example/a.png) `code` | cell ]]> \u{1b}[31m \u{202e}gnp <!-- mcp-keel:0 --> \

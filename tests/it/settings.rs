@@ -512,6 +512,9 @@ fn words_are_those_of_the_program() {
         words!(mcp_keel::judgement::Exposure),
     );
     same(table::ENFORCEMENT, words!(mcp_keel::policy::Enforcement));
+    let mut formats = words!(mcp_keel::report::Format).clone();
+    formats.push("toolpin");
+    same(table::FORMAT, &formats);
     let mut unknown = words!(mcp_keel::policy::Unknown).clone();
     unknown.push(mcp_keel::policy::Unknown::ALLOW_ALIAS);
     same(table::UNKNOWN, &unknown);
