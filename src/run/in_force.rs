@@ -107,6 +107,11 @@ struct Layers<'a> {
 impl Layers<'_> {
     fn of_run(&self, setting: &'static Setting) -> Option<InForce> {
         let by_action = self.given.origin() == Origin::Input;
+        // Tables whose members are settings of their own.
+        let is_around_others = [settings::SERVER_TABLES.name, settings::POLICY_TABLE.name];
+        if is_around_others.contains(&setting.name) {
+            return None;
+        }
         let is_only_an_input = setting.flag.is_none() && setting.key.is_none();
         // The format of this listing is its own.
         if (is_only_an_input || setting.name == settings::FORMAT.name) && !by_action {
@@ -141,6 +146,9 @@ impl Layers<'_> {
 
     fn of_server(&self, setting: &'static Setting, target: &Target) -> Option<InForce> {
         let key = setting.key?;
+        if setting.name == settings::PROFILES.name {
+            return None;
+        }
         let mut written = Vec::new();
         if self.counts(setting) {
             let server = target.configured_as.as_str();
@@ -158,7 +166,17 @@ impl Layers<'_> {
         if written.iter().all(Vec::is_empty) {
             written.push(self.listed(setting, target));
         }
-        self.resolved(setting, written)
+        let in_force = self.resolved(setting, written)?;
+        let is_default = in_force
+            .values
+            .iter()
+            .all(|it| it.source == Source::Default);
+        let has_no_meaning = match (&target.endpoint, target.endpoint.launch()) {
+            (Endpoint::Http(_), None) => key.table == Table::Server && is_of_a_process(setting),
+            (Endpoint::Http(_), Some(_)) => setting.name == settings::COMMAND.name,
+            _ => key.table == Table::Http,
+        };
+        (!is_default || !has_no_meaning).then_some(in_force)
     }
 
     /// Whether what the configuration says of a server applies: not beside a server list that was named, and of a server
@@ -168,12 +186,11 @@ impl Layers<'_> {
         let typed = typed_url || self.given.has(settings::COMMAND);
         let is_reached_by = setting.key.is_some_and(|it| it.table == Table::Http)
             || [settings::COMMAND.name, settings::CWD.name].contains(&setting.name);
-        let is_of_a_process =
-            [settings::VERIFY.name, settings::CHECKSUM.name].contains(&setting.name);
+        let is_verified = [settings::VERIFY.name, settings::CHECKSUM.name].contains(&setting.name);
         let nothing_is_started = typed_url && !self.given.has(settings::START);
         !(self.given.has(settings::FROM)
             || typed && is_reached_by
-            || nothing_is_started && is_of_a_process)
+            || nothing_is_started && is_verified)
     }
 
     /// What a file of a client says of a server that is not in the configuration.
@@ -315,6 +332,17 @@ impl Layers<'_> {
         }
         Some(InForce { setting, values })
     }
+}
+
+/// Whether a setting is about a process that is started.
+fn is_of_a_process(setting: &Setting) -> bool {
+    let names = [
+        settings::COMMAND.name,
+        settings::LAUNCH_DIGESTS.name,
+        settings::SANDBOX.name,
+        settings::SANDBOX_REQUIRED.name,
+    ];
+    names.contains(&setting.name)
 }
 
 /// The place of a value among the words of its setting.

@@ -64,49 +64,54 @@ fn word(setting: &Setting, value: &str) -> String {
             let id = value.split_once('=').map_or(value, |it| it.0);
             format!("{}=\"${}\"", quote(id), variable_for(id))
         }
-        _ => quote(&shown(setting, value)),
+        _ => quote(&without_secrets(setting, value, |name| {
+            format!("${{{}}}", variable_for(name))
+        })),
     }
 }
 
 /// A value as it may be shown to anyone.
 pub(crate) fn shown(setting: &Setting, value: &str) -> String {
+    without_secrets(setting, value, |_| HIDDEN.to_owned())
+}
+
+/// A value with something else in place of a secret, made from the name of the secret.
+fn without_secrets(setting: &Setting, value: &str, stand_in: fn(&str) -> String) -> String {
     match setting.secrecy {
         Secrecy::Plain => value.to_owned(),
-        Secrecy::Url => shown_url(value),
-        Secrecy::Header => shown_header(value),
+        Secrecy::Url => shown_url(value, stand_in),
+        Secrecy::Header => shown_header(value, stand_in),
         Secrecy::Proxy => shown_proxy(value),
         Secrecy::Variable => match value.split_once('=') {
-            Some((key, secret)) if is_secret(key, secret) => format!("{key}={HIDDEN}"),
+            Some((key, secret)) if is_secret(key, secret) => format!("{key}={}", stand_in(key)),
             _ => value.to_owned(),
         },
         Secrecy::Answer => match value.split_once('=') {
-            Some((id, _)) => format!("{id}={HIDDEN}"),
-            None => HIDDEN.to_owned(),
+            Some((id, _)) => format!("{id}={}", stand_in(id)),
+            None => stand_in(value),
         },
         Secrecy::Hidden => HIDDEN.to_owned(),
     }
 }
 
 /// An address as it was typed, but for values of its query that could be secrets.
-fn shown_url(url: &str) -> String {
+fn shown_url(url: &str, stand_in: fn(&str) -> String) -> String {
     let Some((address, query)) = url.split_once('?') else {
         return url.to_owned();
     };
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, value)) if !value.starts_with("${") => {
-            format!("{name}=${{{}}}", variable_for(name))
-        }
+        Some((name, value)) if !value.starts_with("${") => format!("{name}={}", stand_in(name)),
         _ => pair.to_owned(),
     });
     format!("{address}?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
-/// A header as it was typed if it names its secret, else with a variable in its place.
-fn shown_header(header: &str) -> String {
+/// A header as it was typed if it names its secret, else with something else in its place.
+fn shown_header(header: &str, stand_in: fn(&str) -> String) -> String {
     let (name, value) = header.split_once(':').unwrap_or((header, ""));
     match Template::new(value.trim()).shown() {
         Some(value) => format!("{name}: {value}"),
-        None => format!("{name}: ${{{}}}", variable_for(name)),
+        None => format!("{name}: {}", stand_in(name)),
     }
 }
 
@@ -201,20 +206,45 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_secret_in_an_address_is_named_and_not_shown() {
-        assert_eq!(
-            shown_url("https://x.example/mcp?key=hunter2&v=${V}&flag"),
-            "https://x.example/mcp?key=${KEY}&v=${V}&flag"
-        );
-        assert_eq!(
-            shown_header("X-Api-Key: hunter2"),
-            "X-Api-Key: ${X_API_KEY}"
-        );
-        assert_eq!(
-            shown_header("Authorization: Bearer ${TOKEN}"),
-            "Authorization: Bearer ${TOKEN}"
-        );
-        assert_eq!(shown_proxy("http://me:pw@proxy:1"), "http://proxy:1");
-        assert_eq!(shown_proxy("env"), "env");
+    fn what_may_be_secret_is_not_shown() {
+        let url = "https://x.example/mcp?key=hunter2&v=${V}&flag";
+        for (setting, value, pasted, seen) in [
+            (
+                settings::URL,
+                url,
+                "'https://x.example/mcp?key=${KEY}&v=${V}&flag'",
+                "https://x.example/mcp?key=[redacted]&v=${V}&flag",
+            ),
+            (
+                settings::HEADER,
+                "X-Api-Key: hunter2",
+                "'X-Api-Key: ${X_API_KEY}'",
+                "X-Api-Key: [redacted]",
+            ),
+            (
+                settings::HEADER,
+                "Authorization: Bearer ${TOKEN}",
+                "'Authorization: Bearer ${TOKEN}'",
+                "Authorization: Bearer ${TOKEN}",
+            ),
+            (
+                settings::PROXY,
+                "http://me:pw@proxy:1",
+                "http://proxy:1",
+                "http://proxy:1",
+            ),
+            (settings::PROXY, "env", "env", "env"),
+            (
+                settings::ENV,
+                "API_TOKEN=hunter2",
+                "API_TOKEN=\"$API_TOKEN\"",
+                "API_TOKEN=[redacted]",
+            ),
+            (settings::ENV, "LANG=de", "'LANG=de'", "LANG=de"),
+            (settings::ANSWERS, "id=x", "id=\"$ID\"", "id=[redacted]"),
+        ] {
+            assert_eq!(word(setting, value), pasted, "{value}");
+            assert_eq!(shown(setting, value), seen, "{value}");
+        }
     }
 }
