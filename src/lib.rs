@@ -4,8 +4,8 @@
 //! tells a model, compares that with a manifest committed in the repository, and says what the difference does to
 //! callers. The binary beside it is thin.
 //!
-//! The order of the modules is the order in which data flows; each depends only on those before it (`judgement` and
-//! `canonical` are words and values that all of them share).
+//! The order of the modules is the order in which data flows; each depends only on those before it (`canonical`,
+//! `judgement` and `rules` are values and words that all of them share).
 //!
 //! ```text
 //! launch -> capture -> surface -> canonical -> fingerprint
@@ -15,6 +15,7 @@
 
 pub mod canonical;
 pub mod judgement;
+pub mod rules;
 
 pub mod settings;
 

@@ -35,6 +35,7 @@ use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
+use crate::rules::RuleId;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
 use lists::Lister;
@@ -356,7 +357,7 @@ async fn finished(
             for name in &missing_variables {
                 let message =
                     format!("{name} was to be passed on to the server and is not set here");
-                surface.note("variable-missing", None, message);
+                surface.note(RuleId::VariableMissing, None, message);
             }
             Ok(Captured {
                 greeting,
@@ -486,6 +487,6 @@ fn exited(inbox: &Inbox, opening: Opening, status: ExitStatus) -> CaptureError {
 fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
         let message = format!("{noise} {place}");
-        surface.note("stdout-noise", None, message);
+        surface.note(RuleId::StdoutNoise, None, message);
     }
 }

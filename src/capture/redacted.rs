@@ -6,6 +6,7 @@ use super::{CaptureFailure, Captured};
 use crate::canonical::Json;
 use crate::launch::STDERR_KEPT;
 use crate::redact::{Found, Secrets};
+use crate::rules::RuleId;
 use crate::surface::{Kind, Lists, Surface};
 
 impl Captured {
@@ -61,7 +62,7 @@ impl Captured {
         };
         if !of_server.is_empty() {
             self.surface
-                .note("secret-in-surface", None, message(of_server));
+                .note(RuleId::SecretInSurface, None, message(of_server));
         }
         let keys: Vec<String> = self
             .surface
@@ -72,7 +73,7 @@ impl Captured {
         for (key, found) in keys.iter().zip(of_components) {
             if !found.is_empty() {
                 self.surface
-                    .note("secret-in-surface", Some(key), message(found));
+                    .note(RuleId::SecretInSurface, Some(key), message(found));
             }
         }
     }

@@ -29,7 +29,7 @@ pub(super) enum Command {
     /// Boot servers, compare them with the committed baseline, and report
     Check(Flags<OfCheck>),
     /// Capture servers and write the baseline
-    Pin(Flags<OfPin>),
+    Pin(PinArgs),
     /// Print the settings in force, and where each of them comes from
     Config(ConfigArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
@@ -77,6 +77,22 @@ pub(super) enum Command {
         /// Limit the page to one command
         command: Option<String>,
     },
+}
+
+/// `mcp-keel pin`
+#[derive(Debug, Args)]
+pub(super) struct PinArgs {
+    #[command(flatten)]
+    pub(super) flags: Flags<OfPin>,
+    /// Sign the ToolPin lock that is written, with this private key (ed25519, PKCS#8 in PEM)
+    #[arg(long, value_name = "FILE")]
+    pub(super) sign_key: Option<PathBuf>,
+    /// Write the signature to this file [default: mcp-lock.sig beside the lock]
+    #[arg(long, value_name = "FILE", requires = "sign_key")]
+    pub(super) signature: Option<PathBuf>,
+    /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it exists]
+    #[arg(long, value_name = "FILE", requires = "sign_key")]
+    pub(super) toolpin_policy: Option<PathBuf>,
 }
 
 /// `mcp-keel plan`
@@ -214,6 +230,15 @@ pub(super) struct VerifyArgs {
     /// The digest that the whole lock must have, from a source other than the reviewed change
     #[arg(long, value_name = "DIGEST", requires = "lock")]
     pub(super) expect_digest: Option<String>,
+    /// Verify the lock's ed25519 signature with this public key (PEM), from a source other than the reviewed change
+    #[arg(long, value_name = "FILE", requires = "lock")]
+    pub(super) public_key: Option<PathBuf>,
+    /// The file of the signature [default: mcp-lock.sig beside the lock]
+    #[arg(long, value_name = "FILE", requires = "public_key")]
+    pub(super) signature: Option<PathBuf>,
+    /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it exists]
+    #[arg(long, value_name = "FILE", requires = "public_key")]
+    pub(super) toolpin_policy: Option<PathBuf>,
     /// The output format
     #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
     pub(super) format: TextOrJson,

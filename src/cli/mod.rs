@@ -81,7 +81,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 async fn run(command: Command) -> Result<Exit, Error> {
     match command {
         Command::Check(flags) => check::run(&flags.given).await,
-        Command::Pin(flags) => pin::run(&flags.given).await,
+        Command::Pin(args) => pin::run(args).await,
         Command::Config(args) => config::run(&args),
         Command::Capture(args) => capture::run(args).await,
         Command::Plan(args) => shards::plan(&args),

@@ -2,16 +2,23 @@
 
 use std::sync::Arc;
 
+use super::args::PinArgs;
 use super::output::{self, Delivery};
 use super::progress::Progress;
 use crate::run::pin::{PinRequest, pin};
+use crate::run::sign_lock::SignRequest;
 use crate::run::{Error, Exit};
-use crate::settings::Given;
 
-pub(super) async fn run(given: &Given) -> Result<Exit, Error> {
+pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
+    let given = &args.flags.given;
     let delivery = Delivery::new(given);
     let progress = Arc::new(Progress::start(delivery.quiet));
-    let request = PinRequest::new(given, delivery.lock);
+    let sign = SignRequest {
+        key: args.sign_key,
+        signature: args.signature,
+        policy: args.toolpin_policy,
+    };
+    let request = PinRequest::new(given, delivery.lock, sign);
     let outcome = pin(request, progress).await?;
     if !outcome.report.servers.is_empty() {
         output::deliver(&outcome.report, &delivery)?;

@@ -4,8 +4,8 @@ use super::args::{RulesFormat, SchemaName};
 use super::output::{self, Color};
 use crate::canonical::to_pretty;
 use crate::config::suggestion;
-use crate::drift::catalogue;
 use crate::report;
+use crate::rules::RuleId;
 use crate::run::{Error, Exit};
 
 pub(super) fn rules(format: RulesFormat) -> Result<Exit, Error> {
@@ -19,15 +19,17 @@ pub(super) fn rules(format: RulesFormat) -> Result<Exit, Error> {
 }
 
 pub(super) fn explain(id: &str) -> Result<Exit, Error> {
-    let Some(rule) = catalogue::find(id) else {
-        let known = catalogue::all().iter().map(|rule| rule.id);
-        let help = match suggestion(id, known) {
+    let Ok(rule) = id.parse::<RuleId>() else {
+        let help = match suggestion(id, RuleId::all().map(RuleId::id)) {
             Some(close) => format!("did you mean `{close}`? `mcp-keel rules` lists all of them"),
             None => "`mcp-keel rules` lists all of them".to_owned(),
         };
         return Err(Error::usage(format!("there is no rule `{id}`"), help));
     };
-    output::print(&report::rules::page(rule, output::style(Color::Auto)))?;
+    output::print(&report::rules::page(
+        rule.rule(),
+        output::style(Color::Auto),
+    ))?;
     Ok(Exit::Pass)
 }
 

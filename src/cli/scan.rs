@@ -32,7 +32,7 @@ pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
         ScanProfile::Keel => keel::scan(&surface)
             .into_iter()
             .map(|finding| Line {
-                code: finding.rule,
+                code: finding.rule.id(),
                 severity: finding.severity,
                 subject: finding.subject(),
                 message: finding.message,

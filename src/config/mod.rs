@@ -22,8 +22,9 @@ use crate::capture::http::{HttpTransport, Template};
 use crate::interop::jp::{Expected, Kind, Verify};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
-use crate::policy::{self, Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
+use crate::policy::{Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
+use crate::rules::RuleId;
 use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
 use crate::stability::mask::Mask;
 use crate::verify::bytes::Algorithm;
@@ -419,11 +420,13 @@ fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
         policy.require_version_bump = node.boolean()?;
     }
     if let Some(node) = node.get("rules") {
-        let known: Vec<&str> = policy::rule_names().collect();
+        let known: Vec<&str> = RuleId::all().map(RuleId::id).collect();
         node.only_of("rule", &known, "`mcp-keel rules` lists them")?;
         for (rule, setting) in node.members()? {
             let setting = setting.word::<RuleSetting>(RuleSetting::WORDS.into_iter())?;
-            policy.rules.insert(rule, setting);
+            if let Ok(rule) = rule.parse() {
+                policy.rules.insert(rule, setting);
+            }
         }
     }
     Ok(policy)

@@ -1,5 +1,6 @@
 use super::*;
 use crate::policy::Action;
+use crate::rules::RuleId;
 use crate::surface::ClientProfile;
 
 fn parse(text: &str) -> Result<Config, ConfigError> {
@@ -60,7 +61,7 @@ fn the_example_of_the_documentation_reads() {
     assert_eq!(policy.enforcement, Enforcement::Warn);
     assert_eq!(policy.unknown, Some(Unknown::Allow));
     assert_eq!(
-        policy.rules["tool-description-changed"],
+        policy.rules[&RuleId::ToolDescriptionChanged],
         RuleSetting::Action(Action::Block)
     );
     assert_eq!(policy.accept[0].expires.unwrap().to_string(), "2027-01-31");

@@ -5,14 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Change, located, prompt, provider, tool};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::Exposure;
+use crate::rules::RuleId;
 use crate::surface::{Component, Kind};
 
 pub(crate) fn added(component: &Component) -> Change {
     let (rule, exposure) = match component.kind {
-        Kind::Tool => ("tool-added", tool::exposure_of_new(&component.definition)),
-        Kind::Prompt => ("prompt-added", Exposure::Medium),
-        Kind::Resource => ("resource-added", Exposure::Low),
-        Kind::Template => ("template-added", Exposure::Low),
+        Kind::Tool => (
+            RuleId::ToolAdded,
+            tool::exposure_of_new(&component.definition),
+        ),
+        Kind::Prompt => (RuleId::PromptAdded, Exposure::Medium),
+        Kind::Resource => (RuleId::ResourceAdded, Exposure::Low),
+        Kind::Template => (RuleId::TemplateAdded, Exposure::Low),
     };
     let described = component
         .definition
@@ -31,10 +35,10 @@ pub(crate) fn added(component: &Component) -> Change {
 
 pub(super) fn removed(component: &Component) -> Change {
     let rule = match component.kind {
-        Kind::Tool => "tool-removed",
-        Kind::Prompt => "prompt-removed",
-        Kind::Resource => "resource-removed",
-        Kind::Template => "template-removed",
+        Kind::Tool => RuleId::ToolRemoved,
+        Kind::Prompt => RuleId::PromptRemoved,
+        Kind::Resource => RuleId::ResourceRemoved,
+        Kind::Template => RuleId::TemplateRemoved,
     };
     let message = format!("the {} is gone", component.kind.noun());
     let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);
@@ -79,12 +83,16 @@ pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change
     }
     if respelled || (changes.len() == first && before.same_value(&after)) {
         let message = "members come in another order, or a number is spelled differently";
-        changes.push(Change::new("definition-respelled", "", message.to_owned()));
+        changes.push(Change::new(
+            RuleId::DefinitionRespelled,
+            "",
+            message.to_owned(),
+        ));
     }
     if changes.len() == first {
         let message = "the definition changed in a way that no rule explains";
         changes.push(
-            Change::new("unclassified-change", "", message.to_owned())
+            Change::new(RuleId::UnclassifiedChange, "", message.to_owned())
                 .values(Some(&before), Some(&after)),
         );
     }
@@ -112,54 +120,58 @@ impl Member<'_> {
             // Spelling is told once for the whole definition, not member by member.
             _ if self.means_the_same() => return,
             (Kind::Tool, "annotations") => tool::annotations(self, changes),
-            (Kind::Tool, "execution") => self.each("tool-execution-changed", changes),
+            (Kind::Tool, "execution") => self.each(RuleId::ToolExecutionChanged, changes),
             (Kind::Prompt, "arguments") => prompt::arguments(self, changes),
             (_, "description") => self.text(
                 changes,
                 match kind {
-                    Kind::Tool => "tool-description-changed",
-                    Kind::Prompt => "prompt-description-changed",
-                    Kind::Resource => "resource-description-changed",
-                    Kind::Template => "template-description-changed",
+                    Kind::Tool => RuleId::ToolDescriptionChanged,
+                    Kind::Prompt => RuleId::PromptDescriptionChanged,
+                    Kind::Resource => RuleId::ResourceDescriptionChanged,
+                    Kind::Template => RuleId::TemplateDescriptionChanged,
                 },
             ),
             (_, "title") => self.whole(
                 changes,
                 match kind {
-                    Kind::Tool => "tool-title-changed",
-                    Kind::Prompt => "prompt-title-changed",
-                    Kind::Resource => "resource-title-changed",
-                    Kind::Template => "template-title-changed",
+                    Kind::Tool => RuleId::ToolTitleChanged,
+                    Kind::Prompt => RuleId::PromptTitleChanged,
+                    Kind::Resource => RuleId::ResourceTitleChanged,
+                    Kind::Template => RuleId::TemplateTitleChanged,
                 },
             ),
             (_, "icons") => self.each(
                 match kind {
-                    Kind::Tool => "tool-icons-changed",
-                    Kind::Prompt => "prompt-icons-changed",
-                    Kind::Resource => "resource-icons-changed",
-                    Kind::Template => "template-icons-changed",
+                    Kind::Tool => RuleId::ToolIconsChanged,
+                    Kind::Prompt => RuleId::PromptIconsChanged,
+                    Kind::Resource => RuleId::ResourceIconsChanged,
+                    Kind::Template => RuleId::TemplateIconsChanged,
                 },
                 changes,
             ),
             (_, "_meta") => self.each(
                 match kind {
-                    Kind::Tool => "tool-meta-changed",
-                    Kind::Prompt => "prompt-meta-changed",
-                    Kind::Resource => "resource-meta-changed",
-                    Kind::Template => "template-meta-changed",
+                    Kind::Tool => RuleId::ToolMetaChanged,
+                    Kind::Prompt => RuleId::PromptMetaChanged,
+                    Kind::Resource => RuleId::ResourceMetaChanged,
+                    Kind::Template => RuleId::TemplateMetaChanged,
                 },
                 changes,
             ),
-            (Kind::Resource, "name") => self.whole(changes, "resource-name-changed"),
-            (Kind::Template, "name") => self.whole(changes, "template-name-changed"),
-            (Kind::Resource, "mimeType") => self.whole(changes, "resource-mime-type-changed"),
-            (Kind::Template, "mimeType") => self.whole(changes, "template-mime-type-changed"),
-            (Kind::Resource, "annotations") => self.each("resource-annotation-changed", changes),
-            (Kind::Template, "annotations") => self.each("template-annotation-changed", changes),
-            _ => self.each("unclassified-change", changes),
+            (Kind::Resource, "name") => self.whole(changes, RuleId::ResourceNameChanged),
+            (Kind::Template, "name") => self.whole(changes, RuleId::TemplateNameChanged),
+            (Kind::Resource, "mimeType") => self.whole(changes, RuleId::ResourceMimeTypeChanged),
+            (Kind::Template, "mimeType") => self.whole(changes, RuleId::TemplateMimeTypeChanged),
+            (Kind::Resource, "annotations") => {
+                self.each(RuleId::ResourceAnnotationChanged, changes)
+            }
+            (Kind::Template, "annotations") => {
+                self.each(RuleId::TemplateAnnotationChanged, changes)
+            }
+            _ => self.each(RuleId::UnclassifiedChange, changes),
         }
         if changes.len() == first {
-            self.whole(changes, "unclassified-change");
+            self.whole(changes, RuleId::UnclassifiedChange);
         }
     }
 
@@ -186,19 +198,19 @@ impl Member<'_> {
     }
 
     /// One change for the whole member.
-    pub(super) fn whole(&self, changes: &mut Vec<Change>, rule: &'static str) {
+    pub(super) fn whole(&self, changes: &mut Vec<Change>, rule: RuleId) {
         let message = format!("`{}` {}", self.name, self.verb());
         changes.push(Change::new(rule, self.pointer(), message).values(self.old, self.new));
     }
 
     /// One change for a text that a model or a person reads.
-    fn text(&self, changes: &mut Vec<Change>, rule: &'static str) {
+    fn text(&self, changes: &mut Vec<Change>, rule: RuleId) {
         let message = format!("the {} {}", self.name, self.verb());
         changes.push(Change::new(rule, self.pointer(), message).text(self.old, self.new));
     }
 
     /// One change for each place inside the member that differs.
-    pub(super) fn each(&self, rule: &'static str, changes: &mut Vec<Change>) {
+    pub(super) fn each(&self, rule: RuleId, changes: &mut Vec<Change>) {
         let (Some(old), Some(new)) = (self.old, self.new) else {
             return self.whole(changes, rule);
         };

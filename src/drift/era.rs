@@ -6,6 +6,7 @@
 
 use super::Change;
 use crate::canonical::Json;
+use crate::rules::RuleId;
 use crate::surface::{Era, Surface};
 
 /// How a client learns of changes: by notifications that just come, or by a subscription. A server that offers the one
@@ -18,10 +19,10 @@ const MANNERS: [&str; 4] = [
 ];
 
 /// The same value, written by the serialiser of another era.
-const SPELLINGS: [&str; 3] = [
-    "definition-respelled",
-    "input-schema-spelling-changed",
-    "output-schema-spelling-changed",
+const SPELLINGS: [RuleId; 3] = [
+    RuleId::DefinitionRespelled,
+    RuleId::InputSchemaSpellingChanged,
+    RuleId::OutputSchemaSpellingChanged,
 ];
 
 /// Whether a change is of the eras and not of the server. Both surfaces are known to be of different ones.

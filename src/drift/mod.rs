@@ -3,7 +3,6 @@
 //! The promise: every difference between two contracts yields at least one located change. What no rule explains is
 //! `unclassified-change`, never silence; a surface compared with itself yields nothing. Pure: no I/O, no clock.
 
-pub mod catalogue;
 pub(crate) mod component;
 mod era;
 pub(crate) mod located;
@@ -19,16 +18,16 @@ use std::collections::BTreeMap;
 use crate::canonical::{Json, to_canonical};
 use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level, Proof};
+use crate::rules::RuleId;
 use crate::surface::{Component, Surface};
 
-pub use catalogue::{Rule, Subject};
 pub use server::{not_pinned as server_not_pinned, removed as server_removed};
 
 /// One located difference, with what it does to callers and to those who approved the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule of the catalogue that explains it.
-    pub rule: &'static str,
+    /// The rule that explains it.
+    pub rule: RuleId,
     /// The component's key; none for the server itself.
     pub component: Option<String>,
     /// Where in the definition (or in the server's entry).
@@ -50,16 +49,14 @@ pub struct Change {
 }
 
 impl Change {
-    /// A change with the level and the exposure that the catalogue gives its rule.
-    pub(crate) fn new(rule: &'static str, pointer: impl Into<String>, message: String) -> Self {
-        let listed = catalogue::find(rule);
-        debug_assert!(listed.is_some(), "the rule {rule} is not in the catalogue");
+    /// A change with the usual level and exposure of its rule.
+    pub(crate) fn new(rule: RuleId, pointer: impl Into<String>, message: String) -> Self {
         Self {
             rule,
             component: None,
             pointer: pointer.into(),
-            level: listed.map_or(Level::Risky, |rule| rule.level),
-            exposure: listed.map_or(Exposure::Low, |rule| rule.exposure),
+            level: rule.rule().level,
+            exposure: rule.rule().exposure,
             proof: None,
             old: None,
             new: None,
@@ -96,7 +93,7 @@ impl Change {
     /// new value, so that accepting one change never accepts the next one at the same place.
     pub fn id(&self, server: &str) -> String {
         let component = self.component.as_deref().unwrap_or("server");
-        let identity = [server, component, self.rule, &self.pointer]
+        let identity = [server, component, self.rule.id(), &self.pointer]
             .map(Json::string)
             .into_iter()
             .chain([self.new.clone().unwrap_or(Json::Null)])
@@ -104,18 +101,6 @@ impl Change {
         let mut hex = Digest::of(to_canonical(&Json::Array(identity))).hex();
         hex.truncate(12);
         hex
-    }
-
-    /// Whether it speaks of a component (or a server) that the baseline does not know.
-    pub fn is_unknown_component(&self) -> bool {
-        matches!(
-            self.rule,
-            "tool-added"
-                | "prompt-added"
-                | "resource-added"
-                | "template-added"
-                | "server-not-pinned"
-        )
     }
 }
 
@@ -156,7 +141,7 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
         server::compare_order(old, new, &mut changes);
     } else {
         // Where no order is known, that of members is not either.
-        changes.retain(|change| change.rule != "definition-respelled");
+        changes.retain(|change| change.rule != RuleId::DefinitionRespelled);
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {
         changes.retain(|change| !era::explains(change, old, new));

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use super::component::Member;
 use super::{Change, located};
 use crate::canonical::{Json, pointer};
+use crate::rules::RuleId;
 
 pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
     let (Some(old), Some(new)) = (named(member.old), named(member.new)) else {
-        return member.each("unclassified-change", changes);
+        return member.each(RuleId::UnclassifiedChange, changes);
     };
     for (name, (index, argument)) in &old {
         if !new.contains_key(name) {
             let message = format!("the argument `{name}` is gone");
             changes.push(
-                Change::new("prompt-argument-removed", at(*index), message)
+                Change::new(RuleId::PromptArgumentRemoved, at(*index), message)
                     .values(Some(argument), None),
             );
         }
@@ -24,9 +25,9 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
             Some((_, before)) => argument_changed(name, *index, before, argument, changes),
             None => {
                 let (rule, word) = if required(argument) {
-                    ("prompt-argument-added-required", "required")
+                    (RuleId::PromptArgumentAddedRequired, "required")
                 } else {
-                    ("prompt-argument-added-optional", "optional")
+                    (RuleId::PromptArgumentAddedOptional, "optional")
                 };
                 let message = format!("the {word} argument `{name}` is new");
                 changes.push(Change::new(rule, at(*index), message).values(None, Some(argument)));
@@ -54,7 +55,7 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
     };
     changes.push(
         Change::new(
-            "prompt-argument-changed",
+            RuleId::PromptArgumentChanged,
             member.pointer(),
             message.to_owned(),
         )
@@ -67,17 +68,17 @@ fn argument_changed(name: &str, index: usize, old: &Json, new: &Json, changes: &
         let place = format!("{}{}", at(index), difference.pointer);
         let (rule, message) = match (difference.pointer.as_str(), required(old), required(new)) {
             ("/required", false, true) => (
-                "prompt-argument-became-required",
+                RuleId::PromptArgumentBecameRequired,
                 format!("the argument `{name}` became required"),
             ),
             ("/required", true, false) => (
-                "prompt-argument-became-optional",
+                RuleId::PromptArgumentBecameOptional,
                 format!("the argument `{name}` became optional"),
             ),
             (inside, _, _) => {
                 let what = pointer::tokens(inside).collect::<Vec<_>>().join(".");
                 (
-                    "prompt-argument-changed",
+                    RuleId::PromptArgumentChanged,
                     format!("`{what}` of the argument `{name}` changed"),
                 )
             }

@@ -3,6 +3,7 @@
 use super::Change;
 use crate::canonical::{Json, pointer};
 use crate::provider::{Provider, Violation, violations};
+use crate::rules::RuleId;
 
 /// The first thing in a tool that keeps some providers from taking it.
 struct Obstacle {
@@ -37,11 +38,11 @@ pub(super) fn compare(old: &Json, new: &Json, changes: &mut Vec<Change>) {
     };
     for obstacle in exceeded {
         let message = format!("the tool is no longer taken by {}", obstacle.sentence());
-        push("provider-limit-exceeded", obstacle, message);
+        push(RuleId::ProviderLimitExceeded, obstacle, message);
     }
     for obstacle in met {
         let message = format!("the tool is taken now by {}", obstacle.providers());
-        push("provider-limit-met", obstacle, message);
+        push(RuleId::ProviderLimitMet, obstacle, message);
     }
 }
 
@@ -96,7 +97,7 @@ mod tests {
     use crate::canonical::parse_str;
 
     /// Rule, pointer and message of each change between two tools with one parameter of these schemas.
-    fn told(old: &str, new: &str) -> Vec<(&'static str, String, String)> {
+    fn told(old: &str, new: &str) -> Vec<(RuleId, String, String)> {
         let tool = |schema: &str| {
             let text = format!(r#"{{"name":"t","inputSchema":{{"properties":{{"x":{schema}}}}}}}"#);
             parse_str(&text).unwrap()
@@ -117,12 +118,16 @@ mod tests {
         let refused = r#"{"type":"string","not":{"const":"a"}}"#;
         assert_eq!(
             told(PLAIN, refused),
-            [("provider-limit-exceeded", at.clone(), message.to_owned())]
+            [(
+                RuleId::ProviderLimitExceeded,
+                at.clone(),
+                message.to_owned()
+            )]
         );
         let message = "the tool is taken now by openai-strict, anthropic-strict and gemini";
         assert_eq!(
             told(refused, PLAIN),
-            [("provider-limit-met", at, message.to_owned())]
+            [(RuleId::ProviderLimitMet, at, message.to_owned())]
         );
     }
 
@@ -170,8 +175,8 @@ mod tests {
             )
         };
         let changes = super::super::compare(&surface("read_file"), &surface("read.file"));
-        let rules: Vec<&str> = changes.iter().map(|it| it.rule).collect();
-        assert_eq!(rules, ["tool-renamed", "provider-limit-exceeded"]);
+        let rules: Vec<RuleId> = changes.iter().map(|it| it.rule).collect();
+        assert_eq!(rules, [RuleId::ToolRenamed, RuleId::ProviderLimitExceeded]);
         assert_ne!(changes[0].id("s"), changes[1].id("s"));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use super::{Change, component, tool};
 use crate::canonical::Json;
+use crate::rules::RuleId;
 use crate::surface::{Component, Kind};
 
 /// Beyond this many tools on either side nobody reads names one by one; they are told as removed and added.
@@ -34,7 +35,7 @@ impl Renamed<'_> {
         let told = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
         for mut change in others {
             // What a provider says to the new name has not been told.
-            if !told.contains(&change.pointer.as_str()) || change.rule.starts_with("provider-") {
+            if !told.contains(&change.pointer.as_str()) || change.rule.is_of_provider() {
                 // Where the baseline knows it: that is where a reviewer looks.
                 change.component = Some(self.old.key.clone());
                 changes.push(change);
@@ -58,7 +59,7 @@ impl Renamed<'_> {
             said(&is)
         );
         let mut change =
-            Change::new("tool-renamed", "/name", message).values(was.as_ref(), is.as_ref());
+            Change::new(RuleId::ToolRenamed, "/name", message).values(was.as_ref(), is.as_ref());
         change.proof = tool::call_that_worked(&self.old.definition);
         change
     }
@@ -84,8 +85,12 @@ impl Renamed<'_> {
             said(&was),
             said(&is)
         );
-        Change::new("tool-version-changed", "/_meta/fastmcp/version", message)
-            .values(Some(&Json::string(was)), Some(&Json::string(is)))
+        Change::new(
+            RuleId::ToolVersionChanged,
+            "/_meta/fastmcp/version",
+            message,
+        )
+        .values(Some(&Json::string(was)), Some(&Json::string(is)))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, located};
 use crate::canonical::{Json, Object, pointer};
+use crate::rules::RuleId;
 use crate::surface::{Component, Kind, Surface};
 
 pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
@@ -12,7 +13,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
         let (was, is) = (&old.protocol_version, &new.protocol_version);
         changes.push(
             Change::new(
-                "protocol-version-changed",
+                RuleId::ProtocolVersionChanged,
                 "/protocolVersion",
                 format!("the protocol revision went from {was} to {is}"),
             )
@@ -25,7 +26,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     if old.client != new.client {
         changes.push(
             Change::new(
-                "client-changed",
+                RuleId::ClientChanged,
                 "/client",
                 "the two surfaces were captured by different clients".to_owned(),
             )
@@ -41,7 +42,12 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
             _ => "the server's instructions to the model changed",
         };
         changes.push(
-            Change::new("instructions-changed", "/instructions", message.to_owned()).text(
+            Change::new(
+                RuleId::InstructionsChanged,
+                "/instructions",
+                message.to_owned(),
+            )
+            .text(
                 json(&old.instructions).as_ref(),
                 json(&new.instructions).as_ref(),
             ),
@@ -55,7 +61,11 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     .any(|(one, other)| one != other && one.same_value(other));
     if respelled {
         let message = "the server's own members are written differently and mean the same";
-        changes.push(Change::new("definition-respelled", "", message.to_owned()));
+        changes.push(Change::new(
+            RuleId::DefinitionRespelled,
+            "",
+            message.to_owned(),
+        ));
     }
 }
 
@@ -66,15 +76,15 @@ fn info(old: &Json, new: &Json, changes: &mut Vec<Change>) {
             .unwrap_or_default();
         let (rule, message) = match difference.pointer.as_str() {
             "/name" => (
-                "server-name-changed",
+                RuleId::ServerNameChanged,
                 "the server calls itself by another name".to_owned(),
             ),
             "/version" => (
-                "server-version-changed",
+                RuleId::ServerVersionChanged,
                 "the server reports another version".to_owned(),
             ),
             _ => (
-                "server-info-changed",
+                RuleId::ServerInfoChanged,
                 format!("`serverInfo` changed at `{member}`"),
             ),
         };
@@ -93,15 +103,15 @@ fn capabilities(old: &Json, new: &Json, changes: &mut Vec<Change>) {
         let whole = difference.pointer.matches('/').count() == 1;
         let (rule, message) = match (&difference.old, &difference.new) {
             (None, Some(_)) if whole => (
-                "capability-added",
+                RuleId::CapabilityAdded,
                 format!("the capability `{name}` is new"),
             ),
             (Some(_), None) if whole => (
-                "capability-removed",
+                RuleId::CapabilityRemoved,
                 format!("the capability `{name}` is gone"),
             ),
             _ => (
-                "capability-changed",
+                RuleId::CapabilityChanged,
                 format!("the capability `{name}` changed"),
             ),
         };
@@ -135,7 +145,7 @@ pub(super) fn emptied(
         gone.len()
     );
     Some(
-        Change::new("surface-emptied", "/components", message)
+        Change::new(RuleId::SurfaceEmptied, "/components", message)
             .values(Some(&Json::Array(gone)), None),
     )
 }
@@ -169,7 +179,7 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
         };
         let message = "the tools are listed in another order".to_owned();
         changes.push(
-            Change::new("tool-order-changed", "/toolOrder", message)
+            Change::new(RuleId::ToolOrderChanged, "/toolOrder", message)
                 .values(Some(&list(was)), Some(&list(is))),
         );
     }
@@ -179,14 +189,14 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
 pub fn not_pinned(new: &Surface) -> Change {
     let count = new.components.len();
     let message = format!("the baseline does not know this server, which lists {count} components");
-    Change::new("server-not-pinned", "", message).values(None, Some(&fingerprints(new)))
+    Change::new(RuleId::ServerNotPinned, "", message).values(None, Some(&fingerprints(new)))
 }
 
 /// The change that stands for a server which only the old source has.
 pub fn removed(old: &Surface) -> Change {
     let count = old.components.len();
     let message = format!("the server is gone, with its {count} components");
-    Change::new("server-removed", "", message).values(Some(&fingerprints(old)), None)
+    Change::new(RuleId::ServerRemoved, "", message).values(Some(&fingerprints(old)), None)
 }
 
 fn fingerprints(surface: &Surface) -> Json {

@@ -4,6 +4,7 @@ use super::component::Member;
 use super::{Change, located};
 use crate::canonical::{Json, pointer};
 use crate::judgement::{Exposure, Level, Proof};
+use crate::rules::RuleId;
 use crate::schema::{self, Side};
 use crate::surface::{Component, Era, HeaderProblem, Surface, header_problem};
 
@@ -68,7 +69,7 @@ pub(super) fn hidden(
     let header = pointer::resolve(&after.definition, &pointer);
     let message = format!("clients over HTTP leave the tool out now: {problem}");
     let mut change =
-        Change::new("tool-hidden-from-http-clients", pointer, message).values(None, header);
+        Change::new(RuleId::ToolHiddenFromHttpClients, pointer, message).values(None, header);
     change.proof = call_that_worked(&before.definition);
     change.component = Some(after.key.clone());
     Some(change)
@@ -101,15 +102,15 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
                         }
                         _ => format!("`{hint}` is stated differently and means the same"),
                     };
-                    Change::new("tool-hint-stated", at, message)
+                    Change::new(RuleId::ToolHintStated, at, message)
                 } else {
                     let is = is == Some(true);
-                    Change::new("tool-hint-changed", at, hint_message(hint, is))
+                    Change::new(RuleId::ToolHintChanged, at, hint_message(hint, is))
                         .exposure(hint_exposure(hint, is))
                 }
             }
             _ => Change::new(
-                "tool-annotation-changed",
+                RuleId::ToolAnnotationChanged,
                 at,
                 format!("the annotation `{name}` changed"),
             ),
@@ -163,7 +164,10 @@ fn from_schema(member: &Member<'_>, change: schema::SchemaChange) -> Change {
     let at = format!("{}{}", member.pointer(), change.pointer);
     let words = match (&change.old, &change.new) {
         (Some(Json::String(old)), Some(Json::String(new)))
-            if change.rule.ends_with("-description-changed") =>
+            if matches!(
+                change.rule,
+                RuleId::InputDescriptionChanged | RuleId::OutputDescriptionChanged
+            ) =>
         {
             super::text_diff::diff(old.to_string_lossy(), new.to_string_lossy())
         }
@@ -186,11 +190,17 @@ fn from_schema(member: &Member<'_>, change: schema::SchemaChange) -> Change {
 /// A schema that came or went.
 fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
     let (rule, message) = match (side, member.new.is_some()) {
-        (Side::Input, true) => ("input-schema-added", "the tool has an input schema now"),
-        (Side::Input, false) => ("input-schema-removed", "the tool has lost its input schema"),
-        (Side::Output, true) => ("output-schema-added", "the tool declares what it returns"),
+        (Side::Input, true) => (RuleId::InputSchemaAdded, "the tool has an input schema now"),
+        (Side::Input, false) => (
+            RuleId::InputSchemaRemoved,
+            "the tool has lost its input schema",
+        ),
+        (Side::Output, true) => (
+            RuleId::OutputSchemaAdded,
+            "the tool declares what it returns",
+        ),
         (Side::Output, false) => (
-            "output-schema-removed",
+            RuleId::OutputSchemaRemoved,
             "the tool no longer declares what it returns",
         ),
     };

@@ -11,6 +11,7 @@ use super::{fastmcp, hangar, lock_v1};
 use crate::canonical::{Json, pointer};
 use crate::drift::{Change, component, server_not_pinned};
 use crate::fingerprint::{Digest, Refusal};
+use crate::rules::RuleId;
 use crate::surface::{Kind, Surface};
 
 /// A change, and where in the file of pins it belongs.
@@ -78,7 +79,7 @@ pub fn hangar(
                 );
                 let old = Json::string(drift.expected.as_str());
                 let new = Json::string(now.as_str());
-                Change::new("pin-upstream-changed", "", message).values(Some(&old), Some(&new))
+                Change::new(RuleId::PinUpstreamChanged, "", message).values(Some(&old), Some(&new))
             }
             (Some(now), tool) => {
                 let key = keys.get(tool).map_or(tool, String::as_str);
@@ -118,7 +119,7 @@ pub fn toolpin(key: &str, locked: &Plan, surface: &Surface) -> Result<Vec<Placed
         .into_iter()
         .map(|message| {
             let at = format!("{place}/{hash}");
-            let change = Change::new("lock-surface-changed", format!("/{hash}"), message);
+            let change = Change::new(RuleId::LockSurfaceChanged, format!("/{hash}"), message);
             (change.values(old, new), at)
         })
         .collect())
@@ -184,7 +185,7 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
         return Ok(Vec::new());
     }
     let message = format!("the surface hash over {} changed", coverage.join(", "));
-    let change = Change::new("lock-surface-changed", "/surface", message);
+    let change = Change::new(RuleId::LockSurfaceChanged, "/surface", message);
     Ok(vec![(
         change.values(pin.get("hash"), Some(&Json::string(now))),
         place,
@@ -195,28 +196,33 @@ fn count(tools: usize) -> Json {
     Json::integer(i64::try_from(tools).unwrap_or(i64::MAX))
 }
 
-fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
+pub(super) fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
     let message = format!(
         "its {profile} digest is another one. The file stores no definition, so what changed cannot be told from it"
     );
     let (old, new) = (Json::string(before), Json::string(now));
-    Change::new("pin-digest-changed", "", message).values(Some(&old), Some(&new))
+    Change::new(RuleId::PinDigestChanged, "", message).values(Some(&old), Some(&new))
 }
 
 fn added(surface: &Surface, key: &str) -> Change {
     match surface.component(key) {
         Some(tool) => component::added(tool),
-        None => Change::new("tool-added", "", "a new tool".to_owned()),
+        None => added_unseen(),
     }
 }
 
-fn removed(key: &str, before: &str) -> Change {
-    let noun = Kind::of_key(key).unwrap_or(Kind::Tool).noun();
-    let old = Json::string(before);
-    Change::new("tool-removed", "", format!("the {noun} is gone")).values(Some(&old), None)
+/// A new tool of which only the digest is known.
+pub(super) fn added_unseen() -> Change {
+    Change::new(RuleId::ToolAdded, "", "a new tool".to_owned())
 }
 
-fn of(mut change: Change, key: &str) -> Change {
+pub(super) fn removed(key: &str, before: &str) -> Change {
+    let noun = Kind::of_key(key).unwrap_or(Kind::Tool).noun();
+    let old = Json::string(before);
+    Change::new(RuleId::ToolRemoved, "", format!("the {noun} is gone")).values(Some(&old), None)
+}
+
+pub(super) fn of(mut change: Change, key: &str) -> Change {
     change.component = Some(key.to_owned());
     change
 }

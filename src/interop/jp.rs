@@ -4,6 +4,7 @@
 //! `none` says that somebody thought about it. Digests are compared as hexadecimal text in any case, and nothing else
 //! is forgiven: no prefix, no blanks.
 
+use crate::rules::RuleId;
 use std::path::PathBuf;
 
 use crate::keyword_enum::keyword_enum;
@@ -189,7 +190,7 @@ pub fn notes(verify: Option<&Verify>, legacy: Option<usize>) -> Vec<Note> {
             "line {line} of the configuration has `checksum`, the old spelling: write [server.NAME.verify] with \
              type = \"command\""
         );
-        notes.push(note("verify-checksum-deprecated", message));
+        notes.push(note(RuleId::VerifyChecksumDeprecated, message));
     }
     if verify
         .and_then(Verify::expected)
@@ -198,12 +199,12 @@ pub fn notes(verify: Option<&Verify>, legacy: Option<usize>) -> Vec<Note> {
         let message =
             "the bytes are verified with sha1, for which two files with one digest can be made"
                 .to_owned();
-        notes.push(note("verify-algorithm-weak", message));
+        notes.push(note(RuleId::VerifyAlgorithmWeak, message));
     }
     if verify == Some(&Verify::None) {
         let message =
             "its bytes were considered and are not verified (verify.type = \"none\")".to_owned();
-        notes.push(note("verify-none", message));
+        notes.push(note(RuleId::VerifyNone, message));
     }
     notes
 }
@@ -215,12 +216,12 @@ pub fn false_safety(verify: Option<&Verify>, launch: &LaunchSpec) -> Option<Note
     };
     let launcher = launcher::recognise(&launch.command)?;
     Some(note(
-        "launcher-checksum-only",
+        RuleId::LauncherChecksumOnly,
         covers_launcher_only(&launcher)?,
     ))
 }
 
-fn note(rule: &'static str, message: String) -> Note {
+fn note(rule: RuleId, message: String) -> Note {
     Note {
         rule,
         component: None,

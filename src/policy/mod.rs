@@ -16,9 +16,10 @@ mod version;
 
 use std::collections::BTreeMap;
 
-use crate::drift::{Change, catalogue};
+use crate::drift::Change;
 use crate::judgement::{Exposure, Level};
 use crate::keyword_enum::keyword_enum;
+use crate::rules::{DefaultAction, RuleId};
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date};
@@ -169,7 +170,7 @@ pub struct Policy {
     /// Whether drift needs a version that says so.
     pub require_version_bump: bool,
     /// Single rules.
-    pub rules: BTreeMap<String, RuleSetting>,
+    pub rules: BTreeMap<RuleId, RuleSetting>,
     /// Accepted changes.
     pub accept: Vec<Acceptance>,
 }
@@ -225,7 +226,7 @@ impl Policy {
             .map(|mut change| {
                 // The identity is taken before the policy speaks: setting a level must not orphan an acceptance.
                 let id = change.id(server);
-                if let Some(RuleSetting::Level(level)) = self.rules.get(change.rule) {
+                if let Some(RuleSetting::Level(level)) = self.rules.get(&change.rule) {
                     change.level = *level;
                 }
                 let accepted = self
@@ -260,7 +261,7 @@ impl Policy {
         }
         let unknown = self
             .unknown
-            .filter(|_| change.is_unknown_component())
+            .filter(|_| change.rule.is_about_unknown())
             .map(Unknown::action);
         let by_default = unknown.unwrap_or(enforcement.action());
         let action = self.set_action(change).unwrap_or(by_default);
@@ -271,28 +272,30 @@ impl Policy {
     }
 
     fn set_action(&self, change: &Change) -> Option<Action> {
-        match self.rules.get(change.rule) {
+        match self.rules.get(&change.rule) {
             Some(RuleSetting::Action(action)) => Some(*action),
             _ => None,
         }
     }
 
-    /// What happens because of a finding: what the policy says of its rule; else stale acceptances warn, because they
-    /// are part of the policy itself, and everything else is only told.
+    /// What happens because of a finding: what the policy says of its rule, or else what the rule does by default.
     pub fn judge_note(&self, note: &Note) -> Action {
-        let wanted = match self.rules.get(note.rule) {
+        let wanted = match self.rules.get(&note.rule) {
             Some(RuleSetting::Action(action)) => *action,
             Some(RuleSetting::Level(level)) if self.fail_on.reached_by(*level) => Action::Block,
             Some(RuleSetting::Level(_)) => Action::Audit,
-            None if note.rule.starts_with("acceptance-")
-                || note.rule.starts_with("sandbox-")
-                || note.rule == "secret-in-surface" =>
-            {
-                Action::Warn
-            }
-            None => Action::Audit,
+            None => match note.rule.default_action() {
+                DefaultAction::Enforcement | DefaultAction::Unknown => self.enforcement.action(),
+                DefaultAction::RequiredBump if self.require_version_bump => {
+                    self.enforcement.action()
+                }
+                DefaultAction::Warn => Action::Warn,
+                DefaultAction::Audit
+                | DefaultAction::Undetermined
+                | DefaultAction::RequiredBump => Action::Audit,
+            },
         };
-        match (self.enforcement, self.rules.get(note.rule)) {
+        match (self.enforcement, self.rules.get(&note.rule)) {
             (Enforcement::Warn, Some(RuleSetting::Action(_))) => wanted,
             (enforcement, _) => wanted.min(enforcement.action()),
         }
@@ -300,8 +303,8 @@ impl Policy {
 
     /// Whether a capture that is unreliable for this reason is compared all the same, as far as it stands still. Unless
     /// the policy says so of the rule, nothing is claimed about such a server, whatever the enforcement.
-    pub fn tolerates(&self, rule: &str) -> bool {
-        match self.rules.get(rule) {
+    pub fn tolerates(&self, rule: RuleId) -> bool {
+        match self.rules.get(&rule) {
             Some(RuleSetting::Action(action)) => *action < Action::Block,
             Some(RuleSetting::Level(level)) => !self.fail_on.reached_by(*level),
             None => false,
@@ -313,9 +316,9 @@ impl Policy {
     pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {
         let note = |acceptance: &Acceptance| {
             let (rule, what) = if acceptance.is_expired(today) {
-                ("acceptance-expired", "has expired")
+                (RuleId::AcceptanceExpired, "has expired")
             } else {
-                ("acceptance-unused", "matches no change")
+                (RuleId::AcceptanceUnused, "matches no change")
             };
             let note = Note {
                 rule,
@@ -360,11 +363,6 @@ pub fn verdict(actions: impl IntoIterator<Item = Action>) -> Verdict {
         Some(Action::Warn) => Verdict::Warn,
         _ => Verdict::Pass,
     }
-}
-
-/// The names of all rules, for checking a configuration.
-pub fn rule_names() -> impl Iterator<Item = &'static str> {
-    catalogue::all().iter().map(|rule| rule.id)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 use super::*;
 use crate::canonical::Json;
+use crate::rules::RuleId;
 
-fn change(rule: &'static str) -> Change {
+fn change(rule: RuleId) -> Change {
     Change::new(rule, "", String::new())
 }
 
@@ -11,17 +12,17 @@ const TODAY: Date = Date {
     day: 15,
 };
 
-fn action(policy: &Policy, rule: &'static str) -> Action {
+fn action(policy: &Policy, rule: RuleId) -> Action {
     policy.judge("s", vec![change(rule)], TODAY)[0].action
 }
 
 #[test]
 fn by_default_every_change_blocks() {
     for rule in [
-        "tool-removed",
-        "tool-description-changed",
-        "tool-added",
-        "tool-title-changed",
+        RuleId::ToolRemoved,
+        RuleId::ToolDescriptionChanged,
+        RuleId::ToolAdded,
+        RuleId::ToolTitleChanged,
     ] {
         assert_eq!(action(&Policy::default(), rule), Action::Block, "{rule}");
     }
@@ -70,12 +71,12 @@ fn enforcement_speaks_of_known_components_and_unknown_of_new_ones() {
     ] {
         let policy = policy(enforcement, unknown);
         assert_eq!(
-            action(&policy, "tool-removed"),
+            action(&policy, RuleId::ToolRemoved),
             changed,
             "{enforcement} {unknown:?}"
         );
         assert_eq!(
-            action(&policy, "tool-added"),
+            action(&policy, RuleId::ToolAdded),
             added,
             "{enforcement} {unknown:?}"
         );
@@ -88,12 +89,12 @@ fn below_both_thresholds_a_change_is_only_told() {
         fail_on: FailOn::Breaking,
         ..Policy::default()
     };
-    assert_eq!(action(&policy, "tool-removed"), Action::Block);
-    assert_eq!(action(&policy, "tool-added"), Action::Audit);
+    assert_eq!(action(&policy, RuleId::ToolRemoved), Action::Block);
+    assert_eq!(action(&policy, RuleId::ToolAdded), Action::Audit);
     policy.fail_on_exposure = Exposure::High;
-    assert_eq!(action(&policy, "tool-added"), Action::Block);
+    assert_eq!(action(&policy, RuleId::ToolAdded), Action::Block);
     policy.fail_on = FailOn::None;
-    assert_eq!(action(&policy, "tool-removed"), Action::Audit);
+    assert_eq!(action(&policy, RuleId::ToolRemoved), Action::Audit);
 }
 
 #[test]
@@ -104,19 +105,19 @@ fn a_rule_has_the_action_or_the_level_that_the_policy_gives_it() {
     };
     policy
         .rules
-        .insert("tool-removed".into(), RuleSetting::Action(Action::Block));
-    assert_eq!(action(&policy, "tool-removed"), Action::Block);
-    assert_eq!(action(&policy, "prompt-removed"), Action::Warn);
+        .insert(RuleId::ToolRemoved, RuleSetting::Action(Action::Block));
+    assert_eq!(action(&policy, RuleId::ToolRemoved), Action::Block);
+    assert_eq!(action(&policy, RuleId::PromptRemoved), Action::Warn);
 
     let mut policy = Policy {
         fail_on: FailOn::Breaking,
         ..Policy::default()
     };
     policy.rules.insert(
-        "tool-title-changed".into(),
+        RuleId::ToolTitleChanged,
         RuleSetting::Level(Level::Breaking),
     );
-    assert_eq!(action(&policy, "tool-title-changed"), Action::Block);
+    assert_eq!(action(&policy, RuleId::ToolTitleChanged), Action::Block);
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn what_would_have_blocked_does_not_depend_on_what_is_enforced() {
             enforcement,
             ..Policy::default()
         };
-        for rule in ["tool-added", "tool-removed"] {
+        for rule in [RuleId::ToolAdded, RuleId::ToolRemoved] {
             assert!(
                 policy.judge("s", vec![change(rule)], TODAY)[0].would_block,
                 "{enforcement} {rule}"
@@ -138,7 +139,7 @@ fn what_would_have_blocked_does_not_depend_on_what_is_enforced() {
 #[test]
 fn a_finding_fails_only_if_the_policy_says_so_of_its_rule() {
     let note = Note {
-        rule: "stdout-noise",
+        rule: RuleId::StdoutNoise,
         component: None,
         message: String::new(),
     };
@@ -153,13 +154,13 @@ fn a_finding_fails_only_if_the_policy_says_so_of_its_rule() {
         (RuleSetting::Level(Level::Breaking), Action::Block),
         (RuleSetting::Level(Level::Risky), Action::Audit),
     ] {
-        policy.rules.insert("stdout-noise".into(), setting);
+        policy.rules.insert(RuleId::StdoutNoise, setting);
         assert_eq!(policy.judge_note(&note), expected);
     }
     policy.enforcement = Enforcement::Audit;
     policy
         .rules
-        .insert("stdout-noise".into(), RuleSetting::Action(Action::Block));
+        .insert(RuleId::StdoutNoise, RuleSetting::Action(Action::Block));
     assert_eq!(policy.judge_note(&note), Action::Audit);
 }
 
@@ -171,8 +172,8 @@ fn audit_is_a_cap_and_says_what_would_have_blocked() {
     };
     policy
         .rules
-        .insert("tool-removed".into(), RuleSetting::Action(Action::Block));
-    let judged = policy.judge("s", vec![change("tool-removed")], TODAY);
+        .insert(RuleId::ToolRemoved, RuleSetting::Action(Action::Block));
+    let judged = policy.judge("s", vec![change(RuleId::ToolRemoved)], TODAY);
     assert_eq!(judged[0].action, Action::Audit);
     assert!(judged[0].would_block);
 }
@@ -192,22 +193,25 @@ fn accepting(change: &str, expires: Option<Date>) -> Policy {
 
 #[test]
 fn an_accepted_change_does_not_block_until_its_last_day_is_over() {
-    let id = change("tool-removed").id("s");
+    let id = change(RuleId::ToolRemoved).id("s");
     let until = |day| Some(Date { day, ..TODAY });
     for (expires, expected) in [
         (None, Action::Accepted),
         (until(15), Action::Accepted),
         (until(14), Action::Block),
     ] {
-        assert_eq!(action(&accepting(&id, expires), "tool-removed"), expected);
+        assert_eq!(
+            action(&accepting(&id, expires), RuleId::ToolRemoved),
+            expected
+        );
     }
 }
 
 #[test]
 fn an_acceptance_covers_one_value_only() {
-    let accepted = change("tool-title-changed").values(None, Some(&Json::string("a")));
+    let accepted = change(RuleId::ToolTitleChanged).values(None, Some(&Json::string("a")));
     let policy = accepting(&accepted.id("s"), None);
-    let next = change("tool-title-changed").values(None, Some(&Json::string("b")));
+    let next = change(RuleId::ToolTitleChanged).values(None, Some(&Json::string("b")));
     let judged = policy.judge("s", vec![accepted, next], TODAY);
     assert_eq!(judged[0].action, Action::Accepted);
     assert_eq!(judged[1].action, Action::Block);
@@ -217,7 +221,7 @@ fn an_acceptance_covers_one_value_only() {
 fn stale_acceptances_are_findings() {
     let policy = accepting("aaaaaaaaaaaa", None);
     let notes = policy.acceptance_notes(TODAY);
-    assert_eq!(notes[0].0.rule, "acceptance-unused");
+    assert_eq!(notes[0].0.rule, RuleId::AcceptanceUnused);
     assert_eq!(notes[0].1.as_deref(), Some("aaaaaaaaaaaa"));
     let expired = accepting(
         "aaaaaaaaaaaa",
@@ -227,6 +231,6 @@ fn stale_acceptances_are_findings() {
         }),
     );
     let notes = expired.acceptance_notes(TODAY);
-    assert_eq!(notes[0].0.rule, "acceptance-expired");
+    assert_eq!(notes[0].0.rule, RuleId::AcceptanceExpired);
     assert_eq!(notes[0].1, None);
 }

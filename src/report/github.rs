@@ -126,7 +126,7 @@ fn commands(report: &Report) -> Vec<Command> {
         all.push(Command {
             level: finding.action.into(),
             place: None,
-            title: Visible::of_parts(finding.note.rule.to_owned()),
+            title: Visible::of_parts(finding.note.rule.to_string()),
             message: plain::finding(finding),
         });
     }

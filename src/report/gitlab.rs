@@ -38,7 +38,7 @@ fn change(located: &Located) -> Json {
     let place = located.location.as_ref().or(located.source.as_ref());
     issue(
         &description,
-        change.rule,
+        change.rule.id(),
         &located.judged.id,
         severity(located),
         place.map(|place| (place.slashed(), place.line)),
@@ -55,8 +55,8 @@ fn finding(finding: &Finding, server: &str) -> Json {
     };
     issue(
         &plain::finding(finding),
-        note.rule,
-        &sarif::identity_of(&[server, note.rule, about, &note.message]),
+        note.rule.id(),
+        &sarif::identity_of(&[server, note.rule.id(), about, &note.message]),
         severity,
         None,
     )

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use super::{Failure, Finding, Located, Report, ServerReport, Status, escape, plain, rules};
 use crate::canonical::{Json, to_pretty};
-use crate::drift::catalogue;
 use crate::judgement::Proof;
+use crate::rules::RuleId;
 
 /// How much of a value is shown.
 const VALUE_CHARACTERS: usize = 20_000;
@@ -117,9 +117,8 @@ fn change(out: &mut String, located: &Located) {
         }
         Some(Proof::Subsumed) | None => {}
     }
-    if let Some(rule) = catalogue::find(change.rule) {
-        let _ = writeln!(out, "<p>What to do: {}</p>", escape::html(rule.advice));
-    }
+    let advice = escape::html(change.rule.rule().advice);
+    let _ = writeln!(out, "<p>What to do: {advice}</p>");
     *out += "</section>\n";
 }
 
@@ -128,14 +127,9 @@ fn pre(value: &Json) -> String {
     format!("<pre>{}</pre>", escape::html_block(&text))
 }
 
-fn rule_link(id: &str) -> String {
-    match catalogue::find(id) {
-        Some(rule) => {
-            let address = escape::html(&rules::address(rule));
-            format!("<a href=\"{address}\">{id}</a>")
-        }
-        None => escape::html(id),
-    }
+fn rule_link(rule: RuleId) -> String {
+    let address = escape::html(&rules::address(rule));
+    format!("<a href=\"{address}\">{rule}</a>")
 }
 
 fn findings(out: &mut String, findings: &[Finding]) {

@@ -84,7 +84,7 @@ impl Suite {
             .values()
             .filter(|changes| {
                 let change = &changes[0].judged.change;
-                change.component.is_some() && !change.rule.ends_with("-removed")
+                change.component.is_some() && !change.rule.removes_component()
             })
             .count();
         let unchanged = server.components.saturating_sub(known);
@@ -105,12 +105,12 @@ impl Suite {
             let text = plain::finding(finding);
             let name = match &finding.note.component {
                 Some(key) => format!("{} {key}", finding.note.rule),
-                None => finding.note.rule.to_owned(),
+                None => finding.note.rule.to_string(),
             };
             let (outcome, output) = match finding.action {
                 Action::Block => (
                     Outcome::Failed {
-                        kind: finding.note.rule.to_owned(),
+                        kind: finding.note.rule.to_string(),
                         message: text.clone(),
                         text,
                     },
@@ -232,7 +232,7 @@ fn changed(component: &str, changes: &[&Located]) -> Case {
     let outcome = match failing.first() {
         None => Outcome::Passed,
         Some(worst) => Outcome::Failed {
-            kind: worst.judged.change.rule.to_owned(),
+            kind: worst.judged.change.rule.to_string(),
             message: match failing.len() {
                 1 => plain::sentence(worst),
                 many => {

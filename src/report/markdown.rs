@@ -13,9 +13,9 @@ use super::fold::{Told, fold};
 use super::headline::{counted, one_line};
 use super::{Comparison, Failure, Finding, Located, Report, ServerReport, Status, plain};
 use crate::canonical::{Json, to_pretty};
-use crate::drift::catalogue;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
+use crate::rules::{RuleId, Side};
 use crate::surface::Kind;
 
 /// What GitHub takes of a comment. Counted here in bytes, which are never fewer than characters.
@@ -393,11 +393,8 @@ fn noun(components: &[&str]) -> String {
     }
 }
 
-fn rule_link(id: &str) -> String {
-    match catalogue::find(id) {
-        Some(rule) => format!("[{id}]({})", super::rules::address(rule)),
-        None => escape::code(id),
-    }
+fn rule_link(rule: RuleId) -> String {
+    format!("[{rule}]({})", super::rules::address(rule))
 }
 
 fn detail(told: &Told<'_>) -> String {
@@ -452,9 +449,7 @@ fn detail(told: &Told<'_>) -> String {
     if let Some(proof) = proof(located) {
         paragraph(&proof);
     }
-    if let Some(rule) = catalogue::find(change.rule) {
-        paragraph(&format!("**What to do.** {}", rule.advice));
-    }
+    paragraph(&format!("**What to do.** {}", change.rule.rule().advice));
     if told.components.is_empty() && judged.action >= Action::Warn {
         paragraph(&format!(
             "To accept this change alone: `[[accept]]` with `change = \"{}\"`, a reason and an owner in `mcp-keel.toml`.",
@@ -510,7 +505,7 @@ fn proof(located: &Located) -> Option<String> {
             };
             let shown = match tool {
                 // The witness of an input schema is the arguments alone.
-                Some(tool) if change.rule.starts_with("input-") => call(Json::object([
+                Some(tool) if change.rule.side() == Some(Side::Input) => call(Json::object([
                     ("name", Json::string(tool)),
                     ("arguments", instance.clone()),
                 ])),
@@ -521,7 +516,7 @@ fn proof(located: &Located) -> Option<String> {
             let shown = escape::fenced("json", &escape::short_block(&shown, VALUE_CHARACTERS));
             Some(format!("{label}:\n\n{shown}"))
         }
-        Proof::Subsumed => Some(if change.rule.starts_with("output-") {
+        Proof::Subsumed => Some(if change.rule.side() == Some(Side::Output) {
             "Shown: every new result satisfies the old schema.".to_owned()
         } else {
             "Shown: every declared old call is still accepted.".to_owned()

@@ -5,10 +5,11 @@
 use super::escape::{self, Visible};
 use super::{Finding, Located};
 use crate::canonical::{Json, to_pretty};
+use crate::drift::Change;
 use crate::drift::text_diff::Run;
-use crate::drift::{Change, catalogue};
 use crate::judgement::Proof;
 use crate::policy::Action;
+use crate::rules::Side;
 
 /// How much of a value is told in a sentence. The whole of it is in the JSON report.
 const VALUE_CHARACTERS: usize = 300;
@@ -100,16 +101,15 @@ pub(super) fn lines(located: &Located) -> Vec<Visible> {
         }
         Some(Proof::Subsumed) | None => {}
     }
-    if let Some(rule) = catalogue::find(change.rule) {
-        lines.push(Visible::of_parts(format!("What to do: {}", rule.advice)));
-    }
+    let advice = change.rule.rule().advice;
+    lines.push(Visible::of_parts(format!("What to do: {advice}")));
     lines.push(judgement(located));
     lines
 }
 
 /// What a witness shows.
 pub(super) fn witness_label(located: &Located) -> &'static str {
-    if located.judged.change.rule.starts_with("output-") {
+    if located.judged.change.rule.side() == Some(Side::Output) {
         "may be returned now, and the old contract forbids it"
     } else {
         "worked before, fails now"

@@ -11,10 +11,11 @@ use super::{
     Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, to_json,
 };
 use crate::canonical::{Json, parse_wrapped};
+use crate::drift::Change;
 use crate::drift::text_diff::Run;
-use crate::drift::{Change, catalogue};
 use crate::judgement::Proof;
 use crate::policy::{Judged, VersionCheck};
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// A report that cannot be read.
@@ -113,10 +114,10 @@ fn list<T>(json: &Json, name: &str, read: impl Fn(&Json) -> Read<T>) -> Read<Vec
     items.iter().map(read).collect()
 }
 
-fn rule(json: &Json) -> Read<&'static str> {
+fn rule(json: &Json) -> Read<RuleId> {
     let id = string(json, "rule")?;
-    let known = catalogue::find(&id).map(|rule| rule.id);
-    known.ok_or_else(|| shape(format!("this mcp-keel does not know the rule `{id}`")))
+    id.parse()
+        .map_err(|_| shape(format!("this mcp-keel does not know the rule `{id}`")))
 }
 
 fn server(json: &Json) -> Read<ServerReport> {

@@ -6,21 +6,17 @@ use owo_colors::OwoColorize as _;
 
 use super::Style;
 use crate::canonical::{Json, parse_str, to_pretty};
-use crate::drift::Subject;
-use crate::drift::catalogue::{Example, Rule, all};
+use crate::rules::{DefaultAction, Example, Rule, RuleId, Subject, all};
 
 /// Where a rule is explained on the web.
-pub fn address(rule: &Rule) -> String {
-    format!(
-        "https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#{}",
-        rule.id
-    )
+pub fn address(rule: RuleId) -> String {
+    format!("https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#{rule}")
 }
 
 /// One line a rule.
 pub fn table(style: Style) -> String {
     let mut out = String::new();
-    let widest = all().iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let widest = all().map(|rule| rule.id.id().len()).max().unwrap_or(0);
     for rule in all() {
         let judgement = match rule.subject {
             Subject::Change => format!("{:<9} {:<7}", rule.level, rule.exposure),
@@ -28,8 +24,8 @@ pub fn table(style: Style) -> String {
         };
         let _ = writeln!(out, "{:<widest$}  {judgement}  {}", rule.id, rule.summary);
     }
-    let hint = "\nThe columns are the usual level (what it does to callers) and exposure (what it does to those who \
-                approved the server). `mcp-keel explain RULE` tells more.";
+    let hint = "\nThe columns are the usual level (what it does to callers) and exposure (what it means to the people who \
+                approved the server). `mcp-keel explain RULE` has the details.";
     out + &textwrap::fill(hint, style.width) + "\n"
 }
 
@@ -37,9 +33,9 @@ pub fn table(style: Style) -> String {
 pub fn page(rule: &Rule, style: Style) -> String {
     let mut out = String::new();
     let title = if style.color {
-        rule.id.bold().to_string()
+        rule.id.id().bold().to_string()
     } else {
-        rule.id.to_owned()
+        rule.id.to_string()
     };
     let _ = writeln!(out, "{title}\n");
     let paragraph = |text: &str, indent: &str| {
@@ -76,8 +72,8 @@ pub fn page(rule: &Rule, style: Style) -> String {
 /// Every rule in one Markdown document: `docs/rules.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
-        "# Rules\n\nEvery difference that mcp-keel reports has a rule. This page is made by `mcp-keel rules --format \
-         markdown` from the table that the program itself uses.\n\n| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n",
+        "# Rules\n\nEvery difference has a rule. `mcp-keel rules --format markdown` prints this page; [policy.md](policy.md) explains \
+         levels, exposure and findings.\n\n| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n",
     );
     for rule in all() {
         let (level, exposure) = match rule.subject {
@@ -113,7 +109,6 @@ pub fn markdown() -> String {
 /// Every rule as JSON.
 pub fn to_json() -> Json {
     let rules = all()
-        .iter()
         .map(|rule| {
             Json::object([
                 ("id", Json::string(rule.id)),
@@ -130,7 +125,7 @@ pub fn to_json() -> Json {
                 ("exposure", Json::string(rule.exposure.word())),
                 ("rationale", Json::string(rule.rationale)),
                 ("advice", Json::string(rule.advice)),
-                ("address", Json::string(address(rule))),
+                ("address", Json::string(address(rule.id))),
             ])
         })
         .collect();
@@ -147,8 +142,15 @@ fn judgement(rule: &Rule) -> String {
             rule.level, rule.exposure
         ),
         Subject::Finding => {
-            "A finding: reported beside the drift, and failing only if the policy says so."
-                .to_owned()
+            let by_default = match rule.id.default_action() {
+                DefaultAction::Undetermined => "by default the server is undetermined (exit 3)",
+                DefaultAction::Warn => "by default a warning",
+                DefaultAction::RequiredBump => "fails only with `require-version-bump`",
+                DefaultAction::Audit | DefaultAction::Enforcement | DefaultAction::Unknown => {
+                    "fails nothing unless `[policy.rules]` says so"
+                }
+            };
+            format!("A finding, reported beside the drift: {by_default}.")
         }
     }
 }

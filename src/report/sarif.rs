@@ -11,11 +11,10 @@ use super::escape::{self, Shown, Visible};
 use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, plain, rules};
 use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
-use crate::drift::Subject;
-use crate::drift::catalogue::{Rule, find};
 use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
+use crate::rules::{Rule, RuleId, Subject};
 
 /// The name under which the id of a change stands. A new meaning would be a new name.
 const FINGERPRINT: &str = "mcpKeelChange/v1";
@@ -59,7 +58,7 @@ pub fn sarif(report: &Report) -> String {
 }
 
 /// The rules that this run speaks of, by id, each with its index.
-type Rules = BTreeMap<&'static str, usize>;
+type Rules = BTreeMap<RuleId, usize>;
 
 fn used_rules(report: &Report) -> Rules {
     let changes = report.changes().map(|it| it.judged.change.rule);
@@ -80,15 +79,12 @@ fn driver(rules: &Rules) -> Json {
         ("informationUri", Json::string(env!("CARGO_PKG_REPOSITORY"))),
         (
             "rules",
-            Json::Array(rules.keys().map(|id| descriptor(id)).collect()),
+            Json::Array(rules.keys().map(|id| descriptor(id.rule())).collect()),
         ),
     ])
 }
 
-fn descriptor(id: &str) -> Json {
-    let Some(rule) = find(id) else {
-        return Json::object([("id", Json::string(id))]);
-    };
+fn descriptor(rule: &Rule) -> Json {
     let level = match rule.subject {
         Subject::Finding => "note",
         Subject::Change => usual_level(rule),
@@ -99,7 +95,7 @@ fn descriptor(id: &str) -> Json {
         rule.rationale,
         rule.advice,
         rule.id,
-        rules::address(rule)
+        rules::address(rule.id)
     );
     let mut properties = vec![
         ("level", Json::string(rule.level.word())),
@@ -123,7 +119,7 @@ fn descriptor(id: &str) -> Json {
     }
     Json::object([
         ("id", Json::string(rule.id)),
-        ("name", Json::string(pascal(rule.id))),
+        ("name", Json::string(pascal(rule.id.id()))),
         ("shortDescription", text_of(&sentence(rule.summary))),
         ("fullDescription", text_of(rule.rationale)),
         (
@@ -133,7 +129,7 @@ fn descriptor(id: &str) -> Json {
                 ("markdown", Json::string(markdown)),
             ]),
         ),
-        ("helpUri", Json::string(rules::address(rule))),
+        ("helpUri", Json::string(rules::address(rule.id))),
         (
             "defaultConfiguration",
             Json::object([("level", Json::string(level))]),
@@ -179,9 +175,9 @@ fn level_of(action: Action) -> Json {
     })
 }
 
-fn rule_members(id: &'static str, rules: &Rules) -> Vec<(&'static str, Json)> {
-    let index = rules.get(id).copied().unwrap_or_default();
-    vec![("ruleId", Json::string(id)), ("ruleIndex", number(index))]
+fn rule_members(rule: RuleId, rules: &Rules) -> Vec<(&'static str, Json)> {
+    let index = rules.get(&rule).copied().unwrap_or_default();
+    vec![("ruleId", Json::string(rule)), ("ruleIndex", number(index))]
 }
 
 fn change(located: &Located, server: &str, rules: &Rules) -> Json {
@@ -247,7 +243,7 @@ fn finding(finding: &Finding, server: Option<&str>, rules: &Rules) -> Json {
     let mut members = rule_members(finding.note.rule, rules);
     let identity = [
         server.unwrap_or_default(),
-        finding.note.rule,
+        finding.note.rule.id(),
         finding.note.component.as_deref().unwrap_or_default(),
         &finding.note.message,
     ];

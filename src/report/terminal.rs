@@ -12,6 +12,7 @@ use crate::canonical::Json;
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
+use crate::rules::Side;
 use crate::surface::Kind;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
@@ -295,7 +296,7 @@ impl Page {
         }
         match &change.proof {
             Some(Proof::Witness(instance)) => {
-                let label = if change.rule.starts_with("output-") {
+                let label = if change.rule.side() == Some(Side::Output) {
                     "may be returned now, and the old contract forbids it:"
                 } else {
                     "worked before, fails now:"

@@ -2,6 +2,7 @@
 
 use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order};
 use crate::drift;
+use crate::rules::RuleId;
 use crate::stability::mask::{self, Mask};
 use crate::surface::{Era, Note, Surface};
 
@@ -26,7 +27,7 @@ pub(crate) async fn capture_in_eras(
                     first.word(),
                     captured.era.word()
                 );
-                captured.surface.note("era-fallback", None, message);
+                captured.surface.note(RuleId::EraFallback, None, message);
             }
             Ok(captured)
         }
@@ -73,7 +74,7 @@ fn both(
     let notes = match other {
         Ok(other) => differences(counts.surface.clone(), other.surface, masks),
         Err(failure) => vec![Note {
-            rule: "era-not-spoken",
+            rule: RuleId::EraNotSpoken,
             component: None,
             message: format!(
                 "the server speaks only the {} era of the protocol: {failure}",
@@ -93,7 +94,7 @@ fn differences(mut counts: Surface, mut other: Surface, masks: &[Mask]) -> Vec<N
     let changes = drift::compare(&other, &counts);
     let mut notes: Vec<Note> = Vec::new();
     for change in changes {
-        if change.rule == "protocol-version-changed" {
+        if change.rule == RuleId::ProtocolVersionChanged {
             continue;
         }
         let told = format!("{}: {}", change.rule, change.message);
@@ -103,7 +104,7 @@ fn differences(mut counts: Surface, mut other: Surface, masks: &[Mask]) -> Vec<N
                 last.message.push_str(&told);
             }
             _ => notes.push(Note {
-                rule: "era-surfaces-differ",
+                rule: RuleId::EraSurfacesDiffer,
                 component: change.component,
                 message: format!(
                     "from {} to {}: {told}",

@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::baseline::LockBaseline;
 use crate::baseline::Manifest;
 use crate::canonical::Json;
 use crate::drift::{self, Change};
+use crate::interop::compare::Placed;
 use crate::judgement::Level;
-use crate::policy::{Action, Date, Moved, Policy, VersionCheck, check_version};
+use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
 use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
+use crate::rules::RuleId;
 use crate::surface::{Kind, Note, Surface};
 
 /// A surface with the version that the policy goes by.
@@ -114,10 +117,10 @@ impl Compared<'_> {
                 "the version went from {was} to {is} ({}), and the drift asks for a new {} version",
                 release.source, version.required
             );
-            let note = note("version-not-bumped", None, message);
+            let note = note(RuleId::VersionNotBumped, None, message);
             // Without `require-version-bump` the report's `version` says so, and that is enough.
-            if policy.require_version_bump || policy.rules.contains_key(note.rule) {
-                findings.push(demanded(policy, note));
+            if policy.require_version_bump || policy.rules.contains_key(&note.rule) {
+                findings.push(finding(policy, note));
             }
         }
         if version.moved == Moved::Down {
@@ -125,12 +128,10 @@ impl Compared<'_> {
                 "the version went down from {was} to {is} ({})",
                 release.source
             );
-            let note = note("version-decreased", None, message);
-            findings.push(if policy.require_version_bump {
-                demanded(policy, note)
-            } else {
-                finding(policy, note)
-            });
+            findings.push(finding(
+                policy,
+                note(RuleId::VersionDecreased, None, message),
+            ));
         }
         if version.moved == Moved::Up && !changes.iter().any(|change| is_drift(change)) {
             let message = format!(
@@ -139,7 +140,7 @@ impl Compared<'_> {
             );
             findings.push(finding(
                 policy,
-                note("version-without-drift", None, message),
+                note(RuleId::VersionWithoutDrift, None, message),
             ));
         }
         let reported = surface.server_version();
@@ -153,13 +154,16 @@ impl Compared<'_> {
                 release.source,
                 said(&release.version)
             );
-            findings.push(finding(policy, note("version-disagrees", None, message)));
+            findings.push(finding(
+                policy,
+                note(RuleId::VersionDisagrees, None, message),
+            ));
         }
         for key in changed_versioned_tools(changes) {
             let message = "its contract changed, and its own version did not".to_owned();
             findings.push(finding(
                 policy,
-                note("tool-version-not-bumped", Some(key), message),
+                note(RuleId::ToolVersionNotBumped, Some(key), message),
             ));
         }
         findings
@@ -172,6 +176,55 @@ impl Compared<'_> {
             path: manifest.path().to_owned(),
             line: manifest.line(self.name, change.component.as_deref(), &change.pointer),
         })
+    }
+}
+
+/// What pins of another tool say of a server. Such pins keep no versions that could be held against the drift.
+pub(crate) struct AgainstLock<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) changes: Vec<Placed>,
+    /// Where the changes are, if lines are to be reported.
+    pub(crate) places: Option<&'a LockBaseline>,
+    /// The live server; none where two files are compared.
+    pub(crate) surface: Option<&'a Surface>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) accept_with: &'a str,
+}
+
+impl AgainstLock<'_> {
+    pub(crate) fn judge_server(self, policy: &Policy, today: Date) -> ServerReport {
+        let (changes, places): (Vec<_>, Vec<String>) = self.changes.into_iter().unzip();
+        let status = if changes.is_empty() {
+            Status::Clean
+        } else {
+            Status::Drifted
+        };
+        let location = |at: &String| {
+            self.places.map(|it| Place {
+                path: it.path.clone(),
+                line: it.lock.line(at),
+            })
+        };
+        let judged = policy.judge(self.name, changes, today).into_iter();
+        let changes = judged.zip(&places).map(|(judged, at)| Located {
+            judged,
+            location: location(at),
+            source: None,
+        });
+        let notes = self.notes.into_iter();
+        ServerReport {
+            name: self.name.to_owned(),
+            status,
+            changes: changes.collect(),
+            findings: notes.map(|note| finding(policy, note)).collect(),
+            version: check_version(None, self.surface.and_then(Surface::server_version), None),
+            cost: Cost {
+                baseline: 0,
+                current: self.surface.map_or(0, Cost::tokens),
+            },
+            components: self.surface.map_or(0, |it| it.components.len()),
+            accept_with: self.accept_with.to_owned(),
+        }
     }
 }
 
@@ -201,7 +254,7 @@ pub(crate) fn locate(servers: &mut [ServerReport]) {
 fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
     let changes = || server.changes.iter().map(|located| &located.judged.change);
     let renamed: BTreeMap<&str, Option<&str>> = changes()
-        .filter(|change| change.rule == "tool-renamed")
+        .filter(|change| change.rule == RuleId::ToolRenamed)
         .filter_map(|change| {
             let new = change.new.as_ref().and_then(Json::as_str);
             Some((change.component.as_deref()?, new))
@@ -211,7 +264,7 @@ fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
         let key = change.component.as_deref()?;
         let (name, _) = key.strip_prefix("tool:")?.rsplit_once('@')?;
         match renamed.get(key) {
-            _ if change.rule == "tool-removed" => None,
+            _ if change.rule == RuleId::ToolRemoved => None,
             Some(new) => new.map(str::to_owned),
             None => Some(name.to_owned()),
         }
@@ -221,14 +274,19 @@ fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
 
 /// Whether a change counts against the version: its own change does not.
 fn is_drift(change: &Change) -> bool {
-    change.rule != "server-version-changed"
+    change.rule != RuleId::ServerVersionChanged
 }
 
 /// Tools with a version in their key whose contract changed under it.
 fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
     let moved: BTreeSet<_> = changes
         .iter()
-        .filter(|change| matches!(change.rule, "tool-version-changed" | "tool-renamed"))
+        .filter(|change| {
+            matches!(
+                change.rule,
+                RuleId::ToolVersionChanged | RuleId::ToolRenamed
+            )
+        })
         .map(|change| &change.component)
         .collect();
     changes
@@ -237,7 +295,7 @@ fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
         .filter(|change| {
             change.level > Level::Cosmetic
                 && !change.pointer.is_empty()
-                && change.rule != "tool-renamed"
+                && change.rule != RuleId::ToolRenamed
         })
         .filter_map(|change| change.component.as_deref())
         .filter(|key| Kind::of_key(key) == Some(Kind::Tool))
@@ -254,13 +312,4 @@ pub(crate) fn finding(policy: &Policy, note: Note) -> Finding {
         action: policy.judge_note(&note),
         note,
     }
-}
-
-/// A note about something that the policy demands: it fails unless the policy says otherwise of its rule.
-fn demanded(policy: &Policy, note: Note) -> Finding {
-    let action: Action = match policy.rules.get(note.rule) {
-        Some(_) => policy.judge_note(&note),
-        None => policy.enforcement.action(),
-    };
-    Finding { action, note }
 }

@@ -15,6 +15,7 @@ use crate::baseline::Pinned;
 use crate::capture::{CaptureFailure, Captured, Eras, Limits};
 use crate::policy::{Action, Policy, check_version};
 use crate::report::{Cost, Failure, Finding, ServerReport, Status};
+use crate::rules::RuleId;
 use crate::stability::{self, Between, Instability, Variation};
 use crate::surface::{ClientProfile, Era, Note, Surface};
 
@@ -188,7 +189,7 @@ pub(crate) async fn capture_and_compare<E>(
     };
     let report = compare(&observed)?;
     // A revision is agreed upon, not listed: no second boot tells more about it.
-    let is_agreed = |rule: &str| rule == "protocol-version-changed";
+    let is_agreed = |rule: RuleId| rule == RuleId::ProtocolVersionChanged;
     let mut changes = report.changes.iter();
     if !matches!(report.status, Status::Drifted)
         || changes.all(|it| is_agreed(it.judged.change.rule))

@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 
-use super::shards::Part;
 use crate::capture::Eras;
 use crate::capture::http::HttpTransport;
 use crate::config::foreign;
@@ -173,6 +172,35 @@ impl ShardRequest {
         Self {
             part: given.word(settings::SHARD),
             timings: given.path(settings::TIMINGS),
+        }
+    }
+}
+
+/// `2/4`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) index: usize,
+    pub(crate) of: usize,
+}
+
+impl std::str::FromStr for Part {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (index, of) = settings::part(text).map_err(drop)?;
+        Ok(Self { index, of })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_one_of_so_many() {
+        assert_eq!("2/4".parse(), Ok(Part { index: 2, of: 4 }));
+        for wrong in ["0/4", "5/4", "1", "a/b", "1/257", "1/4/2", "-1/4"] {
+            assert!(wrong.parse::<Part>().is_err(), "{wrong}");
         }
     }
 }

@@ -12,30 +12,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Plan, Target};
-use super::request::ShardRequest;
+use super::request::{Part, ShardRequest};
 use super::{Error, secrets};
 use crate::bounded;
 use crate::report::{self, Report};
-use crate::settings;
 
 /// The timings, where nobody names another file.
 const TIMINGS: &str = "mcp-keel-timings.json";
-
-/// `2/4`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) index: usize,
-    pub(crate) of: usize,
-}
-
-impl std::str::FromStr for Part {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (index, of) = settings::part(text).map_err(drop)?;
-        Ok(Self { index, of })
-    }
-}
 
 /// The plan of one part. The rest is still known: what is said about the whole run needs it.
 pub(crate) fn cut(mut plan: Plan, request: &ShardRequest) -> Result<Plan, Error> {
@@ -289,13 +272,5 @@ mod tests {
         let parts = balanced(&names, &Timings::default(), 3);
         let sizes: Vec<usize> = parts.iter().map(Vec::len).collect();
         assert_eq!(sizes, [3, 2, 2]);
-    }
-
-    #[test]
-    fn a_part_is_one_of_so_many() {
-        assert_eq!("2/4".parse(), Ok(Part { index: 2, of: 4 }));
-        for wrong in ["0/4", "5/4", "1", "a/b", "1/257", "1/4/2", "-1/4"] {
-            assert!(wrong.parse::<Part>().is_err(), "{wrong}");
-        }
     }
 }

@@ -5,15 +5,15 @@
 //! its own, then a proof at its own place. Only what is left goes to the algebra and to a search over the whole
 //! schema. `breaking` is said with a witness in hand, or not at all.
 
-use super::closed::{closed, published};
 use super::document::{Document, Problem, each_schema};
+use super::family::{Stake, stake};
+use super::interpretation::{closed, published};
 use super::prove::view::View;
 use super::prove::{Algebra, Answer, Budget, Patterns, Prover, Question, Structural};
-use super::rules;
 use super::validator::{Validators, guard};
 use super::walk::{Effect, Finding, Walker};
 use super::witness::Search;
-use super::{Comparison, SchemaChange, Side};
+use super::{Comparison, Family, SchemaChange, Side};
 use crate::canonical::Json;
 use crate::judgement::{Level, Proof};
 
@@ -169,20 +169,20 @@ impl Case {
         let (level, proof) = if self.suspect(finding.effect) {
             self.weigh(&finding, whole, validators, invalid)
         } else if finding.effect == Effect::Neutral {
-            (finding.calm, None)
+            (finding.level_if_safe, None)
         } else {
-            (finding.calm, Some(Proof::Subsumed))
+            (finding.level_if_safe, Some(Proof::Subsumed))
         };
-        let calm = level != Level::Breaking && !matches!(proof, Some(Proof::Undecided(_)));
-        let mut message = match finding.calm_message {
-            Some(calm_message) if calm || matches!(whole, Whole::ShownIfDeclared) => calm_message,
+        let safe = level != Level::Breaking && !matches!(proof, Some(Proof::Undecided(_)));
+        let mut message = match finding.message_if_safe {
+            Some(message) if safe || matches!(whole, Whole::ShownIfDeclared) => message,
             _ => finding.message,
         };
-        if level == Level::Risky && matches!(proof, Some(Proof::Undecided(_))) && !calm {
+        if level == Level::Risky && matches!(proof, Some(Proof::Undecided(_))) && !safe {
             message.push_str(" (whether a call breaks could not be decided)");
         }
         SchemaChange {
-            rule: rules::id(self.side, finding.family),
+            rule: finding.family.rule(self.side),
             pointer: finding.pointer,
             old: finding.old,
             new: finding.new,
@@ -204,13 +204,13 @@ impl Case {
             return (Level::Risky, Some(Proof::Undecided(problem.to_string())));
         }
         match whole {
-            Whole::Shown => return (finding.calm, Some(Proof::Subsumed)),
+            Whole::Shown => return (finding.level_if_safe, Some(Proof::Subsumed)),
             Whole::ShownIfDeclared => {
                 let proof = match self.local(finding, &self.published) {
                     Ok(()) => Proof::Subsumed,
                     Err(_) => Proof::Undecided(OPEN_RESULT.to_owned()),
                 };
-                return (finding.calm, Some(proof));
+                return (finding.level_if_safe, Some(proof));
             }
             Whole::NotShown(_) => {}
         }
@@ -218,7 +218,7 @@ impl Case {
             return (Level::Breaking, Some(Proof::Witness(witness)));
         }
         match self.local(finding, &self.closed) {
-            Ok(()) => (finding.calm, Some(Proof::Subsumed)),
+            Ok(()) => (finding.level_if_safe, Some(Proof::Subsumed)),
             Err(problem) => (Level::Risky, Some(Proof::Undecided(problem.to_string()))),
         }
     }
@@ -245,8 +245,8 @@ impl Case {
         let mine = sender.at(sender_at).ok_or_else(gone)?;
         let theirs = self.receiver.at(receiver_at).ok_or_else(gone)?;
         let question = self.question(sender);
-        if finding.family.starts_with("additional-properties") {
-            // Only members that the sender does not name are at stake.
+        let stake = stake(finding.family, self.side);
+        if stake == Stake::UndeclaredMembers {
             let rest = View::of(sender, mine)?.rest();
             for wanted in View::of(&self.receiver, theirs)?.rest() {
                 Structural::show_all(&question, &rest, wanted)?;
@@ -257,13 +257,10 @@ impl Case {
             return Structural::show(&question, mine, theirs);
         };
         // Whether a member is there is a matter of the whole object; what it holds is a matter of the member.
-        let about_presence = match self.side {
-            Side::Input => finding.family.contains("requ") || finding.family.contains("optional"),
-            Side::Output => {
-                finding.family.contains("became")
-                    || (finding.family == "property-removed"
-                        && theirs_requires(&self.receiver, theirs, member))
-            }
+        let about_presence = match stake {
+            Stake::Presence => true,
+            Stake::PresenceIfRequired => theirs_requires(&self.receiver, theirs, member),
+            Stake::Value | Stake::UndeclaredMembers => false,
         };
         if about_presence {
             return Structural::show(&question, mine, theirs);
@@ -323,7 +320,7 @@ impl Case {
                     change.proof = Some(proof);
                 }
                 None => changes.push(SchemaChange {
-                    rule: rules::id(self.side, "schema-unclassified"),
+                    rule: Family::SchemaUnclassified.rule(self.side),
                     pointer: String::new(),
                     old: None,
                     new: None,
@@ -362,7 +359,7 @@ fn theirs_requires(document: &Document, node: &Json, member: &crate::canonical::
 fn spelling_change(old: &Json, new: &Json, side: Side) -> SchemaChange {
     let whole = old.same_value(new);
     SchemaChange {
-        rule: rules::id(side, "schema-spelling-changed"),
+        rule: Family::SchemaSpellingChanged.rule(side),
         pointer: String::new(),
         old: whole.then(|| old.clone()),
         new: whole.then(|| new.clone()),
@@ -382,20 +379,20 @@ pub(crate) fn only_spelling(old: &Json, new: &Json, side: Side) -> Comparison {
 
 fn unexplained(old: &Json, new: &Json, gave_up: bool) -> Finding {
     Finding {
-        family: "schema-unclassified",
+        family: Family::SchemaUnclassified,
         pointer: String::new(),
         new_pointer: String::new(),
         old: Some(old.clone()),
         new: Some(new.clone()),
         effect: Effect::Either,
-        calm: Level::Cosmetic,
+        level_if_safe: Level::Cosmetic,
         exposure: crate::judgement::Exposure::None,
         message: if gave_up {
             "the schema differs in more places than are reported one by one".to_owned()
         } else {
             "the schema changed in a way that no rule describes".to_owned()
         },
-        calm_message: None,
+        message_if_safe: None,
         site: (String::new(), String::new()),
         steps: Vec::new(),
         receiver_steps: Vec::new(),

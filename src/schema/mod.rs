@@ -11,18 +11,20 @@
 //! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by counting steps
 //! and sizes, so that a hostile schema ends as undecided and never as a hang.
 //!
-//! The rooms inside: `document` (drafts and references), `closed` (the protocol's reading of a schema), `walk`
+//! The rooms inside: `document` (drafts and references), `interpretation` (the protocol's reading of a schema), `walk`
 //! (where two schemas differ), `prove` (whether one covers the other), `sample` and `witness` (instances),
-//! `validator` (the judge of instances), `judge` (levels and proofs), [`rules`] (what each rule means).
+//! `validator` (the judge of instances), `family` (how a witness for each
+//! family of rules is searched), `judge` (levels and proofs). What each rule means is
+//! in [`crate::rules`].
 
-mod closed;
 mod document;
+mod example_values;
+mod family;
+mod interpretation;
 mod judge;
-mod meaning;
 mod pattern;
 mod prove;
 mod regex_sample;
-pub mod rules;
 mod sample;
 mod validator;
 mod value;
@@ -31,24 +33,16 @@ mod witness;
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level, Proof};
+use crate::rules::RuleId;
 
+pub use crate::rules::{Family, Side};
 pub use prove::{Answer, Prover, Question};
-pub use rules::{RULES, RuleInfo};
-
-/// Which of a tool's two schemas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Side {
-    /// `inputSchema`: old calls must still be accepted.
-    Input,
-    /// `outputSchema`: new results must still satisfy the old schema.
-    Output,
-}
 
 /// One located change of a schema, judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaChange {
-    /// The rule's id, as in [`RULES`].
-    pub rule: &'static str,
+    /// The rule that explains it.
+    pub rule: RuleId,
     /// JSON pointer inside the schema; empty for the whole of it.
     pub pointer: String,
     /// What stood there.

@@ -5,7 +5,7 @@
 //! here is trusted: the validator confirms every instance before anybody sees it.
 
 use super::document::Document;
-use super::meaning::{SHAPES, text_for, text_of_format, whole_for};
+use super::example_values::{SHAPES, text_for, text_of_format, whole_for};
 use super::prove::Patterns;
 use super::prove::evaluate::accepts_all;
 use super::prove::view::{Kind, View};

@@ -3,8 +3,10 @@
 //! A witness is built for one finding. It has the required members, what the finding needs and nothing else; it
 //! is refused because of the finding and not for another reason; and the validator has confirmed both.
 
+use super::Family;
 use super::document::Document;
-use super::meaning::SHAPES;
+use super::example_values::SHAPES;
+use super::family::keywords_for;
 use super::prove::view::{Kind, View};
 use super::prove::{Answer, Budget, Patterns, Prover, Question};
 use super::sample::{Sampler, Step, beside, stretched};
@@ -43,42 +45,6 @@ struct Aim {
 /// Keywords that speak for everything below them.
 const UNIONS: &[&str] = &["anyOf", "oneOf", "not", "if", "contains", "falseSchema"];
 
-/// Which keywords refuse on behalf of a rule.
-fn refusing(family: &str) -> &'static [&'static str] {
-    match family {
-        "property-type-changed" | "property-type-narrowed" | "property-type-widened" => &["type"],
-        "nullable-added" | "nullable-removed" => &["type", "enum", "const"],
-        "enum-value-added" | "enum-value-removed" | "const-changed" => &["enum", "const"],
-        "bound-tightened" | "bound-loosened" => &[
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "minProperties",
-            "maxProperties",
-        ],
-        "pattern-added" | "pattern-changed" | "pattern-removed" => &["pattern"],
-        // A format is an annotation; nothing refuses on its behalf.
-        "format-added" | "format-changed" | "format-removed" => &["format"],
-        "content-changed" => &["contentEncoding", "contentMediaType"],
-        "property-became-required"
-        | "property-became-optional"
-        | "property-added-required"
-        | "property-required-with-default" => &["required"],
-        "additional-properties-closed" | "additional-properties-opened" => {
-            &["additionalProperties", "unevaluatedProperties"]
-        }
-        "property-names-changed" => &["propertyNames"],
-        "conditional-changed" => &["if", "required", "additionalProperties"],
-        _ => &[],
-    }
-}
-
 impl Aim {
     fn of(finding: &Finding) -> Self {
         let at = finding
@@ -103,8 +69,8 @@ impl Aim {
                 .map(|it| it.to_string_lossy().to_owned()),
             keywords: match finding.steps.last() {
                 // Whatever refuses the member that nobody named.
-                Some(Step::Extra) if finding.family != "property-names-changed" => &[],
-                _ => refusing(finding.family),
+                Some(Step::Extra) if finding.family != Family::PropertyNamesChanged => &[],
+                _ => keywords_for(finding.family),
             },
         }
     }

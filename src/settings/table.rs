@@ -91,7 +91,7 @@ table! {
         .unset_means("the servers of mcp-keel.toml")
         .details("In the configuration, a path relative to the folder of `mcp-keel.toml`; its servers are added to \
             those of `[server.NAME]`, and a name that both have is an error. `--from` replaces both. \
-            [fleets.md](fleets.md#the-list-that-you-have) lists the formats.");
+            [fleets.md](fleets.md#client-configuration-files) lists the formats.");
     FROM_FORMAT = Setting::new("from-format", Server,
         Kind::Word(&[
             word("claude-code"),
@@ -337,8 +337,7 @@ table! {
         .flag(Scope::Policy, "ACTION")
         .key(Table::Policy)
         .input()
-        .unset("block")
-        .details("On the command line it also replaces `unknown` of the file, unless `--unknown` is given.");
+        .unset("block");
     UNKNOWN = Setting::new("unknown", Policy,
         // The second is MCP Hangar's current name of the first.
         Kind::Word(&[

@@ -5,6 +5,7 @@
 
 use super::told::{cut, mask_entry};
 use crate::canonical::{Json, pointer};
+use crate::rules::RuleId;
 use crate::surface::{Note, Surface};
 
 /// How many texts are named one by one.
@@ -75,7 +76,7 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
             message.push_str(&format!("; to leave it out: mask = [{entry}]"));
         }
         notes.push(Note {
-            rule: "text-depends-on-environment",
+            rule: RuleId::TextDependsOnEnvironment,
             component: component.map(str::to_owned),
             message,
         });
@@ -99,7 +100,7 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
         let more = notes.len() - NAMED;
         notes.truncate(NAMED);
         notes.push(Note {
-            rule: "text-depends-on-environment",
+            rule: RuleId::TextDependsOnEnvironment,
             component: None,
             message: format!("{more} more texts contain something of this machine or this day"),
         });

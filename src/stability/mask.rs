@@ -7,6 +7,7 @@
 use regex::Regex;
 
 use crate::canonical::{Json, Object, Text, pointer};
+use crate::rules::RuleId;
 use crate::surface::{Component, Note, Surface};
 
 /// What stands where a text was left out.
@@ -171,7 +172,7 @@ impl Applied {
                     None => "matches nothing".to_owned(),
                 };
                 Note {
-                    rule: "mask-unused",
+                    rule: RuleId::MaskUnused,
                     component: None,
                     message: format!(
                         "the mask of `{}` (line {}) {why}",

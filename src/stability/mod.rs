@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::canonical::{Json, pointer};
 use crate::drift::located;
+use crate::rules::RuleId;
 use crate::surface::{Component, Kind, Note, Surface};
 
 /// Where two captures were taken that should have been equal.
@@ -78,13 +79,13 @@ pub struct Instability {
 }
 
 impl Instability {
-    /// The rule of the catalogue that explains it.
-    pub fn rule(&self) -> &'static str {
+    /// The rule that explains it.
+    pub fn rule(&self) -> RuleId {
         match &self.between {
-            _ if self.variation.places.is_empty() => "capture-order-unstable",
-            Between::Clients { .. } => "capture-differs-by-client",
-            Between::Connections => "capture-differs-by-connection",
-            Between::Calls | Between::Seconds(_) | Between::Boots => "capture-unstable",
+            _ if self.variation.places.is_empty() => RuleId::CaptureOrderUnstable,
+            Between::Clients { .. } => RuleId::CaptureDiffersByClient,
+            Between::Connections => RuleId::CaptureDiffersByConnection,
+            Between::Calls | Between::Seconds(_) | Between::Boots => RuleId::CaptureUnstable,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::told::cut;
 use crate::drift::located;
+use crate::rules::RuleId;
 use crate::surface::{Kind, Note, Surface};
 
 /// How many differing tools are named one by one, and how many places of each.
@@ -34,7 +35,7 @@ pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
                 named.push(format!("{} more", places.len() - PLACES));
             }
             notes.push(Note {
-                rule: "tool-differs-by-profile",
+                rule: RuleId::ToolDiffersByProfile,
                 component: Some(tool.key.clone()),
                 message: format!(
                     "{server}: it is not the same for the profile `{profile}` as for `{reference}`: {}",
@@ -47,7 +48,7 @@ pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
         let more = notes.len() - TOOLS;
         notes.truncate(TOOLS);
         notes.push(Note {
-            rule: "tool-differs-by-profile",
+            rule: RuleId::ToolDiffersByProfile,
             component: None,
             message: format!("{server}: {more} more differences between profiles"),
         });

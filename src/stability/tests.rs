@@ -1,5 +1,6 @@
 use super::*;
 use crate::canonical::parse_str;
+use crate::rules::RuleId;
 use crate::surface::{ClientProfile, Lists, Scope};
 
 fn surface(tools: &str) -> Surface {
@@ -31,7 +32,7 @@ fn what_is_equal_does_not_vary() {
     let mut other = one.clone();
     other.client.name = "another".into();
     other.notes.push(Note {
-        rule: "stdout-noise",
+        rule: RuleId::StdoutNoise,
         component: None,
         message: String::new(),
     });
@@ -79,14 +80,14 @@ fn each_kind_of_instability_has_its_rule() {
         one: "a".into(),
         other: "b".into(),
     };
-    assert_eq!(rule(Between::Calls, false), "capture-unstable");
-    assert_eq!(rule(Between::Boots, false), "capture-unstable");
+    assert_eq!(rule(Between::Calls, false), RuleId::CaptureUnstable);
+    assert_eq!(rule(Between::Boots, false), RuleId::CaptureUnstable);
     assert_eq!(
         rule(Between::Connections, false),
-        "capture-differs-by-connection"
+        RuleId::CaptureDiffersByConnection
     );
-    assert_eq!(rule(clients(), false), "capture-differs-by-client");
-    assert_eq!(rule(clients(), true), "capture-order-unstable");
+    assert_eq!(rule(clients(), false), RuleId::CaptureDiffersByClient);
+    assert_eq!(rule(clients(), true), RuleId::CaptureOrderUnstable);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use super::{Between, Instability, Varying};
 use crate::canonical::{Json, is_invisible, to_compact};
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// How many places are named one by one.
@@ -48,7 +49,7 @@ pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
     notes
 }
 
-fn note(rule: &'static str, component: Option<&str>, message: String) -> Note {
+fn note(rule: RuleId, component: Option<&str>, message: String) -> Note {
     Note {
         rule,
         component: component.map(str::to_owned),
@@ -78,13 +79,13 @@ pub(super) fn sentence(instability: &Instability) -> String {
 pub(super) fn help(instability: &Instability, server: &str) -> String {
     let rule = instability.rule();
     let mut help = match rule {
-        "capture-order-unstable" => {
+        RuleId::CaptureOrderUnstable => {
             "a contract has to stand still to be compared: let the server list in an order of its own".to_owned()
         }
-        "capture-differs-by-client" => {
+        RuleId::CaptureDiffersByClient => {
             "pin what each client sees with a profile: [server.NAME.profile.CLIENT], see docs/clients.md".to_owned()
         }
-        "capture-differs-by-connection" => {
+        RuleId::CaptureDiffersByConnection => {
             "the protocol wants one list for every connection; pass what decides with --header, or pin one profile for each"
                 .to_owned()
         }
@@ -97,7 +98,7 @@ pub(super) fn help(instability: &Instability, server: &str) -> String {
         .filter_map(mask)
         .take(3)
         .collect();
-    if !masks.is_empty() && rule != "capture-differs-by-client" {
+    if !masks.is_empty() && rule != RuleId::CaptureDiffersByClient {
         help.push_str(&format!(
             ". To leave just the text out, under [server.{}]: mask = [{}]",
             bare(server),

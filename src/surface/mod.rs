@@ -13,6 +13,7 @@ mod profile;
 pub mod volatile;
 
 use crate::canonical::{Json, Text};
+use crate::rules::RuleId;
 
 pub use clients::KnownClient;
 pub use era::Era;
@@ -83,8 +84,8 @@ pub struct Component {
 /// Something noticed while capturing or reading: reported as a finding, never as drift.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
-    /// The rule of the catalogue that explains it.
-    pub rule: &'static str,
+    /// The rule that explains it.
+    pub rule: RuleId,
     /// The component's key, where it concerns one.
     pub component: Option<String>,
     /// One sentence. May quote the server: escape it before printing.
@@ -166,7 +167,7 @@ impl Surface {
         taken.insert(wanted.clone(), number);
         if key != wanted {
             self.note(
-                "component-repeated",
+                RuleId::ComponentRepeated,
                 Some(&key),
                 format!("{wanted} is listed more than once"),
             );
@@ -177,7 +178,7 @@ impl Surface {
             .is_none()
         {
             self.note(
-                "component-malformed",
+                RuleId::ComponentMalformed,
                 Some(&key),
                 format!("a {} without a `{}`", kind.noun(), kind.identity()),
             );
@@ -186,14 +187,14 @@ impl Surface {
             && let Some(HeaderProblem { pointer, problem }) = header_problem(&definition)
         {
             self.note(
-                "x-mcp-header-invalid",
+                RuleId::XMcpHeaderInvalid,
                 Some(&key),
                 format!("clients over HTTP leave the tool out: {problem} (at {pointer})"),
             );
         }
         for (pointer, name) in definition.repeated_members() {
             self.note(
-                "member-repeated",
+                RuleId::MemberRepeated,
                 Some(&key),
                 format!(
                     "the member `{}` stands more than once at `{pointer}`",
@@ -209,7 +210,7 @@ impl Surface {
     }
 
     /// Remembers something noticed.
-    pub fn note(&mut self, rule: &'static str, component: Option<&str>, message: String) {
+    pub fn note(&mut self, rule: RuleId, component: Option<&str>, message: String) {
         self.notes.push(Note {
             rule,
             component: component.map(str::to_owned),
@@ -303,13 +304,13 @@ mod tests {
         let surface = Surface::new(&Json::Null, lists, ClientProfile::default(), Scope::FULL);
         let keys: Vec<&str> = surface.components.iter().map(|c| c.key.as_str()).collect();
         assert_eq!(keys, ["tool:a@", "tool:a@#2", "tool:@", "tool:a@#3"]);
-        let rules: Vec<&str> = surface.notes.iter().map(|note| note.rule).collect();
+        let rules: Vec<RuleId> = surface.notes.iter().map(|note| note.rule).collect();
         assert_eq!(
             rules,
             [
-                "component-repeated",
-                "component-malformed",
-                "component-repeated"
+                RuleId::ComponentRepeated,
+                RuleId::ComponentMalformed,
+                RuleId::ComponentRepeated
             ]
         );
     }

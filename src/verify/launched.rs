@@ -18,6 +18,7 @@ use super::launcher::{recognise, without_credentials};
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// What a link does.
@@ -332,7 +333,7 @@ fn is_script(file: &Path) -> bool {
 /// Which links moved, as findings. Digests are compared where both sides have one.
 pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
     let note = |message: String| Note {
-        rule: "launch-link-changed",
+        rule: RuleId::LaunchLinkChanged,
         component: None,
         message,
     };

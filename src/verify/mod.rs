@@ -14,6 +14,7 @@ pub mod launched;
 pub mod launcher;
 
 use crate::launch::LaunchSpec;
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 use launcher::Threat;
@@ -25,7 +26,7 @@ pub fn notes(launch: &LaunchSpec) -> Vec<Note> {
     };
     let threats = format!("{}, {}", Threat::SupplyChain, Threat::AccidentalUpgrade);
     let open = launcher.open().map(|(target, why, write)| Note {
-        rule: "launcher-unpinned",
+        rule: RuleId::LauncherUnpinned,
         component: None,
         message: format!(
             "`{}` with `{}` {why}: write {write} (threat: {threats})",

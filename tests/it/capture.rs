@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcp_keel::canonical::{parse_str, to_compact};
 use mcp_keel::capture::{CaptureError, Captured, Stage};
 use mcp_keel::launch::LaunchError;
+use mcp_keel::rules::RuleId;
 use mcp_keel::surface::Kind;
 
 use crate::scripted::{Capture, alone, log, runtime, scripted};
@@ -333,7 +334,7 @@ fn noise_on_stdout_is_tolerated_and_reported_once() {
         .map(|note| (note.rule, note.message.as_str()))
         .collect();
     assert_eq!(notes.len(), 1);
-    assert_eq!(notes[0].0, "stdout-noise");
+    assert_eq!(notes[0].0, RuleId::StdoutNoise);
     // The last line races with the end of the capture: it may or may not be counted.
     let counted = notes[0].1.replace("6 lines", "5 lines");
     assert_eq!(

@@ -173,7 +173,7 @@ fn the_version_is_read_where_the_maintainers_write_it() {
     keel.write("mcp-keel.toml", &config(&old));
     keel.run(&["pin"])
         .exits(2)
-        .says("cannot read the version from package.json")
+        .says("package.json")
         .says("git-tag");
     keel.write("package.json", r#"{"version":"3.1.0"}"#);
     keel.run(&["pin"]).exits(0);
@@ -184,7 +184,7 @@ fn the_version_is_read_where_the_maintainers_write_it() {
     keel.run(&["check"])
         .exits(0)
         .says("version-disagrees")
-        .says("serverInfo.version is 1.0.0, and package.json says 3.1.0");
+        .names(&["serverInfo.version", "1.0.0", "package.json", "3.1.0"]);
 
     keel.write("package.json", r#"{"version":"3.1.1"}"#);
     keel.run(&["check"]).exits(0).says("version-without-drift");
@@ -192,7 +192,7 @@ fn the_version_is_read_where_the_maintainers_write_it() {
     keel.run(&["check"])
         .exits(1)
         .says("version-not-bumped")
-        .says("from 3.1.0 to 3.1.1 (package.json)");
+        .names(&["3.1.0", "3.1.1", "package.json"]);
     keel.write("package.json", r#"{"version":"4.0.0"}"#);
     keel.run(&["check"]).exits(0);
     keel.write("package.json", r#"{"version":"3.0.9"}"#);
@@ -291,7 +291,7 @@ fn what_is_typed_wrong_is_explained() {
         .says("name at most one server");
     keel.run(&["check", "--report", "sarf=x", "--", "x"])
         .exits(2)
-        .says("there is no format `sarf`");
+        .says("`sarf`");
     keel.run(&["check", "--pass-env", "GITHUB_TOKEN", "--", "x"])
         .exits(2)
         .says("GITHUB_TOKEN");

@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::keel::{Keel, serving};
+use crate::machine::{git, repository};
 use crate::scripted::scripted;
 
 const TOOLS: &str = r#"[{"name":"greet","inputSchema":{"type":"object"}}]"#;
@@ -182,7 +183,7 @@ fn a_full_disk_is_an_error_and_the_old_baseline_stays() {
     let pin = ["pin", "x", "--", &program, &scenario];
     shell(&keel, full, &pin)
         .exits(2)
-        .says("mcp-baseline.json: cannot write it: File too large");
+        .names(&["mcp-baseline.json:", "File too large"]);
     assert_eq!(keel.read(BASELINE), before);
     assert_eq!(files(&keel), [BASELINE]);
     let capture = ["capture", "-o", "capture.json", "--", &program, &scenario];
@@ -196,9 +197,7 @@ fn a_full_disk_is_an_error_and_the_old_baseline_stays() {
         &program,
         &scenario,
     ];
-    shell(&keel, full, &check)
-        .exits(2)
-        .says("report.html: cannot write it");
+    shell(&keel, full, &check).exits(2).says("report.html:");
     assert_eq!(files(&keel), ["capture.json", BASELINE]);
 }
 
@@ -211,7 +210,7 @@ fn a_device_is_written_to_and_never_replaced() {
     let report = [&["check", "x", "--report", "json=/dev/full"][..], &end].concat();
     keel.run(&report)
         .exits(2)
-        .says("/dev/full: cannot write it: No space left on device");
+        .names(&["/dev/full:", "No space left on device"]);
     let report = [&["check", "x", "--report", "json=/dev/null"][..], &end].concat();
     keel.run(&report).exits(0);
     let full = std::fs::metadata("/dev/full").unwrap();
@@ -223,7 +222,7 @@ fn a_device_is_written_to_and_never_replaced() {
         &[&["check", "x"][..], &end].concat(),
     )
     .exits(2)
-    .says("cannot write to stdout");
+    .says("stdout");
 }
 
 #[test]
@@ -255,10 +254,10 @@ fn places_that_cannot_be_written_are_named() {
         &scenario,
     ])
     .exits(2)
-    .says("folder: cannot read it");
+    .says("folder:");
     keel.run(&["capture", "-o", "folder", "--", &program, &scenario])
         .exits(2)
-        .says("folder: cannot write it");
+        .says("folder:");
 }
 
 #[test]
@@ -268,7 +267,7 @@ fn a_baseline_without_end_is_not_read_to_its_end() {
     let [program, scenario] = serving(TOOLS);
     keel.run(&["check", "x", "--", &program, &scenario])
         .exits(2)
-        .says("mcp-baseline.json: cannot read it: it is no file");
+        .says("mcp-baseline.json:");
 }
 
 #[test]
@@ -312,10 +311,7 @@ fn an_entry_that_changed_under_us_is_not_overwritten() {
         let server = scripted(&scenario.to_string());
         keel.run(&["pin", "x", "--", &server[0], &server[1]])
     };
-    replacing(&other)
-        .exits(2)
-        .says("the entry `x` changed while the server was being captured; nothing was written")
-        .says("pin again");
+    replacing(&other).exits(2).says("`x`").says("pin again");
     assert_eq!(keel.read(BASELINE), other);
     // What concerns another server only is kept.
     replacing(&more).exits(0);
@@ -344,19 +340,8 @@ fn a_link_to_a_baseline_stays_a_link() {
 #[test]
 fn git_runs_no_program_that_a_repository_names() {
     let keel = Keel::new().file("tools.json", r#"{"tools":[{"name":"a"}]}"#);
-    let git = |args: &[&str]| {
-        Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
-            .args(args)
-            .current_dir(keel.folder())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .is_ok_and(|it| it.status.success())
-    };
     keel.write(".gitattributes", "*.json diff=evil\n");
-    if !(git(&["init", "-q"]) && git(&["add", "."]) && git(&["commit", "-qm", "one"])) {
-        return;
-    }
+    repository(keel.folder());
     let evil = keel.folder().join("evil");
     let marker = keel.folder().join("ran");
     keel.write(
@@ -378,7 +363,7 @@ fn git_runs_no_program_that_a_repository_names() {
         "core.askPass",
         "core.sshCommand",
     ] {
-        assert!(git(&["config", setting, evil.to_str().unwrap()]));
+        git(keel.folder(), &["config", setting, evil.to_str().unwrap()]);
     }
     keel.run(&["diff", "git:HEAD:tools.json", "tools.json"])
         .exits(0)
@@ -400,13 +385,13 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     let script = format!("rm -f {BASELINE}; mkfifo {BASELINE}; exec \"$0\" \"$1\"");
     let server = ["--", "sh", "-c", &script, &program, &scenario];
     let args = [&["pin", "x"][..], &server].concat();
-    keel.run(&args).exits(2).says("it is no file, but a pipe");
+    keel.run(&args).exits(2).says("pipe");
     for args in [
         &["check", "x", "--", "sh"][..],
         &["check", "--config", BASELINE],
         &["check", "--from", BASELINE],
         &["merge", BASELINE],
     ] {
-        keel.run(args).exits(2).says("it is no file, but a pipe");
+        keel.run(args).exits(2).says("pipe");
     }
 }

@@ -12,6 +12,7 @@ use mcp_keel::report::{
     Place, Report, SUMMARY_LIMIT, ServerReport, Status, Style, annotations, escape, github, gitlab,
     html, junit, markdown, sarif, terminal, to_json,
 };
+use mcp_keel::rules::RuleId;
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::{Note, Surface};
 use proptest::prelude::*;
@@ -136,7 +137,7 @@ fn hostile(text: &str) -> Report {
     }
     let finding = |component: Option<&str>| Finding {
         note: Note {
-            rule: "component-repeated",
+            rule: RuleId::ComponentRepeated,
             component: component.map(str::to_owned),
             message: text.to_owned(),
         },

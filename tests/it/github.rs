@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::github_double::{Double, Fault};
 use crate::keel::{Keel, Run};
+use crate::machine::repository;
 use crate::scripted::scripted;
 
 const HEAD: &str = "1111111111111111111111111111111111111111";
@@ -15,7 +16,7 @@ const BASE: &str = "2222222222222222222222222222222222222222";
 const TOKEN: &str = "ghs_thisIsTheToken";
 
 /// A pull request: a repository with a baseline, a server, GitHub, and the runner's environment.
-struct Pull {
+pub(crate) struct Pull {
     keel: Keel,
     double: Double,
     env: BTreeMap<String, String>,
@@ -60,6 +61,22 @@ impl Pull {
         let path = "mcp-baseline.json".to_owned();
         pull.double.state().files.insert(path, baseline);
         pull.with_runner()
+    }
+
+    /// In a folder with a configuration and a baseline, which the base branch has too.
+    pub(crate) fn around(keel: Keel) -> Self {
+        let pull = Self {
+            double: Double::start(),
+            env: BTreeMap::new(),
+            keel,
+        };
+        let baseline = pull.keel.read("mcp-baseline.json");
+        let path = "mcp-baseline.json".to_owned();
+        pull.double.state().files.insert(path, baseline);
+        let mut pull = pull.with_runner();
+        pull.set("INPUT_COMMAND", "");
+        pull.set("INPUT_SERVERS", "");
+        pull
     }
 
     fn with_runner(mut self) -> Self {
@@ -112,7 +129,7 @@ impl Pull {
         scripted(&scenario.to_string_lossy())
     }
 
-    fn set(&mut self, name: &str, value: &str) {
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.env.insert(name.to_owned(), value.to_owned());
     }
 
@@ -120,7 +137,7 @@ impl Pull {
         self.double.state().faults.push(fault);
     }
 
-    fn run(&self) -> Run {
+    pub(crate) fn run(&self) -> Run {
         for name in ["runner/output", "runner/summary.md"] {
             let _ = std::fs::remove_file(self.keel.folder().join(name));
         }
@@ -173,7 +190,7 @@ impl Pull {
 
     /// There is one run, completed like this, and the API had nothing to object to.
     #[track_caller]
-    fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
+    pub(crate) fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
         let state = self.double.state();
         assert_eq!(state.violations, Vec::<String>::new());
         let ours: Vec<&Value> = state
@@ -201,7 +218,7 @@ impl Pull {
     }
 
     /// The comments that are ours.
-    fn comments(&self) -> Vec<String> {
+    pub(crate) fn comments(&self) -> Vec<String> {
         let state = self.double.state();
         let bodies = state
             .comments
@@ -210,6 +227,51 @@ impl Pull {
         bodies
             .filter(|it| it.starts_with("<!-- mcp-keel:"))
             .collect()
+    }
+
+    /// Everything that a run on an untouched pull request does, for comparison with another run.
+    fn observed(&self) -> String {
+        {
+            let mut state = self.double.state();
+            state.runs.clear();
+            state.comments.clear();
+            state.annotations.clear();
+            state.requests.clear();
+        }
+        let _ = std::fs::remove_file(self.keel.folder().join("mcp-keel-report.json"));
+        let run = self.run();
+        let read =
+            |name: &str| std::fs::read_to_string(self.keel.folder().join(name)).unwrap_or_default();
+        let state = self.double.state();
+        let without_id = |of: &[Value]| -> Vec<Value> {
+            let mut all = of.to_vec();
+            for it in &mut all {
+                it["id"] = Value::Null;
+            }
+            all
+        };
+        let mut text = format!(
+            "{}\n{}\n{}\n{}\n{}\n{}\n{:?}\n{:?}\n{:?}",
+            run.code,
+            run.stdout,
+            run.stderr,
+            read("runner/output"),
+            read("runner/summary.md"),
+            read("mcp-keel-report.json"),
+            without_id(&state.runs),
+            without_id(&state.comments),
+            state.annotations.values(),
+        );
+        // What a runner must not be able to guess.
+        for guard in ["::stop-commands::", "<<"] {
+            while let Some((_, rest)) = text.split_once(guard) {
+                let token = rest.lines().next().unwrap_or_default().to_owned();
+                text = text
+                    .replace(&format!("{guard}{token}"), "")
+                    .replace(&token, "");
+            }
+        }
+        text
     }
 
     fn count(&self, method: &str, path: &str) -> usize {
@@ -398,10 +460,7 @@ fn a_token_that_can_only_read_costs_reach_and_not_the_verdict() {
         assert_eq!(pull.outputs()["verdict"], verdict);
         assert!(!pull.summary().is_empty());
         let warnings: Vec<&str> = run.stderr.lines().collect();
-        assert!(
-            warnings[0].contains("could not create the check run"),
-            "{warnings:?}"
-        );
+        assert!(warnings[0].contains("check run"), "{warnings:?}");
         assert!(warnings[0].contains("from forks"), "{warnings:?}");
         let drift = code == 1;
         assert_eq!(warnings.len(), if drift { 2 } else { 1 }, "{warnings:?}");
@@ -421,14 +480,14 @@ fn other_refusals_and_an_api_that_is_away_change_no_verdict() {
             method: "POST",
             ..Fault::status(status)
         });
-        let run = pull.run().exits(1).says("could not create the check run");
+        let run = pull.run().exits(1).says("check run");
         assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
     }
     // Nobody listens there. The base's baseline cannot be read either, and that drift blocks is certain.
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
     pull.set("GITHUB_API_URL", "http://127.0.0.1:9");
-    let run = pull.run().exits(1).says("could not create the check run");
+    let run = pull.run().exits(1).says("check run");
     assert!(run.stdout.contains("::error file="), "{}", run.stdout);
 }
 
@@ -583,31 +642,131 @@ fn what_merging_approves_is_a_question_of_its_own() {
     pull.run().exits(0);
 }
 
+/// The rule and the component of each change in the report.
+fn rules(pull: &Pull) -> Vec<(String, String)> {
+    let report: Value = serde_json::from_str(&pull.keel.read("mcp-keel-report.json")).unwrap();
+    let changes = report["servers"][0]["changes"].as_array().unwrap().clone();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    changes
+        .iter()
+        .map(|it| (text(&it["rule"]), text(&it["component"])))
+        .collect()
+}
+
+#[test]
+fn a_fastmcp_manifest_is_a_baseline_of_the_action() {
+    let mut pull = Pull::new(&usual());
+    let listed = json!({"tools": usual()}).to_string();
+    pull.keel.write("tools.json", &listed);
+    let fingerprint = ["fingerprint", "tools.json", "--profile", "fastmcp"];
+    let manifest = pull.keel.run(&fingerprint).exits(0).stdout;
+    pull.keel.write("manifest.json", &manifest);
+    let on_base = |pull: &Pull, text: &str| {
+        let path = "manifest.json".to_owned();
+        pull.double.state().files.insert(path, text.to_owned());
+    };
+    on_base(&pull, &manifest);
+    pull.set("INPUT_BASELINE", "manifest.json");
+    pull.run().exits(0);
+    pull.one_run("success");
+
+    // Its digests cover the key and the input schema: the new description of `forecast` is none of its business.
+    pull.serve(&drifted());
+    pull.run().exits(1);
+    let pair = |rule: &str, component: &str| (rule.to_owned(), component.to_owned());
+    let moved = [
+        pair("pin-digest-changed", "tool:alerts@"),
+        pair("tool-added", "tool:homes@"),
+        pair("tool-removed", "tool:stations@"),
+    ];
+    assert_eq!(rules(&pull), moved);
+    let (_, annotations) = pull.one_run("failure");
+    let places: Vec<(&str, u64)> = annotations
+        .iter()
+        .map(|it| {
+            (
+                it["path"].as_str().unwrap(),
+                it["start_line"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    let line = |key: &str| {
+        let found = manifest.lines().position(|line| line.contains(key));
+        found.unwrap() as u64 + 1
+    };
+    assert!(
+        places.contains(&("manifest.json", line("tool:alerts@"))),
+        "{places:?}"
+    );
+    assert!(
+        places.contains(&("manifest.json", line("tool:stations@"))),
+        "{places:?}"
+    );
+
+    // Accepted in the file, it is what merging approves.
+    let mut words = ["pin", "--baseline", "manifest.json", "weather", "--"]
+        .map(str::to_owned)
+        .to_vec();
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    pull.run().exits(1);
+    assert_eq!(rules(&pull), []);
+    let (run, _) = pull.one_run("failure");
+    let title = run["output"]["title"].as_str().unwrap();
+    assert_eq!(title, "to approve: 1 breaking, 1 risky, 1 additive");
+
+    // A file of another kind is not compared with it, and no reason to let it pass unseen.
+    on_base(&pull, &pull.keel.read("mcp-baseline.json"));
+    pull.run();
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("cannot be compared"), "{comment}");
+    assert!(comment.contains("server-not-pinned"), "{comment}");
+
+    // One that is not in the repository yet is new.
+    pull.double.state().files.remove("manifest.json");
+    pull.run();
+    let comment = &pull.comments()[0];
+    assert!(!comment.contains("cannot be compared"), "{comment}");
+    assert!(comment.contains("server-not-pinned"), "{comment}");
+}
+
+#[test]
+fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
+    let mut pull = Pull::new(&usual());
+    let mut words = ["pin", "--baseline", "mcp-lock.json", "weather", "--"]
+        .map(str::to_owned)
+        .to_vec();
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    let path = "mcp-lock.json".to_owned();
+    let lock = pull.keel.read("mcp-lock.json");
+    pull.double.state().files.insert(path, lock);
+    pull.set("INPUT_BASELINE", "mcp-lock.json");
+    pull.run().exits(0);
+    pull.one_run("success");
+    pull.serve(&drifted());
+    pull.keel.run(&words).exits(0);
+    pull.set("INPUT_BASE-FAIL-ON", "risky");
+    pull.run().exits(1);
+    let (run, _) = pull.one_run("failure");
+    assert_eq!(run["output"]["title"], "to approve: 1 risky");
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("lock-surface-changed"), "{comment}");
+    // A lock that was edited is no baseline, on either branch.
+    let edited = pull
+        .keel
+        .read("mcp-lock.json")
+        .replace("weather", "whether");
+    pull.keel.write("mcp-lock.json", &edited);
+    pull.run().exits(2);
+}
+
 #[test]
 fn the_base_is_read_from_git_where_the_clone_has_it() {
     let mut pull = Pull::new(&usual());
-    let git = |args: &[&str]| {
-        let output = Command::new("git")
-            .args([
-                "-c",
-                "user.name=a",
-                "-c",
-                "user.email=a@b",
-                "-c",
-                "init.defaultBranch=main",
-            ])
-            .args(args)
-            .current_dir(pull.keel.folder())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
-    git(&["init", "-q"]);
-    git(&["add", "mcp-baseline.json"]);
-    git(&["commit", "-qm", "base"]);
-    let base = git(&["rev-parse", "HEAD"]);
+    let base = repository(pull.keel.folder());
     let event = pull.keel.read("runner/event.json").replace(BASE, &base);
     pull.keel.write("runner/event.json", &event);
     pull.serve(&drifted());
@@ -700,9 +859,7 @@ fn a_job_that_is_cancelled_leaves_no_run_in_progress() {
 fn a_report_that_cannot_be_written_leaves_no_run_in_progress() {
     let pull = Pull::new(&usual());
     std::fs::create_dir(pull.keel.folder().join("mcp-keel-report.json")).unwrap();
-    pull.run()
-        .exits(2)
-        .says("mcp-keel-report.json: cannot write it");
+    pull.run().exits(2).says("mcp-keel-report.json");
     pull.one_run("action_required");
 }
 
@@ -740,16 +897,14 @@ fn the_action_has_a_sandbox_that_a_configuration_cannot_take_away() {
     pull.set("INPUT_COMMAND", "");
     let wrote = |pull: &Pull| {
         let _ = std::fs::remove_file(&output);
-        let run = pull.run().exits(0);
-        // Without Landlock there is nothing to see.
-        if run.stdout.contains("sandbox-unavailable") {
-            return None;
-        }
-        Some(std::fs::read_to_string(&output).unwrap().contains("evil"))
+        pull.run().exits(0);
+        std::fs::read_to_string(&output).unwrap().contains("evil")
     };
-    assert_ne!(wrote(&pull), Some(true));
+    if crate::machine::has_sandbox() {
+        assert!(!wrote(&pull));
+    }
     pull.set("INPUT_SANDBOX", "off");
-    assert_ne!(wrote(&pull), Some(false));
+    assert!(wrote(&pull));
     pull.set("INPUT_SANDBOX", "loose");
     pull.run().exits(2).says("in the inputs of the action");
     pull.set("INPUT_SANDBOX", "");
@@ -783,6 +938,62 @@ fn a_merge_queue_is_told_what_it_merges_and_not_held_up_by_it() {
     let (run, _) = pull.one_run("success");
     let title = run["output"]["title"].as_str().unwrap();
     assert!(title.starts_with("to approve: 2 breaking"), "{title}");
+}
+
+/// Each input of action.yml is given a value that no run could ignore: what the action does must then differ from what
+/// it does without.
+#[test]
+fn every_input_of_the_action_is_read() {
+    let action = include_str!("../../action.yml");
+    let inputs = action.split("\ninputs:\n").nth(1).unwrap();
+    let inputs = inputs.split("\noutputs:\n").next().unwrap();
+    let names: Vec<&str> = inputs
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.strip_suffix(':'))
+        .filter(|name| !name.starts_with(' '))
+        .collect();
+    assert!(names.len() > 20, "{names:?}");
+    let mut pull = Pull::new(&usual());
+    // It repeats a variable that it sees only where `pass-env` names it.
+    let mut tools = drifted();
+    tools.push(tool("seen", "$env{OF_THE_STEP}"));
+    pull.serve(&tools);
+    pull.set("OF_THE_STEP", "handed on");
+    // The pull request takes a tool out of the baseline: there is something for a label to accept.
+    let before = Pull::new(&[&usual()[..], &[tool("gone", "Once here.")]].concat());
+    let before = before.keel.read("mcp-baseline.json");
+    let path = "mcp-baseline.json".to_owned();
+    pull.double.state().files.insert(path, before);
+    let usually = pull.observed();
+    assert_eq!(usually, pull.observed(), "the same run twice");
+    let mut unread = Vec::new();
+    for name in names {
+        // Wrong for a number, a word of a list, a pair, a file, a folder and a command.
+        let value = match name {
+            "pass-env" => "OF_THE_STEP",
+            "capabilities" => "none",
+            _ => "it's nonsense",
+        };
+        let env = pull.env.clone();
+        let mut without = usually.clone();
+        if name == "timings" {
+            // Read for the parts of a fleet only.
+            let command = serde_json::to_string(&pull.command()).unwrap();
+            let config = format!("[server.weather]\ncommand = {command}\n");
+            pull.keel.write("mcp-keel.toml", &config);
+            pull.set("INPUT_COMMAND", "");
+            pull.set("INPUT_SERVERS", "");
+            pull.set("INPUT_SHARD", "1/1");
+            without = pull.observed();
+        }
+        pull.set(&format!("INPUT_{}", name.to_uppercase()), value);
+        if pull.observed() == without {
+            unread.push(name);
+        }
+        pull.env = env;
+        let _ = std::fs::remove_file(pull.keel.folder().join("mcp-keel.toml"));
+    }
+    assert_eq!(unread, [""; 0], "inputs that change nothing");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Vectors printed by the original implementations (`fixtures/golden`, see its README) hold here too.
 
-use crate::conventions::{golden, manifest};
+use crate::interop::conventions::{golden, manifest};
 use mcp_keel::canonical::python::{NonFinite, dumps};
 use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, jcs, parse_str, to_canonical};
@@ -107,6 +107,7 @@ fn fastmcp_recipe_and_its_variants() {
 
 #[test]
 fn fastmcp_keys() {
+    let mut keys = 0;
     for row in rows(&golden("fastmcp_keys.json"), "rows") {
         // A FastMCP server puts the version on the wire as the string that it made of it; what it refuses, it
         // never sends.
@@ -118,7 +119,9 @@ fn fastmcp_keys() {
         let definition =
             Json::object([("name", row.get("name").unwrap().clone()), ("_meta", meta)]);
         assert_eq!(component_key(Kind::Tool, &definition), expected);
+        keys += 1;
     }
+    crate::interop::conventions::tell("fastmcp_keys.json", "keys", keys);
 }
 
 #[test]

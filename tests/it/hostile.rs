@@ -82,9 +82,10 @@ struct Expected {
     /// The rules of changes and of findings in the report, exactly.
     #[serde(default)]
     rules: Option<BTreeSet<String>>,
-    /// What stands in the output, wherever.
+    /// What the error names (without an error, the output): requests, numbers, rules, and the server's own words. Never
+    /// a sentence of ours, so that a message can be reworded: see [`Behaviour::facts`].
     #[serde(default)]
-    says: Vec<String>,
+    names: Vec<String>,
     /// What must not.
     #[serde(default)]
     never_says: Vec<String>,
@@ -113,6 +114,19 @@ impl Behaviour {
             (Some(scenario), None) => (scenario.get(), false),
             (None, Some(script)) => (script.get(), true),
             _ => panic!("a server is either `server` or `http`: {}", self.behaviour),
+        }
+    }
+
+    /// What the error must name: one word each, or words that the server itself sends.
+    fn facts(&self) -> Result<&[String], String> {
+        let (script, _) = self.script();
+        let names = &self.expect.names;
+        match names
+            .iter()
+            .find(|it| it.contains(' ') && !script.contains(*it))
+        {
+            Some(prose) => Err(format!("the file demands a sentence of ours: `{prose}`")),
+            None => Ok(names),
         }
     }
 }
@@ -308,10 +322,11 @@ fn run(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<Seen, Stri
     if expect.rules.as_ref().is_some_and(|it| *it != rules) {
         return Err(told(format!("has the rules {rules:?}")));
     }
-    let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    for text in &expect.says {
-        if !said.contains(text) && !flat.contains(text) {
-            return Err(told(format!("does not say `{text}`")));
+    let error = errors(&report);
+    let searched = if error.is_empty() { &said } else { &error };
+    for fact in behaviour.facts()? {
+        if !searched.contains(fact) {
+            return Err(told(format!("does not name `{fact}`")));
         }
     }
     let written = std::fs::read_to_string(&baseline).unwrap_or_default();
@@ -391,6 +406,16 @@ fn rules(report: &Value) -> BTreeSet<String> {
         .flat_map(|list| list.as_array().into_iter().flatten())
         .filter_map(|it| it["rule"].as_str().map(str::to_owned))
         .collect()
+}
+
+/// Why servers are undetermined, as the report has it: message, help and the end of stderr.
+fn errors(report: &Value) -> String {
+    let servers = report["servers"].as_array().into_iter().flatten();
+    servers
+        .flat_map(|server| ["message", "help", "stderr"].map(|part| &server["error"][part]))
+        .filter_map(Value::as_str)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn outcome(code: i32, verdict: Option<&str>, rules: &BTreeSet<String>) -> String {

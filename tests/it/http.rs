@@ -264,14 +264,14 @@ fn what_cannot_be_sent_is_a_usage_error_that_shows_no_value() {
     with(&["--header", "hunter2"])
         .says("`Name: value`")
         .says_nothing_of("hunter2");
-    with(&["--header", "X: ${NOT_SET}"]).says("the variable NOT_SET is not set here");
-    with(&["--header", "X: ${EMPTY}"]).says("the variable EMPTY is not set here");
-    with(&["--header", "Content-Length: 1"]).says("set by mcp-keel itself");
-    with(&["--ca", "missing.pem"]).says("missing.pem cannot be read");
+    with(&["--header", "X: ${NOT_SET}"]).says("NOT_SET");
+    with(&["--header", "X: ${EMPTY}"]).says("EMPTY");
+    with(&["--header", "Content-Length: 1"]).says("content-length");
+    with(&["--ca", "missing.pem"]).says("missing.pem");
     with(&["--proxy", "socks5://x:1"]).says("begins with http://");
-    with(&["--start", "'"]).says("--start is not a command");
+    with(&["--start", "'"]).says("--start");
     with(&["--env", "A=B"]).says("nothing is started");
-    run(&["--header", "X: y", "--", "server"]).says("--header is for a server over HTTP");
+    run(&["--header", "X: y", "--", "server"]).names(&["--header", "HTTP"]);
     run(&["--url", "http://127.0.0.1:9/mcp", "--", "server"]).says("cannot be used with");
     keel.write(
         "mcp-keel.toml",
@@ -279,7 +279,7 @@ fn what_cannot_be_sent_is_a_usage_error_that_shows_no_value() {
     );
     keel.run(&["check", "--header", "X: y"])
         .exits(2)
-        .says("--header is for one server, and there are 2: a, b");
+        .names(&["--header", "2", "a, b"]);
 }
 
 #[test]
@@ -434,11 +434,11 @@ fn a_server_that_does_not_start_is_told_with_what_it_said() {
         .exits(3)
     };
     start("sh -c 'echo listening soon; echo no database >&2; exit 3'")
-        .says("the server ended (exit code 3) before it answered `initialize`")
+        .names(&["exit code 3", "`initialize`"])
         .says("no database")
         .says("listening soon");
     start("sleep 60")
-        .says("does not listen at 127.0.0.1")
+        .says("127.0.0.1")
         .says("name the same port");
     start("no-such-program-here").says("no-such-program-here");
     keel.run(&["capture", "--url", &url])

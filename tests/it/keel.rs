@@ -126,6 +126,15 @@ impl Run {
         self
     }
 
+    /// Like [`Run::says`], for the facts that a message states, however it is worded.
+    #[track_caller]
+    pub(crate) fn names(mut self, facts: &[&str]) -> Self {
+        for fact in facts {
+            self = self.says(fact);
+        }
+        self
+    }
+
     #[track_caller]
     pub(crate) fn says_nothing_of(self, text: &str) -> Self {
         let all = format!("{}{}", self.stdout, self.stderr);

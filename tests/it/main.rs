@@ -5,11 +5,8 @@
 
 mod baseline;
 mod capture;
-mod chains;
 mod check;
 mod configs;
-mod conventions;
-mod conventions_cli;
 mod corpus;
 mod era;
 mod faults;
@@ -23,8 +20,10 @@ mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
+mod interop;
 mod keel;
 mod locate;
+mod machine;
 mod merge;
 #[cfg(target_os = "linux")]
 mod parts;
@@ -42,5 +41,7 @@ mod schemas;
 mod scripted;
 mod secrets;
 mod settings;
+#[cfg(target_os = "linux")]
+mod snapshots;
 mod stability;
 mod verify;

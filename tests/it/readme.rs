@@ -1,30 +1,71 @@
-//! What the README shows is what the program does.
+//! What the documents show is what the program does.
+
+use std::path::{Path, PathBuf};
 
 use crate::keel::Keel;
 
-fn readme() -> String {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    std::fs::read_to_string(path).unwrap()
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The excerpt of the demo's report that the README shows: from the verdict to the tool that an approver has to read.
+fn excerpt(printed: &str) -> String {
+    let report = printed
+        .split("\n\n")
+        .skip_while(|part| !part.starts_with("BLOCK"));
+    let mut shown: Vec<&str> = Vec::new();
+    for part in report {
+        shown.push(part);
+        if part.contains("get_alerts") {
+            break;
+        }
+    }
+    shown.join("\n\n")
 }
 
 #[test]
-fn the_report_that_it_shows_is_the_demos() {
-    let readme = readme();
-    let block = readme.split("<!-- demo -->").nth(1).unwrap();
-    let shown = block
-        .trim()
-        .trim_start_matches("```text\n")
-        .trim_end_matches("```");
+fn the_report_that_the_readme_shows_is_the_demos() {
+    const MARK: &str = "<!-- demo -->";
+    let readme = read("README.md");
     let printed = Keel::new().run(&["demo"]).exits(0).stdout;
+    let expected = excerpt(&printed);
+    assert!(expected.contains("worked before, fails now"), "{expected}");
+    let parts: Vec<&str> = readme.split(MARK).collect();
+    let [before, shown, after] = parts[..] else {
+        panic!("README.md shows the demo's report between two `{MARK}`");
+    };
+    let current = format!("\n```text\n{expected}\n```\n");
+    if std::env::var_os("MCP_KEEL_UPDATE").is_some() && shown != current {
+        let text = [before, &current, after].join(MARK);
+        std::fs::write(root().join("README.md"), text).unwrap();
+        return;
+    }
     assert!(
-        printed.contains(shown.trim_end()),
-        "refresh the block in README.md from `mcp-keel demo`:\n{printed}"
+        shown == current,
+        "the report in README.md is stale: run this test with MCP_KEEL_UPDATE=1, or paste\n{expected}"
     );
+}
+
+/// The fenced blocks of a document: the word after the fence, and the text.
+fn blocks(document: &str) -> Vec<(&str, &str)> {
+    let mut blocks = Vec::new();
+    let mut rest = document;
+    while let Some((_, after)) = rest.split_once("\n```") {
+        let (word, after) = after.split_once('\n').unwrap();
+        let (text, after) = after.split_once("```").expect("every fence is closed");
+        blocks.push((word, text));
+        rest = after;
+    }
+    blocks
 }
 
 #[test]
 #[cfg(unix)]
-fn every_command_that_it_names_runs() {
+fn every_command_that_the_readme_names_runs() {
     use std::os::unix::fs::PermissionsExt as _;
     // A stand-in for the reader's own server: `node` starts the demo's.
     let keel = Keel::new().file(
@@ -36,13 +77,11 @@ fn every_command_that_it_names_runs() {
     );
     let node = keel.folder().join("bin/node");
     std::fs::set_permissions(&node, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let readme = readme();
-    let blocks = readme
-        .split("```console\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap());
-    let commands: Vec<&str> = blocks
-        .flat_map(str::lines)
+    let readme = read("README.md");
+    let commands: Vec<&str> = blocks(&readme)
+        .into_iter()
+        .filter(|(word, _)| *word == "console")
+        .flat_map(|(_, text)| text.lines())
         .filter(|line| line.starts_with("mcp-keel "))
         .collect();
     assert!(commands.len() >= 3, "{commands:?}");
@@ -50,7 +89,8 @@ fn every_command_that_it_names_runs() {
         let words = shlex::split(line.split(" # ").next().unwrap()).unwrap();
         let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
         if line.contains("git:") {
-            continue; // `a_revision_in_git_is_a_source` runs it.
+            // It compares the baseline with that of another branch.
+            crate::machine::repository(keel.folder());
         }
         if line.contains("--url") {
             // These want a server at an address, and `it::http` runs such. That their flags are known is seen here.
@@ -58,6 +98,152 @@ fn every_command_that_it_names_runs() {
             continue;
         }
         keel.run_on_path(&words, &node).exits(0);
+    }
+}
+
+#[test]
+fn the_workflow_in_the_readme_is_the_one_to_copy() {
+    let readme = read("README.md");
+    let shown = blocks(&readme)
+        .into_iter()
+        .find(|(word, _)| *word == "yaml")
+        .map(|(_, text)| text);
+    assert_eq!(shown, Some(read("docs/workflows/check.yml").as_str()));
+}
+
+/// Whether `shown` is `printed`, where a line `...` leaves out any number of lines.
+fn shows(shown: &[&str], printed: &[&str]) -> bool {
+    match shown {
+        [] => printed.is_empty(),
+        ["...", rest @ ..] => (0..=printed.len()).any(|left| shows(rest, &printed[left..])),
+        [line, rest @ ..] => printed.first() == Some(line) && shows(rest, &printed[1..]),
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_tutorial_prints_what_it_says_it_prints() {
+    let keel = Keel::new();
+    let program = Path::new(env!("CARGO_BIN_EXE_mcp-keel"));
+    let path = format!(
+        "{}:{}",
+        program.parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let tutorial = read("docs/tutorial.md");
+    let mut commands = 0;
+    for (word, text) in blocks(&tutorial) {
+        if word == "toml" {
+            keel.write("mcp-keel.toml", text);
+            continue;
+        }
+        assert_eq!(word, "console", "a block that no test runs:\n{text}");
+        for step in text.split("$ ").skip(1) {
+            let (command, shown) = step.split_once('\n').unwrap();
+            let output = std::process::Command::new("sh")
+                .args(["-c", command])
+                .current_dir(keel.folder())
+                .env_clear()
+                .env("PATH", &path)
+                .env("HOME", keel.folder())
+                .envs([
+                    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+                ])
+                .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "reader")))
+                .envs(
+                    ["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"]
+                        .map(|name| (name, "reader@example.com")),
+                )
+                .output()
+                .unwrap();
+            let printed = String::from_utf8(output.stdout).unwrap();
+            let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
+            let code = command
+                .rsplit_once("# exits with ")
+                .map_or(0, |(_, code)| code.trim().parse().unwrap());
+            assert_eq!(
+                output.status.code(),
+                Some(code),
+                "{command}\n{printed}{complaints}"
+            );
+            let shown: Vec<&str> = shown.lines().collect();
+            let lines: Vec<&str> = printed.lines().collect();
+            assert!(
+                shows(&shown, &lines),
+                "docs/tutorial.md shows something else for `{command}`, which prints:\n{printed}"
+            );
+            commands += 1;
+        }
+    }
+    assert!(commands > 8, "{commands}");
+}
+
+/// Every Markdown file that people read.
+fn documents() -> Vec<PathBuf> {
+    let mut documents: Vec<PathBuf> = [root().to_owned(), root().join("docs")]
+        .iter()
+        .flat_map(|folder| std::fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|it| it == "md"))
+        .collect();
+    documents.sort();
+    assert!(documents.len() > 20, "{documents:?}");
+    documents
+}
+
+/// The anchor that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    heading
+        .trim()
+        .to_lowercase()
+        .chars()
+        .filter(|it| it.is_alphanumeric() || " -_".contains(*it))
+        .map(|it| if it == ' ' { '-' } else { it })
+        .collect()
+}
+
+#[test]
+fn every_link_of_the_documents_leads_somewhere() {
+    let mut links = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        let prose = text.split("```").step_by(2).collect::<Vec<_>>().concat();
+        for link in prose.split("](").skip(1) {
+            let target = link.split(')').next().unwrap();
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (file, fragment) = target.split_once('#').unwrap_or((target, ""));
+            let path = match file {
+                "" => document.clone(),
+                _ => document.parent().unwrap().join(file),
+            };
+            assert!(path.exists(), "{}: {target}", document.display());
+            if !fragment.is_empty() {
+                let there = std::fs::read_to_string(&path).unwrap();
+                let found = there
+                    .lines()
+                    .filter_map(|line| line.strip_prefix('#'))
+                    .any(|heading| anchor(heading.trim_start_matches('#')) == fragment);
+                assert!(found, "{}: {target}", document.display());
+            }
+            links += 1;
+        }
+    }
+    assert!(links > 100, "{links}");
+}
+
+#[test]
+fn every_page_is_in_the_index() {
+    let index = read("docs/README.md");
+    for document in documents() {
+        let name = document.file_name().unwrap().to_str().unwrap();
+        let is_page = document.parent() == Some(&root().join("docs")) && name != "README.md";
+        assert!(
+            !is_page || index.contains(&format!("({name})")),
+            "docs/README.md does not list {name}"
+        );
     }
 }
 

@@ -96,26 +96,7 @@ fn a_capture_holds_the_lists_exactly_as_sent() {
 #[test]
 fn a_revision_in_git_is_a_source() {
     let keel = Keel::new().file("tools.json", r#"{"tools":[{"name":"a"}]}"#);
-    let git = |args: &[&str]| {
-        let run = std::process::Command::new("git")
-            .args([
-                "-c",
-                "user.name=t",
-                "-c",
-                "user.email=t@t",
-                "-c",
-                "init.defaultBranch=main",
-            ])
-            .args(args)
-            .current_dir(keel.folder())
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .output();
-        // Without git there is nothing to show here.
-        run.map(|it| it.status.success()).unwrap_or(false)
-    };
-    if !(git(&["init", "-q"]) && git(&["add", "."]) && git(&["commit", "-qm", "one"])) {
-        return;
-    }
+    crate::machine::repository(keel.folder());
     keel.write("tools.json", r#"{"tools":[{"name":"b"}]}"#);
     keel.run(&["diff", "git:HEAD:tools.json", "tools.json"])
         .exits(1)
@@ -126,6 +107,22 @@ fn a_revision_in_git_is_a_source() {
     keel.run(&["diff", "git:HEAD", "tools.json"])
         .exits(2)
         .says("git:REF:PATH");
+}
+
+#[test]
+fn a_server_that_only_the_old_baseline_has_was_removed() {
+    let keel = crate::fleet::pinned(2, &[]);
+    let [first, second] = ["s000", "s001"];
+    keel.run(&["pin", "--baseline", "one.json", first]).exits(0);
+    let report = keel
+        .run(&["diff", "mcp-baseline.json", "one.json", "--format", "json"])
+        .exits(1)
+        .json();
+    let servers = report["servers"].as_array().unwrap();
+    let gone = servers.iter().find(|it| it["name"] == second).unwrap();
+    assert_eq!(gone["changes"][0]["rule"], "server-removed");
+    let kept = servers.iter().find(|it| it["name"] == first).unwrap();
+    assert_eq!(kept["changes"], serde_json::json!([]));
 }
 
 #[test]
@@ -142,7 +139,7 @@ fn what_is_no_source_is_explained() {
         .says("line 2, column 11");
     keel.run(&["fingerprint", "c.json"])
         .exits(2)
-        .says("there is no `tools` array");
+        .says("`tools`");
     keel.run(&["fingerprint", "missing.json"])
         .exits(2)
         .says("missing.json")

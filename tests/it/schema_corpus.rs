@@ -1,5 +1,5 @@
-//! Real servers, version after version. The folder is named by `MCP_KEEL_CORPUS`; without it the test passes
-//! without looking at anything. Set `MCP_KEEL_CORPUS_PRINT` to see every verdict.
+//! Real servers, version after version. The folder is named by `MCP_KEEL_CORPUS`; without it the test is ignored. Set
+//! `MCP_KEEL_CORPUS_PRINT` to see every verdict.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use mcp_keel::canonical::{Json, parse_str, to_compact};
 use mcp_keel::judgement::{Level, Proof};
-use mcp_keel::schema::{Comparison, RULES, Side, compare};
+use mcp_keel::rules::RuleId;
+use mcp_keel::schema::{Comparison, Side, compare};
 
 /// Whole numbers in a version count as numbers, so 0.10.0 comes after 0.9.1.
 fn version_key(version: &str) -> Vec<(u64, String)> {
@@ -92,18 +93,16 @@ fn confirmed(pair: &Pair, witness: &Json) -> bool {
 }
 
 #[test]
+#[ignore = "needs MCP_KEEL_CORPUS"]
 fn every_changed_schema_of_the_corpus_is_located_and_judged() {
-    let Ok(folder) = std::env::var("MCP_KEEL_CORPUS") else {
-        return;
-    };
+    let folder = crate::machine::folder_of("MCP_KEEL_CORPUS");
     let print = std::env::var_os("MCP_KEEL_CORPUS_PRINT").is_some();
-    let pairs = pairs(Path::new(&folder));
-    let known: Vec<&str> = RULES.iter().map(|it| it.id).collect();
+    let pairs = pairs(&folder);
     let (mut inputs, mut undecided_inputs, mut witnesses, mut subsumed) = (0, 0, 0, 0);
     let (mut outputs, mut undecided_outputs) = (0, 0);
     let mut slowest = (Duration::ZERO, String::new());
     let mut total = Duration::ZERO;
-    let mut rules: BTreeMap<(&str, Level), usize> = BTreeMap::new();
+    let mut rules: BTreeMap<(RuleId, Level), usize> = BTreeMap::new();
     for pair in &pairs {
         let start = Instant::now();
         let Comparison { changes, verdict } = compare(&pair.old, &pair.new, pair.side);
@@ -148,11 +147,7 @@ fn every_changed_schema_of_the_corpus_is_located_and_judged() {
                     }
                 );
             }
-            assert!(
-                known.contains(&change.rule),
-                "{} is not in the table",
-                change.rule
-            );
+            assert_eq!(change.rule.side(), Some(pair.side), "{}", change.rule);
             match (&change.proof, change.level) {
                 (Some(Proof::Witness(witness)), level) => {
                     assert_eq!(level, Level::Breaking, "{} {}", pair.label, change.rule);
@@ -175,6 +170,10 @@ fn every_changed_schema_of_the_corpus_is_located_and_judged() {
     }
     println!(
         "{inputs} input pairs ({undecided_inputs} undecided), {outputs} output pairs ({undecided_outputs} undecided), {witnesses} witnesses, {subsumed} subsumed; {total:?} in all, slowest {slowest:?}"
+    );
+    assert!(
+        inputs > 0 && outputs > 0,
+        "the corpus has no changed schemas"
     );
     assert!(
         undecided_inputs * 100 <= inputs,

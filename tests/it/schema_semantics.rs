@@ -20,7 +20,7 @@ fn change<'a>(found: &'a Comparison, rule: &str) -> &'a SchemaChange {
     found
         .changes
         .iter()
-        .find(|change| change.rule == rule)
+        .find(|change| change.rule.id() == rule)
         .unwrap_or_else(|| panic!("no {rule} in {found:#?}"))
 }
 
@@ -43,7 +43,11 @@ fn calm(found: &Comparison, rule: &str, level: Level) {
 
 #[track_caller]
 fn only(found: &Comparison, rule: &str) {
-    let rules: Vec<&str> = found.changes.iter().map(|change| change.rule).collect();
+    let rules: Vec<&str> = found
+        .changes
+        .iter()
+        .map(|change| change.rule.id())
+        .collect();
     assert_eq!(rules, [rule], "{found:#?}");
 }
 

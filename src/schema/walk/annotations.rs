@@ -4,8 +4,8 @@ use super::{Effect, Place, Walker, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
-use crate::schema::Side;
 use crate::schema::prove::evaluate::is_prose;
+use crate::schema::{Family, Side};
 
 impl Walker<'_> {
     /// Compares annotations; a node reached by reference lends what the referring node does not say.
@@ -42,7 +42,7 @@ impl Walker<'_> {
     fn annotation(&mut self, keyword: &str, was: Option<Json>, is: Option<Json>, place: &Place) {
         let called = self.called(place);
         let at = place.clone().token(keyword);
-        let mut finding = self.finding("schema-unclassified", &at);
+        let mut finding = self.finding(Family::SchemaUnclassified, &at);
         finding.effect = Effect::Neutral;
         let verb = match (&was, &is) {
             (None, _) => "was added",
@@ -51,11 +51,11 @@ impl Walker<'_> {
         };
         match keyword {
             "title" => {
-                finding.family = "title-changed";
+                finding.family = Family::TitleChanged;
                 finding.message = format!("the title of {called} {verb}");
             }
             "description" => {
-                finding.family = "description-changed";
+                finding.family = Family::DescriptionChanged;
                 let text = |it: &Option<Json>| {
                     it.as_ref()
                         .and_then(Json::as_str)
@@ -77,15 +77,15 @@ impl Walker<'_> {
                 let value = |it: &Option<Json>| it.as_ref().map(shown).unwrap_or_default();
                 let (family, message) = match (&was, &is) {
                     (None, _) => (
-                        "default-added",
+                        Family::DefaultAdded,
                         format!("{called} now has the default {}", value(&is)),
                     ),
                     (_, None) => (
-                        "default-removed",
+                        Family::DefaultRemoved,
                         format!("{called} no longer has the default {}", value(&was)),
                     ),
                     _ => (
-                        "default-changed",
+                        Family::DefaultChanged,
                         format!(
                             "the default of {called} changed from {} to {}: a call that leaves it out now means something else",
                             value(&was),
@@ -95,8 +95,8 @@ impl Walker<'_> {
                 };
                 finding.family = family;
                 finding.message = message;
-                finding.calm = match (family, self.side) {
-                    ("default-changed" | "default-removed", Side::Input) => Level::Risky,
+                finding.level_if_safe = match (family, self.side) {
+                    (Family::DefaultChanged | Family::DefaultRemoved, Side::Input) => Level::Risky,
                     _ => Level::Cosmetic,
                 };
                 let spelled = was
@@ -104,37 +104,38 @@ impl Walker<'_> {
                     .zip(is.as_ref())
                     .is_some_and(|(was, is)| was.same_value(is));
                 if spelled {
-                    finding.calm = Level::Cosmetic;
+                    finding.level_if_safe = Level::Cosmetic;
                     finding.message = format!("the default of {called} is spelled differently");
                 }
                 // `null` as a default says "nothing": most generators write it, some leave it out.
-                if family != "default-changed" && was.as_ref().or(is.as_ref()) == Some(&Json::Null)
+                if family != Family::DefaultChanged
+                    && was.as_ref().or(is.as_ref()) == Some(&Json::Null)
                 {
-                    finding.calm = Level::Cosmetic;
+                    finding.level_if_safe = Level::Cosmetic;
                 }
             }
             "examples" | "example" => {
-                finding.family = "examples-changed";
+                finding.family = Family::ExamplesChanged;
                 finding.message =
                     format!("the examples of {called} {}", verb.replace("was", "were"));
             }
             "deprecated" => {
-                finding.family = "deprecated-changed";
+                finding.family = Family::DeprecatedChanged;
                 let now = is.as_ref().and_then(Json::as_bool) == Some(true);
                 finding.message = if now {
                     format!("{called} is deprecated now")
                 } else {
                     format!("{called} is no longer deprecated")
                 };
-                finding.calm = if now { Level::Risky } else { Level::Cosmetic };
+                finding.level_if_safe = if now { Level::Risky } else { Level::Cosmetic };
             }
             "readOnly" | "writeOnly" => {
-                finding.family = "access-changed";
+                finding.family = Family::AccessChanged;
                 finding.message = format!("`{keyword}` of {called} {verb}");
-                finding.calm = Level::Risky;
+                finding.level_if_safe = Level::Risky;
             }
             "$schema" | "$id" | "id" | "$vocabulary" => {
-                finding.family = "dialect-changed";
+                finding.family = Family::DialectChanged;
                 finding.message = match keyword {
                     "$schema" => format!(
                         "the dialect of the schema {verb}{}",
@@ -146,17 +147,17 @@ impl Walker<'_> {
                 };
             }
             "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => {
-                finding.family = "ref-restructured";
+                finding.family = Family::RefRestructured;
                 finding.message = format!("the anchor `{keyword}` {verb}");
             }
             "x-mcp-header" => {
                 let (family, level, exposure) = match (&was, &is) {
-                    (None, _) => ("mcp-header-added", Level::Risky, Exposure::Medium),
-                    (_, None) => ("mcp-header-removed", Level::Risky, Exposure::None),
-                    _ => ("mcp-header-changed", Level::Risky, Exposure::Medium),
+                    (None, _) => (Family::McpHeaderAdded, Level::Risky, Exposure::Medium),
+                    (_, None) => (Family::McpHeaderRemoved, Level::Risky, Exposure::None),
+                    _ => (Family::McpHeaderChanged, Level::Risky, Exposure::Medium),
                 };
                 finding.family = family;
-                finding.calm = level;
+                finding.level_if_safe = level;
                 finding.exposure = exposure;
                 finding.message = match &is {
                     Some(header) => format!(
@@ -167,7 +168,7 @@ impl Walker<'_> {
                 };
             }
             _ => {
-                finding.family = "vendor-keyword-changed";
+                finding.family = Family::VendorKeywordChanged;
                 finding.message = format!("the keyword `{keyword}` of {called} {verb}");
             }
         }

@@ -3,10 +3,10 @@
 use super::{Effect, Place, Walker, listed, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::Side;
 use crate::schema::prove::view::{Kinds, item_of};
 use crate::schema::sample::Step;
 use crate::schema::value::{missing, same};
+use crate::schema::{Family, Side};
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[
@@ -100,7 +100,7 @@ impl Walker<'_> {
         self.beside_reference(old, new, place);
         if old.get("nullable") != new.get("nullable") {
             let at = place.clone().token("nullable");
-            let mut finding = self.finding("equivalent-restructured", &at);
+            let mut finding = self.finding(Family::EquivalentRestructured, &at);
             finding.message = format!(
                 "`nullable` of {} changed without effect",
                 self.called(place)
@@ -159,19 +159,19 @@ impl Walker<'_> {
             names => names.join(" or "),
         };
         let (family, effect) = if before == after {
-            ("equivalent-restructured", Effect::Either)
+            (Family::EquivalentRestructured, Effect::Either)
         } else if before.and(after) == before {
-            ("property-type-widened", Effect::Widens)
+            (Family::PropertyTypeWidened, Effect::Widens)
         } else if before.and(after) == after {
-            ("property-type-narrowed", Effect::Narrows)
+            (Family::PropertyTypeNarrowed, Effect::Narrows)
         } else {
-            ("property-type-changed", Effect::Either)
+            (Family::PropertyTypeChanged, Effect::Either)
         };
         // The root is an object whatever it says.
         let root = place.old.is_empty() && place.steps_old.is_empty();
         let mut finding = self.finding(family, place);
         if root && (was.is_empty() || is.is_empty()) {
-            finding.family = "equivalent-restructured";
+            finding.family = Family::EquivalentRestructured;
             finding.effect = Effect::Neutral;
             finding.message = format!(
                 "the type of {called} is {} now; they are an object either way",
@@ -180,20 +180,21 @@ impl Walker<'_> {
         } else {
             finding.effect = effect;
             finding.message = match family {
-                "equivalent-restructured" => {
+                Family::EquivalentRestructured => {
                     format!("the types of {called} are spelled differently")
                 }
-                "property-type-widened" => {
+                Family::PropertyTypeWidened => {
                     format!("{called} was {} and may be {} now", words(was), words(is))
                 }
                 _ => format!("{called} was {} and must be {} now", words(was), words(is)),
             };
         }
-        finding.calm = if finding.effect == Effect::Neutral || family == "equivalent-restructured" {
-            Level::Cosmetic
-        } else {
-            Level::Additive
-        };
+        finding.level_if_safe =
+            if finding.effect == Effect::Neutral || family == Family::EquivalentRestructured {
+                Level::Cosmetic
+            } else {
+                Level::Additive
+            };
         finding.exposure = match effect {
             Effect::Widens => Exposure::Low,
             _ => Exposure::None,
@@ -231,12 +232,12 @@ impl Walker<'_> {
             (None, Some(is)) => (is.clone(), Vec::new()),
             (None, None) => return,
         };
-        let mut base = self.finding("enum-value-removed", &at);
+        let mut base = self.finding(Family::EnumValueRemoved, &at);
         base.old = old.get("enum").or_else(|| old.get("const")).cloned();
         base.new = new.get("enum").or_else(|| new.get("const")).cloned();
-        base.calm = Level::Additive;
+        base.level_if_safe = Level::Additive;
         if both_constant && !gone.is_empty() {
-            base.family = "const-changed";
+            base.family = Family::ConstChanged;
             base.message = format!(
                 "{called} must be {} now, and was {}",
                 words(&fresh),
@@ -258,7 +259,7 @@ impl Walker<'_> {
                 self.push(base, place);
             }
             (Some(values), None) => {
-                base.family = "enum-value-added";
+                base.family = Family::EnumValueAdded;
                 base.message = format!("{called} was one of {} and is free now", words(values));
                 base.effect = Effect::Widens;
                 base.exposure = Exposure::Low;
@@ -268,8 +269,8 @@ impl Walker<'_> {
                 if old.contains("const") == new.contains("const") {
                     self.spelling = true;
                 } else {
-                    base.family = "equivalent-restructured";
-                    base.calm = Level::Cosmetic;
+                    base.family = Family::EquivalentRestructured;
+                    base.level_if_safe = Level::Cosmetic;
                     base.message = format!("the single value of {called} is spelled differently");
                     self.push(base, place);
                 }
@@ -284,7 +285,7 @@ impl Walker<'_> {
                 }
                 if !fresh.is_empty() {
                     let mut finding = base;
-                    finding.family = "enum-value-added";
+                    finding.family = Family::EnumValueAdded;
                     finding.message = match self.side {
                         Side::Input => format!("{called} now also takes {}", words(&fresh)),
                         Side::Output => format!("{called} may now also be {}", words(&fresh)),
@@ -340,7 +341,7 @@ impl Walker<'_> {
                             )
                         });
                     if same_draft_forms && leading(old) > 0 {
-                        let mut finding = self.finding("equivalent-restructured", place);
+                        let mut finding = self.finding(Family::EquivalentRestructured, place);
                         finding.message = format!(
                             "the items of {} are described in another draft's words",
                             self.called(place)
@@ -373,10 +374,10 @@ impl Walker<'_> {
             return;
         }
         let at = place.clone().token(keyword);
-        let mut finding = self.finding("items-changed", &at);
+        let mut finding = self.finding(Family::ItemsChanged, &at);
         finding.old = was.cloned();
         finding.new = is.cloned();
-        finding.calm = Level::Additive;
+        finding.level_if_safe = Level::Additive;
         let off = |value: Option<&Json>| matches!(value, None | Some(Json::Bool(false)));
         finding.effect = match (was, is) {
             _ if keyword == "uniqueItems" && off(was) && off(is) => Effect::Neutral,
@@ -426,11 +427,11 @@ impl Walker<'_> {
                 }
                 _ => {
                     let mut finding =
-                        self.finding("composition-changed", &place.clone().token(keyword));
+                        self.finding(Family::CompositionChanged, &place.clone().token(keyword));
                     finding.old = was.cloned();
                     finding.new = is.cloned();
                     finding.effect = Effect::Either;
-                    finding.calm = Level::Cosmetic;
+                    finding.level_if_safe = Level::Cosmetic;
                     finding.message = format!(
                         "the schemas that {} are composed of (`{keyword}`) changed",
                         self.called(place)
@@ -442,17 +443,17 @@ impl Walker<'_> {
         let conditional = ["if", "then", "else"];
         let differs = |keyword: &&str| old.get(keyword) != new.get(keyword);
         if conditional.iter().any(differs) {
-            self.opaque("conditional-changed", &conditional, old, new, place);
+            self.opaque(Family::ConditionalChanged, &conditional, old, new, place);
         }
         if differs(&"not") {
-            self.opaque("not-changed", &["not"], old, new, place);
+            self.opaque(Family::NotChanged, &["not"], old, new, place);
         }
     }
 
     /// Keywords that are compared as a whole.
     fn opaque(
         &mut self,
-        family: &'static str,
+        family: Family,
         keywords: &[&str],
         old: &Object,
         new: &Object,
@@ -476,9 +477,9 @@ impl Walker<'_> {
             (_, None) => Effect::Widens,
             _ => Effect::Either,
         };
-        finding.calm = Level::Additive;
+        finding.level_if_safe = Level::Additive;
         finding.message = match family {
-            "not-changed" => format!("what {} must not be changed", self.called(place)),
+            Family::NotChanged => format!("what {} must not be changed", self.called(place)),
             _ => format!("a condition on {} changed", self.called(place)),
         };
         finding.old = was;
@@ -502,7 +503,7 @@ impl Walker<'_> {
             }
             _ => {
                 let at = place.clone().token("$ref");
-                let mut finding = self.finding("composition-changed", &at);
+                let mut finding = self.finding(Family::CompositionChanged, &at);
                 finding.old = was.map(Json::string);
                 finding.new = is.map(Json::string);
                 finding.effect = Effect::Either;

@@ -4,11 +4,11 @@ use super::keywords::same_option;
 use super::{Effect, Place, Walker, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::Side;
 use crate::schema::prove::language::{Inclusion, included};
 use crate::schema::prove::view::bound_of;
 use crate::schema::sample::beside;
 use crate::schema::value::as_count;
+use crate::schema::{Family, Side};
 
 const COUNTS: &[(&str, bool, &str)] = &[
     ("minLength", true, "length"),
@@ -41,7 +41,7 @@ impl Walker<'_> {
                 exclusive
             };
             let at = place.clone().token(keyword);
-            let mut finding = self.finding("bound-tightened", &at);
+            let mut finding = self.finding(Family::BoundTightened, &at);
             finding.old = old.get(keyword).cloned();
             finding.new = new.get(keyword).cloned();
             let called = self.called(place);
@@ -65,7 +65,7 @@ impl Walker<'_> {
                 None => "none".to_owned(),
             };
             finding.effect = effect;
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             let mut moved = format!("from {} to {}", word(&was), word(&is));
             let safe = |bound: &Option<crate::schema::prove::view::Bound>| {
                 bound.as_ref().is_some_and(|it| {
@@ -85,18 +85,18 @@ impl Walker<'_> {
                         self.spelling = true;
                         continue;
                     }
-                    finding.family = "equivalent-restructured";
-                    finding.calm = Level::Cosmetic;
+                    finding.family = Family::EquivalentRestructured;
+                    finding.level_if_safe = Level::Cosmetic;
                     finding.message =
                         format!("the {side} bound of {called} is spelled differently");
                 }
                 Effect::Widens => {
-                    finding.family = "bound-loosened";
+                    finding.family = Family::BoundLoosened;
                     finding.message = format!("the {side} bound of {called} was loosened {moved}");
                     finding.exposure = Exposure::Low;
                 }
                 Effect::Either => {
-                    finding.family = "schema-unclassified";
+                    finding.family = Family::SchemaUnclassified;
                     finding.message = format!("the {side} bound of {called} is not a number");
                 }
                 Effect::Narrows => {
@@ -132,17 +132,17 @@ impl Walker<'_> {
             return;
         }
         let at = place.clone().token("multipleOf");
-        let mut finding = self.finding("bound-tightened", &at);
+        let mut finding = self.finding(Family::BoundTightened, &at);
         finding.old = was.cloned();
         finding.new = is.cloned();
-        finding.calm = Level::Additive;
+        finding.level_if_safe = Level::Additive;
         finding.effect = match (was, is) {
             (None, _) => Effect::Narrows,
             (_, None) => Effect::Widens,
             _ => Effect::Either,
         };
         if finding.effect == Effect::Widens {
-            finding.family = "bound-loosened";
+            finding.family = Family::BoundLoosened;
         }
         let word = |it: Option<&Json>| {
             it.map_or_else(
@@ -177,10 +177,10 @@ impl Walker<'_> {
                 Some(value) => as_count(value),
             };
             let called = self.called(place);
-            let mut finding = self.finding("bound-tightened", &at);
+            let mut finding = self.finding(Family::BoundTightened, &at);
             finding.old = was.cloned();
             finding.new = is.cloned();
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             let word =
                 |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
             let side = if *lower { "smallest" } else { "greatest" };
@@ -192,11 +192,11 @@ impl Walker<'_> {
             };
             match effect {
                 Effect::Neutral => {
-                    finding.family = "equivalent-restructured";
-                    finding.calm = Level::Cosmetic;
+                    finding.family = Family::EquivalentRestructured;
+                    finding.level_if_safe = Level::Cosmetic;
                 }
                 Effect::Widens => {
-                    finding.family = "bound-loosened";
+                    finding.family = Family::BoundLoosened;
                     finding.exposure = Exposure::Low;
                 }
                 _ => {}
@@ -225,7 +225,7 @@ impl Walker<'_> {
             }
             let at = place.clone().token(keyword);
             let called = self.called(place);
-            let mut finding = self.finding("content-changed", &at);
+            let mut finding = self.finding(Family::ContentChanged, &at);
             finding.old = was.cloned();
             finding.new = is.cloned();
             let (added, removed) = (was.is_none(), is.is_none());
@@ -237,7 +237,7 @@ impl Walker<'_> {
             } else {
                 Effect::Either
             };
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             match keyword {
                 "pattern" => {
                     let (sent, received) = match self.side {
@@ -254,17 +254,17 @@ impl Walker<'_> {
                     }
                     (finding.family, finding.message) = if added {
                         (
-                            "pattern-added",
+                            Family::PatternAdded,
                             format!("{called} must match {} now", word(is)),
                         )
                     } else if removed {
                         (
-                            "pattern-removed",
+                            Family::PatternRemoved,
                             format!("{called} no longer has to match {}", word(was)),
                         )
                     } else {
                         (
-                            "pattern-changed",
+                            Family::PatternChanged,
                             format!(
                                 "{called} must match {} now, and had to match {}",
                                 word(is),
@@ -276,17 +276,17 @@ impl Walker<'_> {
                 "format" => {
                     (finding.family, finding.message) = if added {
                         (
-                            "format-added",
+                            Family::FormatAdded,
                             format!("{called} has the format {} now", word(is)),
                         )
                     } else if removed {
                         (
-                            "format-removed",
+                            Family::FormatRemoved,
                             format!("{called} no longer has the format {}", word(was)),
                         )
                     } else {
                         (
-                            "format-changed",
+                            Family::FormatChanged,
                             format!(
                                 "{called} has the format {} now, and had {}",
                                 word(is),
@@ -298,7 +298,7 @@ impl Walker<'_> {
                 _ => {
                     finding.message = format!("`{keyword}` of {called} changed");
                     // From 2019 on these describe and do not constrain.
-                    finding.calm = Level::Risky;
+                    finding.level_if_safe = Level::Risky;
                 }
             }
             self.push(finding, place);

@@ -14,11 +14,11 @@ mod union;
 
 use std::collections::BTreeSet;
 
-use super::Side;
 use super::document::{Document, Holds, Problem, holds};
 use super::prove::evaluate::is_annotation;
 use super::sample::Step;
 use super::value::same;
+use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
 
@@ -38,8 +38,8 @@ pub(crate) enum Effect {
 /// One located difference.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
-    /// The rule's family, without `input-` or `output-`.
-    pub(crate) family: &'static str,
+    /// The family of its rule.
+    pub(crate) family: Family,
     pub(crate) pointer: String,
     /// The same place in the new schema, where that is elsewhere.
     pub(crate) new_pointer: String,
@@ -47,11 +47,11 @@ pub(crate) struct Finding {
     pub(crate) new: Option<Json>,
     pub(crate) effect: Effect,
     /// The level where no call is at stake, or where it is shown that none is lost.
-    pub(crate) calm: Level,
+    pub(crate) level_if_safe: Level,
     pub(crate) exposure: Exposure,
     pub(crate) message: String,
     /// What to say instead where no call is lost.
-    pub(crate) calm_message: Option<String>,
+    pub(crate) message_if_safe: Option<String>,
     /// The schemas around the finding, on both sides.
     pub(crate) site: (String, String),
     /// How the sender's schema leads to the place.
@@ -181,21 +181,21 @@ impl<'a> Walker<'a> {
             Some(Json::Object(properties)) => properties.len(),
             _ => 0,
         };
-        let mut finding = self.finding("schema-emptied", &Place::default());
+        let mut finding = self.finding(Family::SchemaEmptied, &Place::default());
         finding.message = format!(
             "the schema lost its type and all {names} of its properties; a schema generator that failed silently leaves such a schema behind"
         );
         finding.old = Some(self.old.root.clone());
         finding.new = Some(self.new.root.clone());
         finding.effect = Effect::Widens;
-        finding.calm = Level::Risky;
+        finding.level_if_safe = Level::Risky;
         finding.exposure = Exposure::Medium;
         self.findings.push(finding);
         true
     }
 
     /// A finding at a place, for the caller to fill in.
-    pub(crate) fn finding(&self, family: &'static str, place: &Place) -> Finding {
+    pub(crate) fn finding(&self, family: Family, place: &Place) -> Finding {
         Finding {
             family,
             pointer: place.old.clone(),
@@ -203,10 +203,10 @@ impl<'a> Walker<'a> {
             old: None,
             new: None,
             effect: Effect::Neutral,
-            calm: Level::Cosmetic,
+            level_if_safe: Level::Cosmetic,
             exposure: Exposure::None,
             message: String::new(),
-            calm_message: None,
+            message_if_safe: None,
             site: (place.old.clone(), place.new.clone()),
             steps: match self.side {
                 Side::Input => place.steps_old.clone(),
@@ -275,7 +275,7 @@ impl<'a> Walker<'a> {
             (Ok(from), Ok(to)) => (from, to),
             (Err(problem), _) | (_, Err(problem)) => {
                 if old != new {
-                    let mut finding = self.finding("schema-unclassified", place);
+                    let mut finding = self.finding(Family::SchemaUnclassified, place);
                     finding.message = format!("{} changed: {problem}", self.called(place));
                     finding.old = Some(old.clone());
                     finding.new = Some(new.clone());
@@ -317,7 +317,7 @@ impl<'a> Walker<'a> {
         let restructured = from.via_reference != to.via_reference
             || (via && reference_text(old) != reference_text(new));
         if restructured {
-            let mut finding = self.finding("ref-restructured", place);
+            let mut finding = self.finding(Family::RefRestructured, place);
             finding.message = format!(
                 "the schema of {} is reached another way: {}",
                 self.called(place),
@@ -356,7 +356,7 @@ impl<'a> Walker<'a> {
         if same(&bare(old), &bare(new)) {
             return;
         }
-        let mut finding = self.finding("schema-unclassified", place);
+        let mut finding = self.finding(Family::SchemaUnclassified, place);
         finding.message = format!(
             "{} changed in a way that no rule describes",
             self.called(place)
@@ -397,7 +397,7 @@ impl<'a> Walker<'a> {
             }
             if !moved.is_empty() {
                 let place = Place::default().token(keyword);
-                let mut finding = self.finding("definitions-changed", &place);
+                let mut finding = self.finding(Family::DefinitionsChanged, &place);
                 finding.message = format!(
                     "the table of definitions changed ({}); what a call reaches through it is reported where it is used",
                     listed(&moved)

@@ -6,10 +6,10 @@ use super::rename::{Candidate, renamed};
 use super::{Effect, Place, Walker, listed, shown};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
-use crate::schema::Side;
-use crate::schema::meaning::words;
+use crate::schema::example_values::words;
 use crate::schema::sample::Step;
 use crate::schema::value::same;
+use crate::schema::{Family, Side};
 
 fn required_of(node: &Object) -> BTreeSet<&Text> {
     node.get("required")
@@ -102,7 +102,7 @@ impl Walker<'_> {
 
     fn equivalent(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place, what: &str) {
         let at = place.clone().token(keyword);
-        let mut finding = self.finding("equivalent-restructured", &at);
+        let mut finding = self.finding(Family::EquivalentRestructured, &at);
         let verb = if new.contains(keyword) {
             "was added"
         } else {
@@ -123,7 +123,7 @@ impl Walker<'_> {
 
     fn renamed(&mut self, from: &Candidate<'_>, to: &Candidate<'_>, percent: u32, place: &Place) {
         let at = self.member_place(from.name, place);
-        let mut finding = self.finding("property-renamed", &at);
+        let mut finding = self.finding(Family::PropertyRenamed, &at);
         let new_name = to.name.to_string_lossy();
         let base = format!(
             "{} seems to be called `{new_name}` now ({percent}% alike)",
@@ -133,18 +133,18 @@ impl Walker<'_> {
         finding.old = Some(from.schema.clone());
         finding.new = Some(to.schema.clone());
         finding.effect = Effect::Either;
-        finding.calm = Level::Risky;
+        finding.level_if_safe = Level::Risky;
         finding.exposure = named_exposure(new_name);
         match self.side {
             Side::Input => {
                 finding.message = format!("{base}: calls under the old name are refused");
-                finding.calm_message = Some(format!(
+                finding.message_if_safe = Some(format!(
                     "{base}: what callers send under the old name is silently ignored"
                 ));
             }
             Side::Output => {
                 finding.message = format!("{base}: readers of the old name find nothing");
-                finding.calm_message = Some(finding.message.clone());
+                finding.message_if_safe = Some(finding.message.clone());
                 // A result under the new name is what an old reader cannot take.
                 if let Some(last) = finding.steps.last_mut() {
                     *last = Step::Member(to.name.clone());
@@ -164,16 +164,16 @@ impl Walker<'_> {
     fn removed(&mut self, gone: &Candidate<'_>, still_required: bool, place: &Place) {
         let at = self.member_place(gone.name, place);
         let called = self.called(&at);
-        let mut finding = self.finding("property-removed", &at);
+        let mut finding = self.finding(Family::PropertyRemoved, &at);
         finding.old = Some(gone.schema.clone());
         finding.member = Some(gone.name.clone());
-        finding.calm = Level::Risky;
+        finding.level_if_safe = Level::Risky;
         finding.effect = Effect::Either;
         match self.side {
             Side::Input => {
                 finding.message =
                     format!("{called} was removed, and calls that send it are refused");
-                finding.calm_message = Some(format!(
+                finding.message_if_safe = Some(format!(
                     "{called} was removed: what callers send there is silently ignored now"
                 ));
             }
@@ -183,7 +183,7 @@ impl Walker<'_> {
                     finding.message = format!("{called} was promised and is gone");
                 } else {
                     finding.message = format!("{called} was removed");
-                    finding.calm_message = Some(format!(
+                    finding.message_if_safe = Some(format!(
                         "{called} was removed; it was optional, so readers had to do without it already"
                     ));
                 }
@@ -202,15 +202,15 @@ impl Walker<'_> {
         let called = self.called(&at);
         let has_default = fresh.schema.get("default").is_some();
         let family = match (fresh.required, has_default, self.side) {
-            (true, true, Side::Input) => "property-required-with-default",
-            (true, ..) => "property-added-required",
-            (false, ..) => "property-added-optional",
+            (true, true, Side::Input) => Family::PropertyRequiredWithDefault,
+            (true, ..) => Family::PropertyAddedRequired,
+            (false, ..) => Family::PropertyAddedOptional,
         };
         let mut finding = self.finding(family, &at);
         finding.new = Some(fresh.schema.clone());
         finding.member = Some(fresh.name.clone());
         finding.effect = Effect::Either;
-        finding.calm = Level::Additive;
+        finding.level_if_safe = Level::Additive;
         let name = fresh.name.to_string_lossy();
         finding.exposure = if self.side == Side::Input {
             named_exposure(name).max(described_exposure(fresh.schema))
@@ -244,7 +244,7 @@ impl Walker<'_> {
                 finding.message = format!(
                     "{called} was added, and the old schema refuses members it does not name"
                 );
-                finding.calm_message = Some(format!("{called} was added"));
+                finding.message_if_safe = Some(format!("{called} was added"));
             }
         }
         self.push(finding, place);
@@ -255,16 +255,16 @@ impl Walker<'_> {
         let called = self.called(&at);
         let has_default = schema.is_some_and(|it| it.get("default").is_some());
         let family = match (now, has_default, self.side) {
-            (true, true, Side::Input) => "property-required-with-default",
-            (true, ..) => "property-became-required",
-            (false, ..) => "property-became-optional",
+            (true, true, Side::Input) => Family::PropertyRequiredWithDefault,
+            (true, ..) => Family::PropertyBecameRequired,
+            (false, ..) => Family::PropertyBecameOptional,
         };
         let mut finding = self.finding(family, &at);
         finding.steps.pop();
         finding.member = Some(name.clone());
         finding.old = Some(Json::Bool(!now));
         finding.new = Some(Json::Bool(now));
-        finding.calm = Level::Additive;
+        finding.level_if_safe = Level::Additive;
         finding.effect = if now { Effect::Narrows } else { Effect::Widens };
         finding.message = match (self.side, now) {
             (Side::Input, true) if has_default => format!(
@@ -297,7 +297,7 @@ impl Walker<'_> {
         let at = place.clone().token(keyword);
         let called = self.called(place);
         if open(was) && open(is) {
-            let mut finding = self.finding("equivalent-restructured", &at);
+            let mut finding = self.finding(Family::EquivalentRestructured, &at);
             finding.message = format!("{called} are open to further members in another spelling");
             finding.old = was.cloned();
             finding.new = is.cloned();
@@ -314,9 +314,9 @@ impl Walker<'_> {
         let closes = !open(is) && (open(was) || shut(is));
         let mut finding = self.finding(
             if closes {
-                "additional-properties-closed"
+                Family::AdditionalPropertiesClosed
             } else {
-                "additional-properties-opened"
+                Family::AdditionalPropertiesOpened
             },
             &at,
         );
@@ -343,14 +343,14 @@ impl Walker<'_> {
             finding.receiver_steps.push(Step::Extra);
         }
         if closes {
-            finding.calm = Level::Cosmetic;
+            finding.level_if_safe = Level::Cosmetic;
             finding.message =
                 format!("{called}: members that the schema does not name are refused now");
-            finding.calm_message = Some(format!(
+            finding.message_if_safe = Some(format!(
                 "{called}: members that the schema does not name are refused now; declared ones are not affected"
             ));
         } else {
-            finding.calm = match self.side {
+            finding.level_if_safe = match self.side {
                 Side::Input => Level::Additive,
                 Side::Output => Level::Risky,
             };
@@ -371,9 +371,9 @@ impl Walker<'_> {
     ) {
         let (was, is) = (old.get(keyword), new.get(keyword));
         let family = match keyword {
-            "propertyNames" => "property-names-changed",
-            "patternProperties" => "pattern-properties-changed",
-            _ => "dependency-changed",
+            "propertyNames" => Family::PropertyNamesChanged,
+            "patternProperties" => Family::PatternPropertiesChanged,
+            _ => Family::DependencyChanged,
         };
         let at = place.clone().token(keyword);
         let mut finding = self.finding(family, &at);
@@ -383,7 +383,7 @@ impl Walker<'_> {
             self.spelling = true;
             return;
         }
-        finding.calm = Level::Additive;
+        finding.level_if_safe = Level::Additive;
         finding.effect = match (was, is) {
             (None, _) => Effect::Narrows,
             (_, None) => Effect::Widens,

@@ -1,7 +1,7 @@
 //! A parameter that vanished and one that appeared: are they the same one under another name?
 
 use crate::canonical::{Json, Text};
-use crate::schema::meaning::words;
+use crate::schema::example_values::words;
 use crate::schema::value::same;
 
 use super::without_annotations;

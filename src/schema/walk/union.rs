@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::{Effect, Place, Walker, follow, shown, without_annotations};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level};
+use crate::schema::Family;
 use crate::schema::document::Document;
 use crate::schema::prove::evaluate::is_annotation;
 use crate::schema::sample::Step;
@@ -40,7 +41,7 @@ impl Walker<'_> {
             return;
         }
         let (Some(old_object), Some(new_object)) = (as_schema(old), as_schema(new)) else {
-            let mut finding = self.finding("schema-unclassified", place);
+            let mut finding = self.finding(Family::SchemaUnclassified, place);
             finding.message = format!(
                 "the schema of {} changed from {} to {}",
                 self.called(place),
@@ -77,7 +78,7 @@ impl Walker<'_> {
             .iter()
             .any(|finding| finding.effect != Effect::Neutral);
         if !explained && !same(&spine(old), &spine(new)) {
-            let mut finding = self.finding("equivalent-restructured", place);
+            let mut finding = self.finding(Family::EquivalentRestructured, place);
             finding.message = format!(
                 "the schema of {} is written differently and accepts the same",
                 self.called(place)
@@ -103,16 +104,16 @@ impl Walker<'_> {
         }
         let called = self.called(place);
         let mut finding = if to.nullable {
-            let mut finding = self.finding("nullable-added", place);
+            let mut finding = self.finding(Family::NullableAdded, place);
             finding.message = format!("{called} may be null now");
             finding.effect = Effect::Widens;
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             finding
         } else {
-            let mut finding = self.finding("nullable-removed", place);
+            let mut finding = self.finding(Family::NullableRemoved, place);
             finding.message = format!("{called} may no longer be null");
             finding.effect = Effect::Narrows;
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             finding
         };
         finding.hints = vec![Json::Null];
@@ -148,7 +149,7 @@ impl Walker<'_> {
                 continue;
             }
             let inner = placed(place, Some(alternative), None);
-            let mut finding = self.finding("union-branch-removed", &inner);
+            let mut finding = self.finding(Family::UnionBranchRemoved, &inner);
             finding.message = format!(
                 "{} no longer takes {}",
                 self.called(place),
@@ -156,7 +157,7 @@ impl Walker<'_> {
             );
             finding.old = Some(alternative.node.clone().into_owned());
             finding.effect = Effect::Narrows;
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             finding.new_pointer.clone_from(&place.new);
             self.push(finding, place);
         }
@@ -165,7 +166,7 @@ impl Walker<'_> {
                 continue;
             }
             let inner = placed(place, None, Some(alternative));
-            let mut finding = self.finding("union-branch-added", &inner);
+            let mut finding = self.finding(Family::UnionBranchAdded, &inner);
             finding.pointer.clone_from(&alternative.pointer);
             finding.message = format!(
                 "{} now also takes {}",
@@ -174,7 +175,7 @@ impl Walker<'_> {
             );
             finding.new = Some(alternative.node.clone().into_owned());
             finding.effect = Effect::Widens;
-            finding.calm = Level::Additive;
+            finding.level_if_safe = Level::Additive;
             finding.exposure = Exposure::Low;
             self.push(finding, place);
         }
