@@ -99,7 +99,7 @@ pub(crate) async fn pin(
             Ok(Pinnable::Entry(report, entry)) => {
                 let entries = by_file.entry(path).or_default();
                 entries.insert(target.name.clone(), entry);
-                servers.push((path, report));
+                servers.push((path, *report));
             }
             // One after another: each reads what the one before has written.
             Ok(Pinnable::Surface(surface)) => match write_lock(target, path, &surface) {
@@ -158,7 +158,7 @@ impl Destination {
 /// A server that was captured, as its destination wants it. Nothing else is kept of it.
 enum Pinnable {
     /// For a baseline of our own.
-    Entry(ServerReport, Json),
+    Entry(Box<ServerReport>, Json),
     /// For another tool's lock.
     Surface(Box<Surface>),
 }
@@ -255,7 +255,7 @@ async fn capture_to_pin(
         notes: &target.notes(pinned),
     };
     let report = compared.judge_server(&accepting(), today());
-    Ok(Pinnable::Entry(report, entry))
+    Ok(Pinnable::Entry(Box::new(report), entry))
 }
 
 /// Pins a surface in another tool's file. Returns whether the file changed.

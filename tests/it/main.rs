@@ -16,7 +16,6 @@ mod generated;
 mod github;
 mod github_double;
 mod golden;
-mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
@@ -25,8 +24,6 @@ mod keel;
 mod locate;
 mod machine;
 mod merge;
-#[cfg(target_os = "linux")]
-mod parts;
 mod profiles;
 mod readme;
 mod recipes;
