@@ -16,7 +16,6 @@
 pub mod canonical;
 pub mod judgement;
 pub mod rules;
-
 pub mod settings;
 
 mod bounded;

@@ -17,6 +17,8 @@ use super::output::{self, Delivery, Notes};
 use crate::github::{Context, files};
 use crate::report::{self, Format, render};
 use crate::run::check::CheckRequest;
+use crate::run::in_force::settings_in_force;
+use crate::run::observer::Silent;
 use crate::run::pull_request::{Answered, check};
 use crate::run::{Error, Exit, baseline, plan, shards};
 
@@ -48,6 +50,14 @@ pub(super) async fn run() -> Result<Exit, Error> {
     } else {
         plan
     };
+    if env.get("RUNNER_DEBUG").is_some_and(|it| it == "1") {
+        let settings = settings_in_force(&inputs.given, &Silent)?;
+        let text = super::config::terminal(&settings);
+        output::print(&format!(
+            "::group::Settings\n{}::endgroup::\n",
+            inert(&text)
+        ))?;
+    }
     let baselines = Arc::new(baseline::of_plan(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
@@ -113,8 +123,12 @@ fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
         text += "\nAgainst the base branch:\n";
         text += &render(&approval.report, delivery.format, style);
     }
-    // A runner obeys what it reads in a log. Between these two lines it does not.
-    let stop = files::unguessable();
-    output::print(&format!("::stop-commands::{stop}\n{text}\n::{stop}::\n"))?;
+    output::print(&inert(&text))?;
     Ok(json)
+}
+
+/// A text for the log. A runner obeys what it reads there, but not between these two lines.
+fn inert(text: &str) -> String {
+    let stop = files::unguessable();
+    format!("::stop-commands::{stop}\n{text}\n::{stop}::\n")
 }

@@ -8,6 +8,7 @@ use mcp_keel::settings::{
 };
 
 use crate::generated::{assert_blocks_current, assert_current, committed};
+use crate::keel::Keel;
 
 /// A help text as a sentence of a document: what a reader would type is code, and a flag is the name that the setting
 /// has there.
@@ -533,4 +534,201 @@ fn defaults_are_those_of_the_program() {
     }
     assert_eq!(policy.unknown, None);
     assert!(!policy.require_version_bump);
+}
+
+const CONFIGURATION: &str = r#"baseline = "contracts/{server}.json"
+
+[server.weather]
+command = ["node", "dist/index.js", "a b"]
+env = { API_BASE = "http://127.0.0.1:9", API_TOKEN = "hunter2-of-the-file" }
+timeout = 60
+sandbox = "strict"
+
+[server.search]
+url = "https://search.example/mcp?key=hunter2-of-the-address"
+headers = { X-Key = "hunter2-of-the-header" }
+
+[server.notes]
+command = ["uv", "run", "notes-server"]
+timeout = 20
+
+[server.notes.profile.editor]
+client = "vscode"
+env = { NOTES_MODE = "editor" }
+
+[policy]
+unknown = "warn"
+fail-on = "risky"
+"#;
+
+/// The values of a setting, each with where it comes from.
+fn in_force(settings: &serde_json::Value, name: &str) -> Vec<String> {
+    let settings = settings.as_array().unwrap();
+    let found = settings.iter().find(|it| it["name"] == name);
+    let values = found.map_or(&[][..], |it| it["values"].as_array().unwrap());
+    let shown = values.iter().map(|it| {
+        let value = it["value"].as_str().or(it["description"].as_str());
+        let line = it["line"].as_u64().map(|it| format!(":{it}"));
+        let from = it["from"].as_str().unwrap();
+        format!("{} <- {from}{}", value.unwrap(), line.unwrap_or_default())
+    });
+    shown.collect()
+}
+
+#[test]
+fn config_prints_what_is_in_force_and_where_it_comes_from() {
+    let keel = Keel::new().file("mcp-keel.toml", CONFIGURATION);
+    let run = [
+        "config",
+        "--timeout",
+        "5",
+        "--env",
+        "API_BASE=http://127.0.0.1:1",
+        "--enforcement",
+        "warn",
+        "--format",
+        "json",
+    ];
+    let run = keel.run(&run).exits(0).says_nothing_of("hunter2");
+    let settings = run.json();
+    assert_eq!(settings["config"], "mcp-keel.toml");
+    let of_run = |name: &str| in_force(&settings["settings"], name);
+    assert_eq!(of_run("baseline"), ["contracts/{server}.json <- file:1"]);
+    assert_eq!(of_run("fail-on"), ["risky <- file:23"]);
+    assert_eq!(of_run("enforcement"), ["warn <- flag"]);
+    // `--enforcement` replaces `unknown` of the file, too.
+    assert_eq!(of_run("unknown"), ["as enforcement <- default"]);
+    assert_eq!(of_run("fail-on-exposure"), ["none <- default"]);
+    // Only the action has them.
+    assert_eq!(of_run("comment"), [""; 0]);
+
+    let server = |name: &str| {
+        let servers = settings["servers"].as_array().unwrap();
+        let found = servers.iter().find(|it| it["name"] == name);
+        found.unwrap_or_else(|| panic!("{name}: {settings}"))["settings"].clone()
+    };
+    let weather = server("weather");
+    let of_weather = |name: &str| in_force(&weather, name);
+    assert_eq!(
+        of_weather("command"),
+        ["node dist/index.js 'a b' <- file:4"]
+    );
+    assert_eq!(of_weather("timeout"), ["5 <- flag"]);
+    assert_eq!(
+        of_weather("env"),
+        [
+            "API_TOKEN=[redacted] <- file:5",
+            "API_BASE=http://127.0.0.1:1 <- flag"
+        ]
+    );
+    assert_eq!(of_weather("sandbox"), ["strict <- file:7"]);
+    assert_eq!(of_weather("era"), ["auto <- default"]);
+    // It has no meaning for a server over stdio.
+    assert_eq!(of_weather("transport"), [""; 0]);
+
+    let search = server("search");
+    assert_eq!(
+        in_force(&search, "url"),
+        ["https://search.example/mcp?key=[redacted] <- file:10"]
+    );
+    assert_eq!(
+        in_force(&search, "header"),
+        ["X-Key: [redacted] <- file:11"]
+    );
+    assert_eq!(in_force(&search, "transport"), ["auto <- default"]);
+    let editor = server("notes@editor");
+    assert_eq!(in_force(&editor, "client"), ["vscode <- file:18"]);
+    assert_eq!(
+        in_force(&editor, "env"),
+        [
+            "NOTES_MODE=editor <- file:19",
+            "API_BASE=http://127.0.0.1:1 <- flag"
+        ]
+    );
+
+    // On the terminal it is the same, in a table.
+    let run = keel.run(&["config", "weather", "--timeout", "5"]).exits(0);
+    let rows: Vec<Vec<&str>> = run
+        .stdout
+        .lines()
+        .map(|it| it.split_whitespace().collect())
+        .collect();
+    for row in [
+        &["[server.weather]"][..],
+        &["timeout", "5", "--timeout"],
+        &["fail-on", "risky", "mcp-keel.toml:23"],
+        &["servers", "weather", "SERVER"],
+    ] {
+        assert!(rows.iter().any(|it| it == row), "{row:?}: {}", run.stdout);
+    }
+    run.says_nothing_of("hunter2")
+        .says_nothing_of("server.notes");
+}
+
+#[test]
+fn config_refuses_what_check_refuses() {
+    let keel = Keel::new().file("mcp-keel.toml", "[server.a]\ncomand = [\"x\"]\n");
+    keel.run(&["config"])
+        .exits(2)
+        .says("mcp-keel.toml:2")
+        .says("did you mean `command`?");
+    keel.run(&["config", "--timeuot", "3"])
+        .exits(2)
+        .says("--timeout");
+    let keel = Keel::new().file("mcp-keel.toml", CONFIGURATION);
+    keel.run(&["config", "wether"])
+        .exits(2)
+        .says("did you mean `weather`?");
+    // Without anything to check there are still defaults.
+    Keel::new()
+        .run(&["config"])
+        .exits(0)
+        .says("mcp-baseline.json");
+}
+
+#[test]
+fn a_typed_address_sets_aside_how_the_configuration_reaches_the_server() {
+    let keel = Keel::new().file("mcp-keel.toml", CONFIGURATION);
+    let typed = [
+        "config",
+        "search",
+        "--url",
+        "http://127.0.0.1:9/mcp",
+        "--format",
+        "json",
+    ];
+    let settings = keel.run(&typed).exits(0).json();
+    let search = &settings["servers"][0]["settings"];
+    assert_eq!(in_force(search, "url"), ["http://127.0.0.1:9/mcp <- flag"]);
+    assert_eq!(in_force(search, "header"), [""; 0]);
+    let typed = [
+        "config", "weather", "--format", "json", "--", "node", "x.js",
+    ];
+    let settings = keel.run(&typed).exits(0).json();
+    let weather = &settings["servers"][0]["settings"];
+    assert_eq!(in_force(weather, "command"), ["node x.js <- flag"]);
+    assert_eq!(in_force(weather, "timeout"), ["60 <- file:6"]);
+}
+
+#[test]
+fn every_flag_of_help_stands_below_its_heading() {
+    let help = Keel::new().run(&["check", "--help"]).exits(0).stdout;
+    let mut heading = "";
+    let mut found = Vec::new();
+    for line in help.lines() {
+        if let Some(title) = line.strip_suffix(':').filter(|it| !it.starts_with(' ')) {
+            heading = title;
+        }
+        let words = line.split_whitespace().take(2);
+        if let Some(flag) = words.filter_map(|it| it.strip_prefix("--")).next() {
+            found.push((heading, flag));
+        }
+    }
+    for setting in ALL {
+        let is_named = |form| matches!(form, Form::Long | Form::Short(_));
+        if setting.flag.is_some_and(|it| is_named(it.form)) {
+            let wanted = (setting.group.heading(), setting.name);
+            assert!(found.contains(&wanted), "{wanted:?} is not in {found:?}");
+        }
+    }
 }
