@@ -14,6 +14,7 @@ mod era;
 mod faults;
 mod fleet;
 mod formats;
+mod generated;
 mod github;
 mod github_double;
 mod golden;
@@ -40,6 +41,7 @@ mod schema_semantics;
 mod schemas;
 mod scripted;
 mod secrets;
+mod settings;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;

@@ -10,6 +10,8 @@ use mcp_keel::rules::{Example, Rule, RuleId, Side, Subject, all};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
 
+use crate::generated::{assert_blocks_current, assert_current};
+
 fn surface(text: &str) -> Surface {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("capture.json");
@@ -218,38 +220,13 @@ fn the_folder_of_examples_holds_nothing_that_is_not_a_rule() {
 
 #[test]
 fn the_documentation_of_the_rules_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
-    let current = mcp_keel::report::rules::markdown();
-    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
-        std::fs::write(&path, &current).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == current,
-        "docs/rules.md is stale: run `cargo run -- rules --format markdown > docs/rules.md`"
-    );
+    assert_current("docs/rules.md", &mcp_keel::report::rules::markdown());
 }
 
 #[test]
 fn the_table_of_default_actions_is_current() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/policy.md");
-    let page = std::fs::read_to_string(&path).unwrap();
-    let opening = page.find("<!-- default-actions").expect("the marker");
-    let start = opening + page[opening..].find("-->\n").expect("its end") + "-->\n".len();
-    let end = start
-        + page[start..]
-            .find("<!-- /default-actions -->")
-            .expect("the closing marker");
     let table = format!("\n{}\n", mcp_keel::report::rules::default_actions());
-    let current = format!("{}{table}{}", &page[..start], &page[end..]);
-    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
-        std::fs::write(&path, &current).unwrap();
-        return;
-    }
-    assert!(
-        page == current,
-        "the table in docs/policy.md is not current: run this test with MCP_KEEL_UPDATE=1"
-    );
+    assert_blocks_current("docs/policy.md", &[("default actions", table)]);
 }
 
 /// The code of a source file: no comments, and nothing from its tests on.
