@@ -216,7 +216,7 @@ pub(super) struct ServerArgs {
     /// Let the server see this variable of ours
     #[arg(long, value_name = "NAME")]
     pub(super) pass_env: Vec<String>,
-    /// Endpoint the server over HTTP at this address instead of starting a command
+    /// Reach the server over HTTP at this address instead of starting a command
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(super) url: Option<String>,
     /// Send a header with every request to --url (may be repeated); ${NAME} is a variable of the environment
