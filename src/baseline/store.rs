@@ -53,7 +53,8 @@ pub fn read_for_update(path: &Path, replacing: &[&str]) -> Result<Option<Manifes
     }
 }
 
-fn read_text(path: &Path) -> Result<String, BaselineError> {
+/// The text of a baseline, not yet looked at.
+pub fn read_text(path: &Path) -> Result<String, BaselineError> {
     crate::bounded::read_to_string(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => BaselineError::Missing {
             path: path.to_owned(),

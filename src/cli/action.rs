@@ -5,7 +5,6 @@
 //! line; it never changes the verdict.
 
 mod inputs;
-mod page;
 mod post;
 
 use std::path::PathBuf;
@@ -18,9 +17,8 @@ use super::args::Format;
 use super::output::{self, Notes};
 use crate::github::{Context, files};
 use crate::report;
-use crate::run::check::manifests;
 use crate::run::pull_request::{Answered, check};
-use crate::run::{Error, Exit, plan, shards};
+use crate::run::{Error, Exit, baseline, plan, shards};
 
 /// The JSON report, for the output `report`, unless `report` names another.
 const REPORT: &str = "mcp-keel-report.json";
@@ -50,14 +48,14 @@ pub(super) async fn run() -> Result<Exit, Error> {
     } else {
         plan
     };
-    let manifests = Arc::new(manifests(&plan)?);
+    let baselines = Arc::new(baseline::of_plan(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
     let checked = check(
         &context,
         &inputs.asked,
         (plan, request.jobs),
-        &manifests,
+        &baselines,
         post.api.as_ref(),
         Arc::new(Notes),
     )

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::value_parsers;
 use crate::config::{foreign, suggestion};
-use crate::run::shards::{MOST_PARTS, Part};
+use crate::run::request::{MOST_PARTS, Part};
 
 /// Keeps an MCP server's contract from drifting.
 #[derive(Debug, Parser)]
@@ -93,6 +93,15 @@ pub(super) struct CheckArgs {
 pub(super) struct PinArgs {
     #[command(flatten)]
     pub(super) server: ServerArgs,
+    /// Sign the ToolPin lock that is written, with this private key (ed25519, PKCS#8 in PEM)
+    #[arg(long, value_name = "FILE")]
+    pub(super) sign_key: Option<PathBuf>,
+    /// Write the signature to this file [default: mcp-lock.sig beside the lock]
+    #[arg(long, value_name = "FILE", requires = "sign_key")]
+    pub(super) signature: Option<PathBuf>,
+    /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it is there]
+    #[arg(long, value_name = "FILE", requires = "sign_key")]
+    pub(super) toolpin_policy: Option<PathBuf>,
     #[command(flatten)]
     pub(super) jobs: JobsArgs,
     #[command(flatten)]
@@ -383,6 +392,15 @@ pub(super) struct VerifyArgs {
     /// The digest that the whole lock must have, from outside of what is being reviewed
     #[arg(long, value_name = "DIGEST", requires = "lock")]
     pub(super) expect_digest: Option<String>,
+    /// Verify the lock's ed25519 signature with this public key (PEM), from outside of what is being reviewed
+    #[arg(long, value_name = "FILE", requires = "lock")]
+    pub(super) public_key: Option<PathBuf>,
+    /// The file of the signature [default: mcp-lock.sig beside the lock]
+    #[arg(long, value_name = "FILE", requires = "public_key")]
+    pub(super) signature: Option<PathBuf>,
+    /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it is there]
+    #[arg(long, value_name = "FILE", requires = "public_key")]
+    pub(super) toolpin_policy: Option<PathBuf>,
     /// The format on stdout
     #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
     pub(super) format: TextOrJson,

@@ -7,11 +7,9 @@ use super::output;
 use crate::baseline::store;
 use crate::canonical::Json;
 use crate::interop::kiwi::disk::{self, DiskError, Found};
-use crate::interop::kiwi::lockfile::{Lockfile, chain_hash};
-use crate::interop::kiwi::{
-    Link, Mode, Variant, document_integrity, integrity, short, validate, verify,
-};
-use crate::policy::Date;
+use crate::interop::kiwi::lockfile::{Lockfile, chain_hash, isoformat};
+use crate::interop::kiwi::look::{Asked, load, look};
+use crate::interop::kiwi::{Link, Mode, Variant, document_integrity, integrity, short};
 use crate::report::escape;
 use crate::run::{Error, Exit};
 
@@ -30,101 +28,15 @@ impl From<DiskError> for Error {
     }
 }
 
-/// What came of looking at a chain.
-struct Outcome {
-    links: Vec<Link>,
-    verified: bool,
-    valid: bool,
-    failed_at: Option<usize>,
-    issues: Vec<String>,
-    warnings: Vec<String>,
-}
-
-/// A chain on disk, with the lockfile that pins it if that is what was named.
-fn load(args: &ChainArgs, variant: Variant) -> Result<(Vec<Link>, Option<Lockfile>), Error> {
-    let Some((first, others)) = args.files.split_first() else {
-        return Err(Error::usage(
-            "no file",
-            "name a chain, a lockfile or manifests",
-        ));
-    };
-    match disk::read(first)? {
-        Found::Lock(lock) => {
-            let links = match others {
-                [] => disk::resolve_locked(&lock, &disk::folder_of(first), variant)?,
-                manifests => disk::resolve(manifests, variant)?,
-            };
-            Ok((links, Some(lock)))
-        }
-        // The lockfile is what states the digests, so links need not.
-        Found::Locked(lock, links) => Ok((disk::with_digests(links, variant), Some(lock))),
-        Found::Chain(links) if others.is_empty() => Ok((links, None)),
-        Found::Chain(_) => Err(Error::usage(
-            format!(
-                "{} is a whole chain, and {} more files were named",
-                first.display(),
-                others.len()
-            ),
-            "name a chain alone, or manifests from the tool to its primitive",
-        )),
-        Found::Manifest(_) => Ok((disk::resolve(&args.files, variant)?, None)),
-    }
-}
-
-/// Looks at a chain under the variant that was asked for; else under the one with which it gets farther, because a file
-/// does not say with which it was made.
-fn look(args: &ChainArgs, mode: Mode) -> Result<Outcome, Error> {
-    if let Some(variant) = args.variant {
-        return look_as(args, mode, variant);
-    }
-    let current = look_as(args, mode, Variant::Current)?;
-    if current.verified {
-        return Ok(current);
-    }
-    let documented = look_as(args, mode, Variant::Documented)?;
-    let reach = |outcome: &Outcome| outcome.failed_at.unwrap_or(usize::MAX);
-    Ok(
-        if documented.verified || reach(&documented) > reach(&current) {
-            documented
-        } else {
-            current
-        },
-    )
-}
-
-fn look_as(args: &ChainArgs, mode: Mode, variant: Variant) -> Result<Outcome, Error> {
-    let (links, lock) = load(args, variant)?;
-    let mut outcome = Outcome {
-        verified: true,
-        valid: true,
-        failed_at: None,
-        issues: Vec::new(),
-        warnings: Vec::new(),
-        links,
-    };
-    if !args.skip_integrity {
-        for id in lock.iter().flat_map(Lockfile::unpinned) {
-            outcome.warnings.push(format!(
-                "the lockfile has no integrity of '{id}': its bytes are not compared"
-            ));
-        }
-        let verified = verify(&outcome.links, variant);
-        let differences = lock
-            .map(|lock| lock.differences(&outcome.links))
-            .unwrap_or_default();
-        for (index, problem) in verified.failure.into_iter().chain(differences) {
-            outcome.verified = false;
-            outcome.failed_at = Some(outcome.failed_at.map_or(index, |at| at.min(index)));
-            outcome.issues.push(problem);
+impl ChainArgs {
+    fn asked(&self) -> Asked {
+        Asked {
+            files: self.files.clone(),
+            variant: self.variant,
+            skip_integrity: self.skip_integrity,
+            skip_validation: self.skip_validation,
         }
     }
-    if !args.skip_validation {
-        let validated = validate(&outcome.links, mode);
-        outcome.valid = validated.ok();
-        outcome.issues.extend(validated.issues);
-        outcome.warnings.extend(validated.warnings);
-    }
-    Ok(outcome)
 }
 
 fn check(args: &ChainArgs) -> Result<Exit, Error> {
@@ -133,7 +45,7 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
         (_, true) => Mode::Lenient,
         _ => Mode::Usual,
     };
-    let outcome = look(args, mode)?;
+    let outcome = look(&args.asked(), mode)?;
     let texts =
         |texts: &[String]| Json::Array(texts.iter().map(|it| Json::string(it.as_str())).collect());
     let text = match args.format {
@@ -198,7 +110,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     } else {
         Mode::Strict
     };
-    let outcome = look(&args.chain, mode)?;
+    let outcome = look(&args.chain.asked(), mode)?;
     if !outcome.verified || !outcome.valid {
         return Err(Error::verification(
             format!("the chain is not frozen:\n{}", outcome.issues.join("\n")),
@@ -208,7 +120,10 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     for warning in &outcome.warnings {
         output::complain(&format!("warning: {}", escape::block(warning)));
     }
-    let time = args.generated_at.clone().unwrap_or_else(now);
+    let time = args
+        .generated_at
+        .clone()
+        .unwrap_or_else(|| isoformat(now()));
     let mut lock = Lockfile::of(&outcome.links, &time, args.registry.as_deref())
         .map_err(|error| Error::usage(error.to_string(), "name the manifests of a chain"))?;
     let path = match &args.output {
@@ -265,7 +180,7 @@ fn default_path(
 }
 
 fn show(args: &ChainArgs) -> Result<Exit, Error> {
-    let (links, _) = load(args, args.variant.unwrap_or(Variant::Current))?;
+    let (links, _) = load(&args.files, args.variant.unwrap_or(Variant::Current))?;
     let text = match args.format {
         TextOrJson::Json => {
             let chain = links.iter().map(|link| link.0.clone()).collect();
@@ -336,45 +251,13 @@ fn print_integrity(args: &IntegrityArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-/// Now, as Python's `datetime.now(timezone.utc).isoformat()` writes it.
-fn now() -> String {
-    let since = std::time::SystemTime::now()
+/// The time since 1970.
+fn now() -> std::time::Duration {
+    std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    isoformat(since)
-}
-
-fn isoformat(since: std::time::Duration) -> String {
-    let Date { year, month, day } = Date::from_unix_seconds(since.as_secs());
-    let (seconds, micros) = (since.as_secs() % 86_400, since.subsec_micros());
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // Python leaves a fraction of nothing out.
-    let fraction = if micros > 0 {
-        format!(".{micros:06}")
-    } else {
-        String::new()
-    };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}+00:00")
+        .unwrap_or_default()
 }
 
 fn number(index: usize) -> Json {
     Json::integer(i64::try_from(index).unwrap_or(i64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::isoformat;
-    use std::time::Duration;
-
-    #[test]
-    fn time_is_written_as_python_writes_it() {
-        assert_eq!(
-            isoformat(Duration::from_secs(1_769_256_000)),
-            "2026-01-24T12:00:00+00:00"
-        );
-        assert_eq!(
-            isoformat(Duration::from_micros(1_794_795_902_043_016)),
-            "2026-11-16T02:25:02.043016+00:00"
-        );
-    }
 }

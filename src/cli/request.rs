@@ -7,6 +7,7 @@ use crate::run::check::CheckRequest;
 use crate::run::fleet;
 use crate::run::pin::PinRequest;
 use crate::run::request::{PolicyRequest, SandboxRequest, ServerRequest, ShardRequest};
+use crate::run::sign_lock::SignRequest;
 
 impl CheckArgs {
     pub(super) fn request(&self) -> CheckRequest {
@@ -25,6 +26,11 @@ impl PinArgs {
             server: self.server.request(),
             jobs: self.jobs.count(),
             lock: self.report.format == Format::ToolPin,
+            sign: SignRequest {
+                key: self.sign_key.clone(),
+                signature: self.signature.clone(),
+                policy: self.toolpin_policy.clone(),
+            },
         }
     }
 }

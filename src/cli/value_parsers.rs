@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::policy::Unknown;
-use crate::run::shards::{MOST_PARTS, Part};
+use crate::run::request::{MOST_PARTS, Part};
 
 /// `KEY=VALUE`
 pub(super) fn variable(text: &str) -> Result<(String, String), String> {

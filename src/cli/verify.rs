@@ -2,11 +2,11 @@
 
 use super::args::{Color, TextOrJson, VerifyArgs};
 use super::output::{self, Notes};
-use crate::baseline::{BaselineError, store};
 use crate::canonical::Json;
 use crate::interop::jp::{Verified, VerifyError};
 use crate::policy::{Action, Policy, verdict};
 use crate::report::{Finding, escape};
+use crate::run::baseline::Baseline;
 use crate::run::judge_server::finding;
 use crate::run::plan::{Target, resolve};
 use crate::run::{Error, Exit};
@@ -20,7 +20,7 @@ struct Outcome<'a> {
 
 pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
     if let Some(lock) = &args.lock {
-        return super::verify_lock::run(lock, args.expect_digest.as_deref(), args.format);
+        return super::verify_lock::run(lock, args);
     }
     let plan = resolve(&args.server.request(), None, &Notes)?;
     let mut outcomes = Vec::new();
@@ -51,15 +51,9 @@ fn verify<'a>(
     baseline: &std::path::Path,
     policy: &Policy,
 ) -> Result<Outcome<'a>, Error> {
-    // Whoever has not pinned yet can verify all the same; a baseline that is there must hold.
-    let manifest = match store::read(baseline) {
-        Ok(manifest) => Some(manifest),
-        Err(BaselineError::Missing { .. }) => None,
-        Err(other) => return Err(other.into()),
-    };
-    let pinned = manifest
-        .as_ref()
-        .and_then(|manifest| manifest.servers().get(&target.name));
+    // A server need not be pinned to be verified; a baseline that is there must hold.
+    let baseline = Baseline::find(baseline)?;
+    let pinned = baseline.as_ref().and_then(|it| it.pinned(&target.name));
     Ok(Outcome {
         target,
         bytes: target.verify_bytes(),

@@ -2,18 +2,24 @@
 
 use std::path::Path;
 
-use super::args::TextOrJson;
+use super::args::{TextOrJson, VerifyArgs};
 use super::output;
 use crate::canonical::{Json, Object, Text};
 use crate::interop::Verification;
+use crate::interop::toolpin::signature::{self, Status};
 use crate::report::escape;
 use crate::run::{Error, Exit};
 
-pub(super) fn run(path: &Path, expected: Option<&str>, format: TextOrJson) -> Result<Exit, Error> {
+pub(super) fn run(path: &Path, args: &VerifyArgs) -> Result<Exit, Error> {
     let verified = Verification::of(path)?;
-    output::print(&match format {
-        TextOrJson::Json => json(&verified),
-        TextOrJson::Terminal => terminal(path, &verified),
+    let signature = verified.signature(
+        &signature::file(path, args.signature.as_deref()),
+        args.public_key.as_deref(),
+        args.toolpin_policy.as_deref(),
+    )?;
+    output::print(&match args.format {
+        TextOrJson::Json => json(&verified, &signature),
+        TextOrJson::Terminal => terminal(path, &verified, &signature),
     })?;
     let mut failed = false;
     for entry in &verified.entries {
@@ -30,7 +36,11 @@ pub(super) fn run(path: &Path, expected: Option<&str>, format: TextOrJson) -> Re
         output::complain(&format!("error: {}", escape::short(violation, 400)));
         failed = true;
     }
-    if let Some(expected) = expected
+    if let Status::Invalid(problem) = &signature {
+        output::complain(&format!("error: {}", escape::short(problem, 400)));
+        failed = true;
+    }
+    if let Some(expected) = &args.expect_digest
         && expected.trim() != verified.digest
     {
         output::complain(&format!(
@@ -47,7 +57,7 @@ pub(super) fn run(path: &Path, expected: Option<&str>, format: TextOrJson) -> Re
     })
 }
 
-fn json(verified: &Verification) -> String {
+fn json(verified: &Verification, signature: &Status) -> String {
     let entries = verified
         .entries
         .iter()
@@ -62,11 +72,12 @@ fn json(verified: &Verification) -> String {
     let document = Json::object([
         ("digest", Json::string(verified.digest.as_str())),
         ("entries", Json::Object(entries)),
+        ("signature", status(signature)),
     ]);
     output::json(&document)
 }
 
-fn terminal(path: &Path, verified: &Verification) -> String {
+fn terminal(path: &Path, verified: &Verification, signature: &Status) -> String {
     let mut text = format!("{}  {}\n", path.display(), verified.digest);
     for entry in &verified.entries {
         text.push_str(&format!(
@@ -79,5 +90,35 @@ fn terminal(path: &Path, verified: &Verification) -> String {
     if verified.entries.is_empty() {
         text.push_str("lockfile has no server entries\n");
     }
+    match signature {
+        Status::Absent | Status::Invalid(_) => {}
+        Status::Unchecked(file) => text.push_str(&format!(
+            "{} was not verified: name the signer's key with --public-key\n",
+            escape::short(&file.display().to_string(), 200)
+        )),
+        Status::Valid {
+            fingerprint,
+            signed_at,
+        } => text.push_str(&format!(
+            "signature valid  key {fingerprint}, signed at {}\n",
+            escape::short(signed_at, 100)
+        )),
+    }
     text
+}
+
+fn status(signature: &Status) -> Json {
+    let mut members = vec![("status", Json::string(signature.word()))];
+    match signature {
+        Status::Absent | Status::Unchecked(_) => {}
+        Status::Invalid(problem) => members.push(("message", Json::string(problem.as_str()))),
+        Status::Valid {
+            fingerprint,
+            signed_at,
+        } => {
+            members.push(("publicKeyFingerprint", Json::string(fingerprint.as_str())));
+            members.push(("signedAt", Json::string(signed_at.as_str())));
+        }
+    }
+    Json::object(members)
 }

@@ -54,7 +54,7 @@ pub(crate) fn whole_tool(tool: &Component) -> Result<Digest, Refusal> {
     match jcs::to_string(&tool.definition) {
         Ok(text) => Ok(Digest::of(text)),
         Err(error) => Err(Refusal {
-            component: tool.key.clone(),
+            component: tool.key.to_string(),
             reason: error.to_string(),
         }),
     }

@@ -12,7 +12,7 @@ use crate::canonical::{Json, pointer};
 use crate::drift::{Change, component, server_not_pinned};
 use crate::fingerprint::{Digest, Refusal};
 use crate::rules::RuleId;
-use crate::surface::{Kind, Surface};
+use crate::surface::{ComponentKey, Kind, Surface};
 
 /// A change, and where in the file of pins it belongs.
 pub type Placed = (Change, String);
@@ -86,7 +86,7 @@ pub fn hangar(
                 of(digest_changed("hangar", &drift.expected, now), key)
             }
             (None, tool) => {
-                let key = format!("tool:{tool}@");
+                let key = ComponentKey::new(Kind::Tool, tool, "");
                 of(removed(&key, &drift.expected), &key)
             }
         };
@@ -196,7 +196,7 @@ fn count(tools: usize) -> Json {
     Json::integer(i64::try_from(tools).unwrap_or(i64::MAX))
 }
 
-fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
+pub(super) fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
     let message = format!(
         "its {profile} digest is another one. The file stores no definition, so what changed cannot be told from it"
     );
@@ -207,17 +207,28 @@ fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
 fn added(surface: &Surface, key: &str) -> Change {
     match surface.component(key) {
         Some(tool) => component::added(tool),
-        None => Change::new(RuleId::ToolAdded, "", "a new tool".to_owned()),
+        None => added_unseen(),
     }
 }
 
-fn removed(key: &str, before: &str) -> Change {
-    let noun = Kind::of_key(key).unwrap_or(Kind::Tool).noun();
+/// A new tool of which only the digest is known.
+pub(super) fn added_unseen() -> Change {
+    Change::new(RuleId::ToolAdded, "", "a new tool".to_owned())
+}
+
+pub(super) fn removed(key: &str, before: &str) -> Change {
+    let noun = key_of(key).kind().noun();
     let old = Json::string(before);
     Change::new(RuleId::ToolRemoved, "", format!("the {noun} is gone")).values(Some(&old), None)
 }
 
-fn of(mut change: Change, key: &str) -> Change {
-    change.component = Some(key.to_owned());
+pub(super) fn of(mut change: Change, key: &str) -> Change {
+    change.component = Some(key_of(key));
     change
+}
+
+/// A key as a file of pins has it; the name of a tool where it has no more.
+fn key_of(key: &str) -> ComponentKey {
+    key.parse()
+        .unwrap_or_else(|_| ComponentKey::new(Kind::Tool, key, ""))
 }

@@ -14,6 +14,7 @@ use super::hangar::{self, Pins};
 use super::kiwi::disk;
 use super::lock_v1::{self, LockV1};
 use super::toolpin::lock::{Integrity, LockError, Plan, ToolPinLock};
+use super::toolpin::signature::{self, Covered, Envelope, PrivateKey, Schema, SignatureError};
 use super::toolpin::targets::{self, Probe, Subject};
 use super::toolpin::write::{Server, WriteError, iso_time, relock};
 use crate::canonical::{Document, Json, Object, Text, parse, parse_document, to_pretty};
@@ -245,6 +246,8 @@ pub struct Update {
 /// What a lock says of itself, and what it should say.
 #[derive(Debug)]
 pub struct Verification {
+    /// Which form a signature of it has.
+    pub schema: Schema,
     /// The digest of the whole lock.
     pub digest: String,
     /// Each entry.
@@ -283,19 +286,25 @@ impl Lock {
     /// Reads a file; none if it is not there, or not another tool's. Whatever does not look like one is left to the reader of
     /// our own baselines, which says best what is wrong with it.
     pub fn read(path: &Path) -> Result<Option<Self>, InteropError> {
-        let Ok(bytes) = crate::bounded::read(path) else {
-            return Ok(None);
-        };
+        match crate::bounded::read(path) {
+            Ok(bytes) => Self::parse(path, &bytes),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// [`Lock::read`] for a file that was read already, or comes from elsewhere.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Self>, InteropError> {
         let is_yaml = path
             .extension()
             .is_some_and(|it| it == "yaml" || it == "yml");
         let (value, text) = if is_yaml {
-            let value = disk::read_document(path).map_err(|error| InteropError::Unreadable {
-                problem: error.to_string(),
-            })?;
+            let value =
+                disk::parse_document(path, bytes).map_err(|error| InteropError::Unreadable {
+                    problem: error.to_string(),
+                })?;
             (value, LockText::Yaml)
         } else {
-            match parse_document(&bytes) {
+            match parse_document(bytes) {
                 // Ours, and possibly large.
                 Ok(document) if document.value.get("manifestVersion").is_some() => return Ok(None),
                 Ok(document) => (document.value.clone(), LockText::Json(document)),
@@ -327,6 +336,14 @@ impl Lock {
     /// What such a file records, and what is lost with that.
     pub fn records(&self) -> String {
         self.contents.records()
+    }
+
+    /// The servers that it has entries about.
+    pub fn servers(&self) -> Vec<String> {
+        let known = self.contents.known().into_iter();
+        let mut servers: Vec<String> = known.map(|(_, name)| name).collect();
+        servers.dedup();
+        servers
     }
 
     /// What is in it.
@@ -404,6 +421,11 @@ impl Lock {
             });
         }
         Ok(named)
+    }
+
+    /// Whether mcp-keel can sign it.
+    pub fn can_be_signed(&self) -> bool {
+        matches!(self.contents, Contents::ToolPin(_))
     }
 
     /// The only entry of the file, where nothing says which one is meant.
@@ -646,6 +668,49 @@ impl Verification {
         }
     }
 
+    /// The lock's signature in a file, which need not be there, with a public key and the policy file that was signed with
+    /// it.
+    pub fn signature(
+        &self,
+        file: &Path,
+        key: Option<&Path>,
+        policy: Option<&Path>,
+    ) -> Result<signature::Status, SignatureError> {
+        signature::status(file, || self.covered(policy), key)
+    }
+
+    /// The text of a signature file for the lock, made at a time since 1970; none if the one that is there is this key's and
+    /// still covers the lock and the policy.
+    pub fn sign(
+        &self,
+        file: &Path,
+        key: &PrivateKey,
+        policy: Option<&Path>,
+        now: Duration,
+    ) -> Result<Option<String>, SignatureError> {
+        // Nothing is signed that would not be trusted.
+        for entry in &self.entries {
+            if let Some(problem) = entry.integrity.problem() {
+                return Err(LockError(format!("{}: {problem}", entry.key)).into());
+            }
+        }
+        let covered = self.covered(policy)?;
+        if let Ok(before) = Envelope::read(file, self.schema)
+            && before.problem(&covered, &key.public())?.is_none()
+        {
+            return Ok(None);
+        }
+        Ok(Some(Envelope::sign(&covered, key, now)?.to_text()))
+    }
+
+    fn covered(&self, policy: Option<&Path>) -> Result<Covered, SignatureError> {
+        Ok(Covered {
+            schema: self.schema,
+            lock: self.digest.clone(),
+            policy: signature::policy_digest(policy)?,
+        })
+    }
+
     fn of_toolpin(lock: &ToolPinLock) -> Result<Self, LockError> {
         let mut entries = Vec::new();
         for (key, plan) in &lock.entries {
@@ -656,6 +721,7 @@ impl Verification {
             });
         }
         Ok(Self {
+            schema: Schema::ToolPin,
             digest: lock.digest()?,
             entries,
             violations: Vec::new(),
@@ -682,6 +748,7 @@ impl Verification {
         // These two are in the list of entries already.
         let listed = ["integrity-mismatch", "missing-field:integrity"];
         Ok(Self {
+            schema: Schema::Draft,
             digest: lock.digest()?,
             entries,
             violations: violations

@@ -19,6 +19,7 @@ pub mod jp;
 pub mod kiwi;
 mod lock;
 pub mod lock_v1;
+pub mod revisions;
 pub mod toolpin;
 
 pub use digest::{DigestScheme, Profile};

@@ -5,7 +5,7 @@
 //! request, so that a harmless-looking `format` can take a whole server away from a client.
 //!
 //! The promise: what a provider takes is one [table], never a condition in the walker; `docs/providers.md` prints that
-//! table with its sources. Rewritings that the providers' own SDKs do, and that let no call through that the tool
+//! table, and `sources.md` beside this file says where each row comes from. Rewritings that the providers' own SDKs do, and that let no call through that the tool
 //! would refuse (closing an object, requiring a parameter and letting it be null), do not count against a tool;
 //! dropping a constraint does. Pure and linear: each subschema is looked at once, references are followed within the
 //! document only, and nothing is ever fetched.

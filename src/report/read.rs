@@ -16,7 +16,7 @@ use crate::drift::text_diff::Run;
 use crate::judgement::Proof;
 use crate::policy::{Judged, VersionCheck};
 use crate::rules::RuleId;
-use crate::surface::Note;
+use crate::surface::{ComponentKey, Note};
 
 /// A report that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -120,6 +120,11 @@ fn rule(json: &Json) -> Read<RuleId> {
         .map_err(|_| shape(format!("this mcp-keel does not know the rule `{id}`")))
 }
 
+fn component(key: &str) -> Read<ComponentKey> {
+    key.parse()
+        .map_err(|_| shape(format!("`{key}` is not the key of a component")))
+}
+
 fn server(json: &Json) -> Read<ServerReport> {
     let version = member(json, "version")?;
     let (baseline, current) = (
@@ -167,10 +172,13 @@ fn change(json: &Json) -> Read<Located> {
             value => Ok(Some(value.clone())),
         }
     };
-    let component = string(json, "component")?;
+    let component = match string(json, "component")?.as_str() {
+        "server" => None,
+        key => Some(component(key)?),
+    };
     let change = Change {
         rule: rule(json)?,
-        component: Some(component).filter(|it| it != "server"),
+        component,
         pointer: string(json, "pointer")?,
         level: word(json, "level")?,
         exposure: word(json, "exposure")?,
@@ -236,7 +244,9 @@ fn finding(json: &Json) -> Read<Finding> {
     Ok(Finding {
         note: Note {
             rule: rule(json)?,
-            component: optional(json, "component")?,
+            component: optional(json, "component")?
+                .map(|key| component(&key))
+                .transpose()?,
             message: string(json, "message")?,
         },
         action: word(json, "action")?,

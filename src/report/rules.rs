@@ -1,4 +1,4 @@
-//! The rule catalogue as people and programs read it.
+//! The rules as people and programs read it.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use owo_colors::OwoColorize as _;
 
 use super::Style;
 use crate::canonical::{Json, parse_str, to_pretty};
-use crate::rules::{Example, Rule, RuleId, Subject, all};
+use crate::rules::{DefaultAction, Example, Rule, RuleId, Subject, all};
 
 /// Where a rule is explained on the web.
 pub fn address(rule: RuleId) -> String {
@@ -24,8 +24,8 @@ pub fn table(style: Style) -> String {
         };
         let _ = writeln!(out, "{:<widest$}  {judgement}  {}", rule.id, rule.summary);
     }
-    let hint = "\nThe columns are the usual level (what it does to callers) and exposure (what it does to those who \
-                approved the server). `mcp-keel explain RULE` tells more.";
+    let hint = "\nThe columns are the usual level (what it does to callers) and exposure (what it means to the people who \
+                approved the server). `mcp-keel explain RULE` has the details.";
     out + &textwrap::fill(hint, style.width) + "\n"
 }
 
@@ -72,8 +72,8 @@ pub fn page(rule: &Rule, style: Style) -> String {
 /// Every rule in one Markdown document: `docs/rules.md`.
 pub fn markdown() -> String {
     let mut out = String::from(
-        "# Rules\n\nEvery difference that mcp-keel reports has a rule. This page is made by `mcp-keel rules --format \
-         markdown` from the table that the program itself uses.\n\n| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n",
+        "# Rules\n\nEvery difference has a rule. `mcp-keel rules --format markdown` prints this page; [policy.md](policy.md) explains \
+         levels, exposure and findings.\n\n| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n",
     );
     for rule in all() {
         let (level, exposure) = match rule.subject {
@@ -102,6 +102,46 @@ pub fn markdown() -> String {
             }
             Example::Elsewhere(text) => writeln!(out, "Example: {text}."),
         };
+    }
+    out
+}
+
+/// What happens because of each rule that `[policy.rules]` does not name: a table of `docs/policy.md`.
+pub fn default_actions() -> String {
+    let mut out = String::from("| rule | without an entry in `[policy.rules]` |\n| --- | --- |\n");
+    for (action, words) in [
+        (
+            DefaultAction::Unknown,
+            "as `unknown`; without `unknown`, as `enforcement`",
+        ),
+        (DefaultAction::Enforcement, "as `enforcement`"),
+        (
+            DefaultAction::RequiredBump,
+            "as `enforcement` with `require-version-bump`, else `audit`",
+        ),
+        (
+            DefaultAction::Undetermined,
+            "the server is `undetermined`, whatever the enforcement",
+        ),
+        (
+            DefaultAction::Warn,
+            "`warn`; `audit` under `enforcement = \"audit\"`",
+        ),
+        (DefaultAction::Audit, "`audit`"),
+    ] {
+        let rules = match action {
+            DefaultAction::Enforcement => "every other change".to_owned(),
+            DefaultAction::Audit => "every other finding".to_owned(),
+            DefaultAction::Unknown
+            | DefaultAction::RequiredBump
+            | DefaultAction::Undetermined
+            | DefaultAction::Warn => {
+                let rules = RuleId::all().filter(|rule| rule.default_action() == action);
+                let named: Vec<String> = rules.map(|rule| format!("`{rule}`")).collect();
+                named.join(", ")
+            }
+        };
+        let _ = writeln!(out, "| {rules} | {words} |");
     }
     out
 }
@@ -142,8 +182,15 @@ fn judgement(rule: &Rule) -> String {
             rule.level, rule.exposure
         ),
         Subject::Finding => {
-            "A finding: reported beside the drift, and failing only if the policy says so."
-                .to_owned()
+            let by_default = match rule.id.default_action() {
+                DefaultAction::Undetermined => "by default the server is undetermined (exit 3)",
+                DefaultAction::Warn => "by default a warning",
+                DefaultAction::RequiredBump => "fails only with `require-version-bump`",
+                DefaultAction::Audit | DefaultAction::Enforcement | DefaultAction::Unknown => {
+                    "fails nothing unless `[policy.rules]` says so"
+                }
+            };
+            format!("A finding, reported beside the drift: {by_default}.")
         }
     }
 }

@@ -4,31 +4,29 @@ macro_rules! containment_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*
 
     "secret-in-surface" SecretInSurface [Warns] Finding Cosmetic None,
-        "what the server says holds a secret",
-        "The text held the value of a secret variable, or something of the shape of a well-known kind of token. Whatever a \
-         server lists goes to every client and into every model's context, so the secret has left the building. mcp-keel \
-         puts `[redacted: NAME]` in its place before anything is compared, written or shown; a token that is known by its \
-         shape keeps a few digits of its digest, so that another one is another text.",
-        "Revoke the secret, and take it out of what the server says.",
+        "the server's answers contain a secret",
+        "The text contained the value of a secret variable, or something that looks like a token. What a server \
+         lists goes to every client and model. mcp-keel replaces it with `[redacted: NAME]` before anything is \
+         compared, written or shown; a token keeps a piece of its digest, so another token is drift.",
+        "Revoke the secret, and remove it from what the server says.",
         "a tool whose description holds the value of the API_KEY that the server was given";
     "sandbox-network-denied" SandboxNetworkDenied [Warns] Finding Cosmetic None,
-        "the sandbox refused the server a network connection",
-        "With `--sandbox strict` no socket can be made. A server that lists its tools does not need one; a server that asks \
-         for one anyway talks to somebody while it boots. What it lists without an answer may differ from what it lists \
-         with one.",
-        "Find out whom it talks to. If its list depends on it, check it with `--sandbox fs`.",
+        "the sandbox denied the server network access",
+        "A server does not need the network to list its tools, and one that uses it anyway talks to someone while it \
+         starts. What it lists without an answer may differ.",
+        "Find out whom it talks to. If its list depends on it, use `--sandbox fs`.",
         "mcp-keel check --sandbox strict on a server that reports its start to an analytics service";
     "sandbox-file-denied" SandboxFileDenied [Warns] Finding Cosmetic None,
-        "the sandbox refused the server a file",
-        "With `--sandbox strict` the server tried to write outside of the working copy and the temporary folders, or to \
-         read what the sandbox hides, such as credentials in the home folder. docs/sandbox.md says what is allowed.",
-        "Find out what it wants there. A tool that only reads its own configuration can be given it in the working copy.",
+        "the sandbox denied the server access to a file",
+        "With `--sandbox strict` the server tried to write outside the working copy and temporary folders, or to \
+         read what the sandbox hides, such as credentials.",
+        "Find out what it wants there. Configuration that it needs can be put into the working copy.",
         "mcp-keel check --sandbox strict on a server that writes to ~/.bashrc";
     "sandbox-unavailable" SandboxUnavailable [Warns] Finding Cosmetic None,
-        "the sandbox is not whole on this machine",
-        "The kernel has no Landlock or no seccomp, or an old one, or it is not Linux. The server was started all the same, \
-         with as many of the limits as could be had; `--sandbox-required` refuses to start it then.",
-        "Run the check on a newer kernel, or accept that the server may touch what its user may.",
+        "the sandbox is not fully supported on this machine",
+        "Landlock or seccomp is missing or old, or this is not Linux. The server was started with as many limits as \
+         possible.",
+        "Use a newer kernel, or accept the difference. `--sandbox-required` fails instead.",
         "mcp-keel check --sandbox fs on macOS";
 
     } $families $($after)* } };

@@ -4,26 +4,30 @@
 //! The base's baseline comes from git where the clone has the commit, else from GitHub. Where neither can give it, the
 //! question is undetermined, never answered with "nothing changed".
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::Stdio;
 
 use base64::Engine as _;
 
-use super::judge_server::{self, Compared};
-use super::plan::{Plan, today};
+use super::Error;
+use super::baseline::{Baseline, Baselines, LockBaseline};
+use super::judge_server::{self, AgainstLock, Compared};
+use super::plan::{Plan, Target, today};
 use crate::baseline::Manifest;
+use crate::drift::Change;
 use crate::github::Api;
 use crate::github::api::encoded;
+use crate::interop::{Asked, revisions};
 use crate::policy::{Action, Policy};
-use crate::report::{Comparison, Failure, Report, ServerReport, escape};
+use crate::report::{Comparison, Failure, Report, ServerReport, Status, escape};
 
-/// A baseline on the base branch.
+/// The baseline on the base branch.
 enum Base {
-    Manifest(Box<Manifest>),
+    Baseline(Box<Baseline>),
     /// There is none, or it does not hold: whatever is pinned now is new.
     Nothing(Option<String>),
-    /// Nobody could tell.
+    /// It could not be read.
     Unknown(String),
 }
 
@@ -44,35 +48,57 @@ pub(crate) struct BaseBranch<'a> {
 /// Compares every baseline of the plan with its state on the base branch.
 pub(crate) async fn approval(
     plan: &Plan,
-    manifests: &BTreeMap<PathBuf, Manifest>,
+    baselines: &Baselines,
     policy: &Policy,
     base: &BaseBranch<'_>,
 ) -> Approval {
     let mut servers = Vec::new();
     let mut notes = Vec::new();
-    for (path, head) in manifests {
-        let of_plan: BTreeSet<&str> = plan
+    for (path, head) in baselines {
+        let targets: Vec<&Target> = plan
             .targets
             .iter()
             .filter(|target| plan.baseline_of(target) == *path)
-            .map(|target| target.name.as_str())
             .collect();
-        match base.read(path).await {
+        let base = match base.read(path).await {
             Base::Unknown(problem) => {
-                servers.extend(of_plan.iter().map(|name| unknown(name, &problem)));
+                servers.extend(targets.iter().map(|it| unknown(&it.name, &problem)));
+                continue;
             }
             Base::Nothing(note) => {
                 notes.extend(note);
-                servers.extend(compare(&of_plan, None, head, policy));
+                None
             }
-            Base::Manifest(manifest) => {
-                let mut names = of_plan;
-                if plan.complete {
-                    // A server that the pull request takes out of the baseline is nobody's target any more.
-                    names.extend(manifest.servers().keys().map(String::as_str));
-                    names.extend(head.servers().keys().map(String::as_str));
+            Base::Baseline(base) => Some(base),
+        };
+        let base = base.as_deref().filter(|base| {
+            let comparable = is_comparable(base, head);
+            if !comparable {
+                notes.push(format!(
+                    "{} is {} on the base branch and {} here. The two cannot be compared, so everything counts as new.",
+                    path.display(),
+                    kind(base),
+                    kind(head)
+                ));
+            }
+            comparable
+        });
+        let named = named_by(plan, &targets, base, head);
+        let asked = asked(&targets, &named);
+        match head {
+            Baseline::Own(head) => {
+                let base = base.and_then(Baseline::own);
+                let names = asked.iter().map(|it| it.name);
+                servers.extend(compare(names, base, head, policy));
+            }
+            Baseline::Lock(head) => {
+                let base = match base {
+                    Some(Baseline::Lock(base)) => Some(base),
+                    _ => None,
+                };
+                for asked in asked {
+                    servers.extend(compare_locks(asked, base, head, policy, &mut notes));
                 }
-                servers.extend(compare(&names, Some(&manifest), head, policy));
             }
         }
     }
@@ -83,21 +109,61 @@ pub(crate) async fn approval(
     }
 }
 
-fn compare(
-    names: &BTreeSet<&str>,
+/// The servers that the files name, if the plan is about all servers. One that the pull request takes out of the baseline
+/// is in no plan any more.
+fn named_by(
+    plan: &Plan,
+    targets: &[&Target],
+    base: Option<&Baseline>,
+    head: &Baseline,
+) -> Vec<String> {
+    // A lock about one server is about the one without a name: it is not asked about twice.
+    let is_unnamed = targets.iter().any(|it| it.is_unnamed());
+    if !plan.complete || (is_unnamed && head.own().is_none()) {
+        return Vec::new();
+    }
+    let baselines = base.into_iter().chain([head]);
+    baselines.flat_map(Baseline::servers).collect()
+}
+
+/// The servers that are compared, each once.
+fn asked<'a>(targets: &[&'a Target], named: &'a [String]) -> Vec<Asked<'a>> {
+    let named = named.iter().map(|name| Asked {
+        name,
+        is_unnamed: false,
+    });
+    let targets = targets.iter().map(|it| it.asked());
+    let asked: BTreeMap<&str, Asked<'_>> = named.chain(targets).map(|it| (it.name, it)).collect();
+    asked.into_values().collect()
+}
+
+/// Whether two baselines are files of the same kind.
+fn is_comparable(base: &Baseline, head: &Baseline) -> bool {
+    kind(base) == kind(head)
+}
+
+fn kind(baseline: &Baseline) -> &'static str {
+    match baseline {
+        Baseline::Own(_) => "a baseline of mcp-keel's own",
+        Baseline::Lock(it) => it.lock.format(),
+    }
+}
+
+fn compare<'a>(
+    names: impl Iterator<Item = &'a str>,
     base: Option<&Manifest>,
     head: &Manifest,
     policy: &Policy,
 ) -> Vec<ServerReport> {
-    let one = |name: &&str| {
-        let pinned = |manifest: &'_ Manifest| manifest.servers().get(*name).cloned();
+    let one = |name: &str| {
+        let pinned = |manifest: &'_ Manifest| manifest.servers().get(name).cloned();
         let (old, new) = (base.and_then(pinned), pinned(head));
         (old.is_some() || new.is_some()).then(|| {
             let compared = Compared {
                 name,
                 old: old.as_ref().map(|it| (&it.surface, &it.release)),
                 new: new.as_ref().map(|it| (&it.surface, &it.release)),
-                // Annotations stand on lines of the head, so the places are those of the new file.
+                // Annotations belong to lines of the head, so the places are those of the new file.
                 manifest: Some(head),
                 accept_with: "",
                 notes: &[],
@@ -105,7 +171,51 @@ fn compare(
             compared.judge_server(policy, today())
         })
     };
-    names.iter().filter_map(one).collect()
+    names.filter_map(one).collect()
+}
+
+/// What two revisions of a lock pin for a server; none if neither knows it.
+fn compare_locks(
+    asked: Asked<'_>,
+    base: Option<&LockBaseline>,
+    head: &LockBaseline,
+    policy: &Policy,
+    notes: &mut Vec<String>,
+) -> Option<ServerReport> {
+    let entries = |it: &LockBaseline| it.lock.entries(asked).ok();
+    let old = base.and_then(|base| Some((base, entries(base)?)));
+    let report = |status, changes| {
+        let against = AgainstLock {
+            name: asked.name,
+            changes,
+            places: Some(head),
+            surface: None,
+            notes: Vec::new(),
+            accept_with: "",
+        };
+        let report = against.judge_server(policy, today());
+        ServerReport {
+            status: Option::unwrap_or(status, report.status),
+            ..report
+        }
+    };
+    let placed = |change: Change| vec![(change, String::new())];
+    match (old, entries(head)) {
+        (None, None) => None,
+        (None, Some(_)) => Some(report(Some(Status::New), placed(revisions::not_pinned()))),
+        (Some(_), None) => Some(report(None, placed(revisions::gone()))),
+        (Some((base, old)), Some(new)) => {
+            match revisions::compare((&base.lock, &old), (&head.lock, &new)) {
+                Ok(revised) => {
+                    let revised = revised.unwrap_or_default();
+                    let path = head.path.display();
+                    notes.extend(revised.notes.iter().map(|it| format!("{path}: {it}")));
+                    Some(report(None, revised.changes))
+                }
+                Err(error) => Some(unknown(asked.name, &error.to_string())),
+            }
+        }
+    }
 }
 
 fn unknown(name: &str, problem: &str) -> ServerReport {
@@ -142,12 +252,12 @@ impl BaseBranch<'_> {
             Ok(None) => return Base::Nothing(None),
             Err(problem) => return Base::Unknown(problem),
         };
-        match Manifest::parse(path, text) {
-            Ok(manifest) => Base::Manifest(Box::new(manifest)),
+        match Baseline::parse(path, text).map_err(Error::from) {
+            Ok(baseline) => Base::Baseline(Box::new(baseline)),
             // A pull request that mends it must not be held up by what it mends.
             Err(error) => Base::Nothing(Some(format!(
                 "The base branch's baseline does not hold ({}), so that everything counts as new.",
-                escape::short(&error.to_string(), 300)
+                escape::short(error.message(), 300)
             ))),
         }
     }

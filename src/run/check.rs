@@ -1,30 +1,27 @@
 //! Checking servers: boot, capture, compare, judge, assemble.
 
-use crate::rules::RuleId;
-use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::judge_server::{self, Compared, finding};
+use super::baseline::{self, Baseline, Baselines, LockBaseline};
+use super::judge_server::{self, AgainstLock, Compared, finding};
 use super::observer::Observer;
 use super::plan::{Plan, Target, resolve, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
-use super::{Error, check_lock, fleet, shards};
-use crate::baseline::{BaselineError, Manifest, Pinned, store};
+use super::{Error, fleet, shards};
+use crate::baseline::Manifest;
 use crate::fingerprint::Digest;
+use crate::interop::Origin;
 use crate::policy::Policy;
 use crate::release::Release;
 use crate::report::{
     Comparison, Report, RunFinding, ServerReport, Shard, Status, resolve_findings,
     unconditional_findings,
 };
-use crate::surface::Note;
-
-/// The baselines of a plan, by file.
-pub(crate) type Manifests = BTreeMap<PathBuf, Manifest>;
+use crate::rules::RuleId;
+use crate::surface::{Note, Surface};
 
 /// What to check, and how.
 pub(crate) struct CheckRequest {
@@ -42,21 +39,8 @@ pub(crate) async fn check(
 ) -> Result<Examined, Error> {
     let plan = resolve(&request.server, Some(&request.policy), &*observer)?;
     let plan = verified(shards::cut(plan, &request.shard)?)?;
-    if let Some(files) = check_lock::files(&plan)? {
-        if plan.part.is_some() {
-            return Err(Error::usage(
-                "--shard needs a baseline of mcp-keel's own",
-                "`mcp-keel import` makes one of another tool's file",
-            ));
-        }
-        let report = check_lock::examine(plan, files, request.jobs, observer).await?;
-        return Ok(Examined {
-            report,
-            took: Vec::new(),
-        });
-    }
-    let manifests = Arc::new(manifests(&plan)?);
-    examine(&Arc::new(plan), &manifests, request.jobs, observer).await
+    let baselines = Arc::new(baseline::of_plan(&plan)?);
+    examine(&Arc::new(plan), &baselines, request.jobs, observer).await
 }
 
 /// What became of a run.
@@ -69,7 +53,7 @@ pub(crate) struct Examined {
 /// Every server, captured and compared with its baseline.
 pub(crate) async fn examine(
     plan: &Arc<Plan>,
-    manifests: &Arc<Manifests>,
+    baselines: &Arc<Baselines>,
     jobs: usize,
     observer: Arc<dyn Observer>,
 ) -> Result<Examined, Error> {
@@ -77,27 +61,35 @@ pub(crate) async fn examine(
     let releases = plan
         .targets
         .iter()
-        .map(|target| target.release(pinned(plan, manifests, target).map(|it| &it.release)))
+        .map(|target| match &baselines[&plan.baseline_of(target)] {
+            Baseline::Own(manifest) => {
+                let pinned = manifest.servers().get(&target.name);
+                target.release(pinned.map(|it| &it.release))
+            }
+            // It keeps no version to compare with.
+            Baseline::Lock(_) => Ok(None),
+        })
         .collect::<Result<Vec<_>, _>>()?;
     observer.begin(plan.targets.len());
     let examined = {
-        let (plan, manifests) = (Arc::clone(plan), Arc::clone(manifests));
+        let (plan, baselines) = (Arc::clone(plan), Arc::clone(baselines));
         fleet::each(plan.targets.len(), jobs, move |index, job| {
             let (target, release) = (&plan.targets[index], releases[index].clone());
-            let manifest = &manifests[&plan.baseline_of(target)];
+            let baseline = &baselines[&plan.baseline_of(target)];
             let begun = Instant::now();
             let report = job.run(check_server(
                 target,
                 release,
-                manifest,
+                baseline,
                 &plan.policy,
                 &*observer,
             ));
             observer.finished();
-            (report, begun.elapsed())
+            report.map(|report| (report, begun.elapsed()))
         })
         .await?
     };
+    let examined = examined.into_iter().collect::<Result<Vec<_>, _>>()?;
     let captured = examined
         .iter()
         .filter(|(server, _)| !matches!(server.status, Status::Undetermined(_)));
@@ -107,14 +99,14 @@ pub(crate) async fn examine(
     let mut servers: Vec<ServerReport> = examined.into_iter().map(|(server, _)| server).collect();
     judge_server::locate(&mut servers);
     Ok(Examined {
-        report: assembled(plan, manifests, servers),
+        report: assembled(plan, baselines, servers),
         took,
     })
 }
 
 /// The report of the run, or of the part of it that this is.
-fn assembled(plan: &Plan, manifests: &Manifests, servers: Vec<ServerReport>) -> Report {
-    let of_the_run = findings(plan, manifests);
+fn assembled(plan: &Plan, baselines: &Baselines, servers: Vec<ServerReport>) -> Report {
+    let of_the_run = findings(plan, baselines);
     let mut of_these = plan.differing_profiles();
     // An order that does not depend on who checked what.
     of_these.sort();
@@ -132,77 +124,106 @@ fn assembled(plan: &Plan, manifests: &Manifests, servers: Vec<ServerReport>) -> 
         index: part.index,
         of: part.of,
         servers: plan.order.clone(),
-        terms: terms(plan, manifests),
+        terms: terms(plan, baselines),
         findings: of_the_run,
     });
     report
 }
 
 /// What tells a part of this run from one that was judged by something else.
-fn terms(plan: &Plan, manifests: &Manifests) -> String {
-    let baselines: Vec<&str> = manifests.values().map(Manifest::integrity).collect();
+fn terms(plan: &Plan, baselines: &Baselines) -> String {
+    let baselines: Vec<String> = baselines.values().map(Baseline::identity).collect();
     let version = env!("CARGO_PKG_VERSION");
     // Whatever a policy has or will have; among parts of one version it reads the same.
     let policy = &plan.policy;
     Digest::of(format!("{version}\n{baselines:?}\n{policy:?}")).tagged()
 }
 
-/// Every baseline is read, and must hold, before any server is started.
-pub(crate) fn manifests(plan: &Plan) -> Result<Manifests, Error> {
-    let mut manifests = BTreeMap::new();
-    for target in plan.everybody() {
-        let path = plan.baseline_of(target);
-        if manifests.contains_key(&path) {
-            continue;
-        }
-        let manifest = store::read(&path).map_err(|error| match error {
-            BaselineError::Missing { .. } => {
-                let help = format!("{}: {}", error.help(), target.pin_command);
-                Error::usage(error.to_string(), help)
-            }
-            other => other.into(),
-        })?;
-        manifests.insert(path, manifest);
-    }
-    Ok(manifests)
-}
-
-/// What the baseline says of a target.
-fn pinned<'a>(plan: &Plan, manifests: &'a Manifests, target: &Target) -> Option<&'a Pinned> {
-    let manifest = &manifests[&plan.baseline_of(target)];
-    manifest.servers().get(&target.name)
-}
-
 async fn check_server(
     target: &Target,
     release: Option<Release>,
-    manifest: &Manifest,
+    baseline: &Baseline,
     policy: &Policy,
     observer: &dyn Observer,
+) -> Result<ServerReport, Error> {
+    match baseline {
+        Baseline::Own(manifest) => {
+            let compare = |observed: &Observed| {
+                Ok(against_manifest(
+                    target,
+                    release.as_ref(),
+                    manifest,
+                    policy,
+                    observed,
+                ))
+            };
+            let pinned = manifest.servers().get(&target.name);
+            repeat::capture_and_compare(target, pinned, policy, observer, compare).await
+        }
+        Baseline::Lock(it) => {
+            let compare =
+                |observed: &Observed| against_lock(target, it, policy, &observed.captured.surface);
+            // A digest covers a whole definition: there is no comparing the part of it that does not vary.
+            let whole = Policy::default();
+            repeat::capture_and_compare(target, None, &whole, observer, compare).await
+        }
+    }
+}
+
+fn against_manifest(
+    target: &Target,
+    release: Option<&Release>,
+    manifest: &Manifest,
+    policy: &Policy,
+    observed: &Observed,
 ) -> ServerReport {
     let pinned = manifest.servers().get(&target.name);
-    let surface = pinned.map(|pinned| &pinned.surface);
-    let notes = target.notes(pinned);
-    let compare = |observed: &Observed| {
-        let new = &observed.captured.surface;
-        let old = surface.map(|surface| observed.reference(target, surface));
-        let release = release.clone().unwrap_or_else(|| Release::of_server(new));
-        let compared = Compared {
-            name: &target.name,
-            old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
-            new: Some((new, &release)),
-            manifest: Some(manifest),
-            accept_with: &target.pin_command,
-            notes: &notes,
-        };
-        Ok::<_, Infallible>(compared.judge_server(policy, today()))
+    let new = &observed.captured.surface;
+    let old = pinned.map(|pinned| observed.reference(target, &pinned.surface));
+    let of_server = || Release::of_server(new);
+    let release = release.cloned().unwrap_or_else(of_server);
+    let compared = Compared {
+        name: &target.name,
+        old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
+        new: Some((new, &release)),
+        manifest: Some(manifest),
+        accept_with: &target.pin_command,
+        notes: &target.notes(pinned),
     };
-    let Ok(report) = repeat::capture_and_compare(target, pinned, policy, observer, compare).await;
-    report
+    compared.judge_server(policy, today())
+}
+
+fn against_lock(
+    target: &Target,
+    it: &LockBaseline,
+    policy: &Policy,
+    surface: &Surface,
+) -> Result<ServerReport, Error> {
+    let entries = it.lock.entries(target.asked())?;
+    let address = target.endpoint.http().map(|http| http.url.origin());
+    let origin = match (&address, target.endpoint.launch()) {
+        (Some(address), _) => Origin::Remote(address),
+        (None, Some(launch)) => Origin::Command(&launch.command),
+        (None, None) => Origin::Unknown,
+    };
+    let found = it.lock.compare(&entries, surface, origin)?;
+    let mut notes = surface.notes.clone();
+    notes.extend(crate::scan::keel::notes(surface));
+    notes.extend(target.notes(None));
+    notes.extend(found.notes);
+    let against = AgainstLock {
+        name: &target.name,
+        changes: found.changes,
+        places: Some(it),
+        surface: Some(surface),
+        notes,
+        accept_with: &target.pin_command,
+    };
+    Ok(against.judge_server(policy, today()))
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.
-fn findings(plan: &Plan, manifests: &Manifests) -> Vec<RunFinding> {
+fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
     let acceptances = plan.policy.acceptance_notes(today());
     // Whether an acceptance matches nothing is known only when every server is checked.
     let mut notes: Vec<(Note, Option<String>)> = acceptances
@@ -211,12 +232,9 @@ fn findings(plan: &Plan, manifests: &Manifests) -> Vec<RunFinding> {
         .collect();
     if plan.complete {
         let checked: BTreeSet<&str> = plan.everybody().map(|it| it.name.as_str()).collect();
-        for (path, manifest) in manifests {
-            for name in manifest
-                .servers()
-                .keys()
-                .filter(|name| !checked.contains(name.as_str()))
-            {
+        for (path, baseline) in baselines {
+            let held = baseline.servers_to_check().into_iter();
+            for name in held.filter(|name| !checked.contains(name)) {
                 let note = Note {
                     rule: RuleId::ServerNotChecked,
                     component: None,

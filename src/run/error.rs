@@ -2,6 +2,7 @@
 
 use crate::baseline::BaselineError;
 use crate::config::ConfigError;
+use crate::interop::toolpin::signature::SignatureError;
 use crate::interop::{InteropError, NotALock};
 use crate::policy::Verdict;
 use crate::report::escape;
@@ -81,6 +82,11 @@ impl Error {
         }
     }
 
+    /// What is wrong, without what to do about it.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// How the command ends.
     pub fn exit(&self) -> Exit {
         self.exit
@@ -119,6 +125,12 @@ impl From<BaselineError> for Error {
 
 impl From<InteropError> for Error {
     fn from(error: InteropError) -> Self {
+        Self::usage(error.to_string(), error.help())
+    }
+}
+
+impl From<SignatureError> for Error {
+    fn from(error: SignatureError) -> Self {
         Self::usage(error.to_string(), error.help())
     }
 }

@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use super::baseline::LockBaseline;
 use crate::baseline::Manifest;
 use crate::canonical::Json;
 use crate::drift::{self, Change};
+use crate::interop::compare::Placed;
 use crate::judgement::Level;
 use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
 use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
-use crate::surface::{Kind, Note, Surface};
+use crate::surface::{ComponentKey, Kind, Note, Surface};
 
 /// A surface with the version that the policy goes by.
 pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
@@ -104,9 +106,9 @@ impl Compared<'_> {
         };
         let said = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
         let (was, is) = (said(&version.baseline), said(&version.current));
-        let note = |rule, component: Option<&str>, message| Note {
+        let note = |rule, component: Option<&ComponentKey>, message| Note {
             rule,
-            component: component.map(str::to_owned),
+            component: component.cloned(),
             message,
         };
         let mut findings = Vec::new();
@@ -177,6 +179,55 @@ impl Compared<'_> {
     }
 }
 
+/// What pins of another tool say of a server. Such pins keep no versions that could be held against the drift.
+pub(crate) struct AgainstLock<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) changes: Vec<Placed>,
+    /// Where the changes are, if lines are to be reported.
+    pub(crate) places: Option<&'a LockBaseline>,
+    /// The live server; none where two files are compared.
+    pub(crate) surface: Option<&'a Surface>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) accept_with: &'a str,
+}
+
+impl AgainstLock<'_> {
+    pub(crate) fn judge_server(self, policy: &Policy, today: Date) -> ServerReport {
+        let (changes, places): (Vec<_>, Vec<String>) = self.changes.into_iter().unzip();
+        let status = if changes.is_empty() {
+            Status::Clean
+        } else {
+            Status::Drifted
+        };
+        let location = |at: &String| {
+            self.places.map(|it| Place {
+                path: it.path.clone(),
+                line: it.lock.line(at),
+            })
+        };
+        let judged = policy.judge(self.name, changes, today).into_iter();
+        let changes = judged.zip(&places).map(|(judged, at)| Located {
+            judged,
+            location: location(at),
+            source: None,
+        });
+        let notes = self.notes.into_iter();
+        ServerReport {
+            name: self.name.to_owned(),
+            status,
+            changes: changes.collect(),
+            findings: notes.map(|note| finding(policy, note)).collect(),
+            version: check_version(None, self.surface.and_then(Surface::server_version), None),
+            cost: Cost {
+                baseline: 0,
+                current: self.surface.map_or(0, Cost::tokens),
+            },
+            components: self.surface.map_or(0, |it| it.components.len()),
+            accept_with: self.accept_with.to_owned(),
+        }
+    }
+}
+
 /// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place, and a
 /// renamed one is declared by its new name.
 pub(crate) fn locate(servers: &mut [ServerReport]) {
@@ -202,16 +253,16 @@ pub(crate) fn locate(servers: &mut [ServerReport]) {
 /// For each change, the name under which its tool is declared now.
 fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
     let changes = || server.changes.iter().map(|located| &located.judged.change);
-    let renamed: BTreeMap<&str, Option<&str>> = changes()
+    let renamed: BTreeMap<&ComponentKey, Option<&str>> = changes()
         .filter(|change| change.rule == RuleId::ToolRenamed)
         .filter_map(|change| {
             let new = change.new.as_ref().and_then(Json::as_str);
-            Some((change.component.as_deref()?, new))
+            Some((change.component.as_ref()?, new))
         })
         .collect();
     let name = |change: &Change| {
-        let key = change.component.as_deref()?;
-        let (name, _) = key.strip_prefix("tool:")?.rsplit_once('@')?;
+        let key = change.component.as_ref()?;
+        let name = key.tool_name()?;
         match renamed.get(key) {
             _ if change.rule == RuleId::ToolRemoved => None,
             Some(new) => new.map(str::to_owned),
@@ -227,7 +278,7 @@ fn is_drift(change: &Change) -> bool {
 }
 
 /// Tools with a version in their key whose contract changed under it.
-fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
+fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a ComponentKey> {
     let moved: BTreeSet<_> = changes
         .iter()
         .filter(|change| {
@@ -246,12 +297,8 @@ fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
                 && !change.pointer.is_empty()
                 && change.rule != RuleId::ToolRenamed
         })
-        .filter_map(|change| change.component.as_deref())
-        .filter(|key| Kind::of_key(key) == Some(Kind::Tool))
-        .filter(|key| {
-            key.rsplit_once('@')
-                .is_some_and(|(_, version)| !version.is_empty() && !version.starts_with('#'))
-        })
+        .filter_map(|change| change.component.as_ref())
+        .filter(|key| key.kind() == Kind::Tool && key.is_versioned())
         .collect()
 }
 

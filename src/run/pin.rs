@@ -4,14 +4,19 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::judge_server::{Compared, finding};
+use super::baseline::{Baseline, whole_definitions};
+use super::judge_server::{AgainstLock, Compared, finding};
 use super::observer::Observer;
-use super::plan::{Plan, Target, plan, today};
+use super::plan::{Plan, Target, plan, since_1970, today};
 use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
-use super::{Error, fleet, pin_lock};
-use crate::baseline::{Manifest, Pinned, server_entry, store, with_launch};
+use super::sign_lock::{SignRequest, Signer, not_a_lock};
+use super::{Error, fleet, secrets};
+use crate::baseline::{Manifest, server_entry, store, with_launch};
 use crate::canonical::Json;
+use crate::interop::toolpin::FILE_NAME;
+use crate::interop::toolpin::write::Server;
+use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
@@ -24,6 +29,8 @@ pub(crate) struct PinRequest {
     pub(crate) jobs: usize,
     /// Whether to write a ToolPin lock.
     pub(crate) lock: bool,
+    /// How to sign it.
+    pub(crate) sign: SignRequest,
 }
 
 /// What was pinned, and what was not.
@@ -39,29 +46,32 @@ pub(crate) async fn pin(
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
     if request.lock && request.server.baseline.is_none() {
-        request.server.baseline = Some(crate::interop::toolpin::FILE_NAME.into());
+        request.server.baseline = Some(FILE_NAME.into());
     }
     let mut plan = plan(&request.server, None, &*observer)?;
-    if pin_lock::is_foreign(&plan, request.lock)? {
-        return pin_lock::pin_all(plan, request.jobs, observer).await;
-    }
     let mut failed = Vec::new();
-    let manifests = readable(&mut plan, &mut failed);
+    let destinations = destinations(&mut plan, request.lock, &mut failed)?;
+    let signer = signer(&destinations, request.sign)?;
     let paths: Vec<PathBuf> = plan
         .targets
         .iter()
         .map(|target| plan.baseline_of(target))
         .collect();
     observer.begin(plan.targets.len());
-    let manifests = Arc::new(manifests);
-    let before = Arc::clone(&manifests);
+    let destinations = Arc::new(destinations);
+    let before = Arc::clone(&destinations);
     let plan = Arc::new(plan);
     let observed = {
-        let plan = Arc::clone(&plan);
+        let (plan, observer) = (Arc::clone(&plan), Arc::clone(&observer));
         fleet::each(plan.targets.len(), request.jobs, move |index, job| {
             let target = &plan.targets[index];
-            let manifest = manifests[&plan.baseline_of(target)].as_ref();
-            let observed = job.run(pin_server(target, manifest, &plan.policy, &*observer));
+            let destination = &destinations[&plan.baseline_of(target)];
+            let observed = job.run(capture_to_pin(
+                target,
+                destination,
+                &plan.policy,
+                &*observer,
+            ));
             observer.finished();
             observed
         })
@@ -70,19 +80,29 @@ pub(crate) async fn pin(
 
     let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
     let mut servers = Vec::new();
-    for (path, observed) in paths.iter().zip(observed) {
+    let mut written: Vec<PathBuf> = Vec::new();
+    for ((target, path), observed) in plan.targets.iter().zip(&paths).zip(observed) {
         match observed {
-            Ok((report, entry)) => {
+            Ok(Pinnable::Entry(report, entry)) => {
                 let entries = by_file.entry(path).or_default();
-                entries.insert(report.name.clone(), entry);
-                servers.push((path, report));
+                entries.insert(target.name.clone(), entry);
+                servers.push((path, *report));
             }
+            // One after another: each reads what the one before has written.
+            Ok(Pinnable::Surface(surface)) => match write_lock(target, path, &surface) {
+                Ok((report, changed)) => {
+                    servers.push((path, report));
+                    if changed && !written.contains(path) {
+                        written.push(path.clone());
+                    }
+                }
+                Err(error) => failed.push(error),
+            },
             Err(error) => failed.push(error),
         }
     }
-    let mut written = Vec::new();
     for (path, entries) in by_file {
-        match store::set_servers(path, before[path].as_ref(), entries) {
+        match store::set_servers(path, before[path].own(), entries) {
             Ok(true) => written.push(path.to_owned()),
             Ok(false) => {}
             Err(error) => {
@@ -93,6 +113,9 @@ pub(crate) async fn pin(
     }
     // In the order of the plan, not of the names of the files.
     written.sort_by_key(|path| paths.iter().position(|it| it == path));
+    if failed.is_empty() {
+        signer.sign(&written, &*observer)?;
+    }
     let servers = servers.into_iter().map(|(_, report)| report).collect();
     let findings = plan.differing_profiles().into_iter();
     let findings = findings.map(|note| finding(&accepting(), note)).collect();
@@ -102,40 +125,107 @@ pub(crate) async fn pin(
     })
 }
 
-/// The baselines as they are now. The servers of one that does not hold are taken out of the plan.
-fn readable(plan: &mut Plan, failed: &mut Vec<Error>) -> BTreeMap<PathBuf, Option<Manifest>> {
-    let mut manifests = BTreeMap::new();
+/// The file that a server is pinned in, as it is before.
+enum Destination {
+    /// One of our own, or none yet.
+    Own(Option<Manifest>),
+    /// Another tool's, which is read again when it is written.
+    Lock,
+}
+
+impl Destination {
+    fn own(&self) -> Option<&Manifest> {
+        match self {
+            Self::Own(manifest) => manifest.as_ref(),
+            Self::Lock => None,
+        }
+    }
+}
+
+/// A server that was captured, as its destination wants it. Nothing else is kept of it.
+enum Pinnable {
+    /// For a baseline of our own.
+    Entry(Box<ServerReport>, Json),
+    /// For another tool's lock.
+    Surface(Box<Surface>),
+}
+
+/// The files that a plan pins into: our own, or another tool's if one is there already or asked for. The servers of one
+/// that does not hold are taken out of the plan.
+fn destinations(
+    plan: &mut Plan,
+    lock: bool,
+    failed: &mut Vec<Error>,
+) -> Result<BTreeMap<PathBuf, Destination>, Error> {
     let mut names: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
     for target in &plan.targets {
         let of_file = names.entry(plan.baseline_of(target)).or_default();
         of_file.push(&target.name);
     }
+    let mut destinations = BTreeMap::new();
     let mut broken = Vec::new();
     for (path, names) in names {
-        match store::read_for_update(&path, &names) {
-            Ok(manifest) => {
-                manifests.insert(path, manifest);
+        let destination = match Baseline::for_update(&path, &names) {
+            Ok(Some(Baseline::Lock(_))) => Destination::Lock,
+            Ok(None) if lock || path.file_name().is_some_and(|it| it == FILE_NAME) => {
+                Destination::Lock
             }
+            Ok(_) if lock => {
+                return Err(Error::usage(
+                    format!("{} is not a ToolPin lock", path.display()),
+                    format!("name one: --baseline {FILE_NAME}"),
+                ));
+            }
+            Ok(Some(Baseline::Own(manifest))) => Destination::Own(Some(manifest)),
+            Ok(None) => Destination::Own(None),
             Err(error) => {
-                failed.push(error.into());
+                failed.push(error);
                 broken.push(path);
+                continue;
             }
-        }
+        };
+        destinations.insert(path, destination);
     }
     let pattern = plan.pattern.clone();
     plan.targets
         .retain(|target| !broken.contains(&store::path_for(&pattern, &target.name)));
-    manifests
+    for target in &plan.targets {
+        let path = plan.baseline_of(target);
+        if matches!(destinations[&path], Destination::Lock) {
+            whole_definitions(target, &path)?;
+        }
+    }
+    Ok(destinations)
 }
 
-/// A server's report and its new entry. Nothing else is kept of it.
-async fn pin_server(
+/// The signer of the locks among the files. A key for anything else is a mistake.
+fn signer(
+    destinations: &BTreeMap<PathBuf, Destination>,
+    request: SignRequest,
+) -> Result<Signer, Error> {
+    let is_lock = |it: &Destination| matches!(it, Destination::Lock);
+    if request.key.is_some() && !destinations.values().all(is_lock) {
+        return Err(not_a_lock("this baseline is our own"));
+    }
+    let locks = destinations.iter().filter(|(_, it)| is_lock(it));
+    Signer::new(locks.map(|(path, _)| path.clone()).collect(), request)
+}
+
+async fn capture_to_pin(
     target: &Target,
-    manifest: Option<&Manifest>,
+    destination: &Destination,
     policy: &Policy,
     observer: &dyn Observer,
-) -> Result<(ServerReport, Json), Error> {
-    let pinned = manifest.and_then(|manifest| manifest.servers().get(&target.name));
+) -> Result<Pinnable, Error> {
+    let Destination::Own(manifest) = destination else {
+        // A digest covers a whole definition, whatever the policy tolerates.
+        let whole = Policy::default();
+        let observed = repeat::require(target, None, &whole, Purpose::Pin, observer).await?;
+        return Ok(Pinnable::Surface(Box::new(observed.captured.surface)));
+    };
+    let pinned = manifest
+        .as_ref()
+        .and_then(|manifest| manifest.servers().get(&target.name));
     // The version may come from another source now; pinning is when that is recorded.
     let release = target.release(None)?;
     let before = pinned.map(|pinned| &pinned.surface);
@@ -143,28 +233,74 @@ async fn pin_server(
     let surface = &observed.captured.surface;
     let release = release.unwrap_or_else(|| Release::of_server(surface));
     let entry = with_launch(server_entry(surface, &release), &target.launched);
-    Ok((report(target, pinned, surface, &release), entry))
-}
-
-fn report(
-    target: &Target,
-    pinned: Option<&Pinned>,
-    surface: &Surface,
-    release: &Release,
-) -> ServerReport {
-    let notes = target.notes(pinned);
     let compared = Compared {
         name: &target.name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-        new: Some((surface, release)),
+        new: Some((surface, &release)),
         manifest: None,
         accept_with: &target.pin_command,
-        notes: &notes,
+        notes: &target.notes(pinned),
     };
-    compared.judge_server(&accepting(), today())
+    let report = compared.judge_server(&accepting(), today());
+    Ok(Pinnable::Entry(Box::new(report), entry))
 }
 
-/// What is pinned is accepted: it is told, and nothing fails.
+/// Pins a surface in another tool's file. Returns whether the file changed.
+fn write_lock(
+    target: &Target,
+    path: &Path,
+    surface: &Surface,
+) -> Result<(ServerReport, bool), Error> {
+    // From reading to writing: another entry of this file may be pinned at the same time.
+    let _lock = store::lock(path)?;
+    let before = Lock::read(path)?;
+    if before.is_none() && target.endpoint.http().is_some() {
+        return Err(Error::usage(
+            format!(
+                "{}: there is no lock to pin a server over HTTP in",
+                path.display()
+            ),
+            "let ToolPin write it first, then pin into it; or pin into a baseline of our own: leave out --format",
+        ));
+    }
+    let name = if target.is_unnamed() {
+        surface.server_name().unwrap_or(&target.name)
+    } else {
+        &target.name
+    };
+    let launch = target.endpoint.launch();
+    // An argument can hold a secret, and a lock is committed.
+    let words = launch.iter().flat_map(|it| &it.command);
+    let command: Vec<String> = words.map(|word| secrets::clean(word)).collect();
+    let server = Server {
+        name,
+        version: surface.server_version().unwrap_or("0.0.0"),
+        command: &command,
+        secrets: launch.map_or_else(Vec::new, |it| it.pass_env.iter().cloned().collect()),
+    };
+    let Update { changes, text } = match before {
+        None => Update {
+            changes: Vec::new(),
+            text: Some(Lock::create(path, &server, surface, since_1970())?),
+        },
+        Some(lock) => lock.update(target.asked(), &server, surface, since_1970())?,
+    };
+    let changed = match text {
+        Some(text) => store::write(path, &text)?,
+        None => false,
+    };
+    let against = AgainstLock {
+        name: &target.name,
+        changes,
+        places: None,
+        surface: Some(surface),
+        notes: surface.notes.clone(),
+        accept_with: &target.pin_command,
+    };
+    Ok((against.judge_server(&accepting(), today()), changed))
+}
+
+/// What is pinned is accepted: it is reported, and nothing fails.
 fn accepting() -> Policy {
     Policy {
         enforcement: Enforcement::Audit,

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::observer::Observer;
-use super::request::{PolicyRequest, ServerRequest};
-use super::shards::Part;
+use super::request::{Part, PolicyRequest, ServerRequest};
+
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
@@ -452,8 +452,14 @@ fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<Launch
     links
 }
 
-/// Today in UTC. The one place that reads the clock for a verdict.
+/// Today in UTC, for verdicts.
 pub(crate) fn today() -> Date {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    Date::from_unix_seconds(now.map_or(0, |since| since.as_secs()))
+    Date::from_unix_seconds(since_1970().as_secs())
+}
+
+/// The one place that reads the clock.
+pub(crate) fn since_1970() -> Duration {
+    std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default()
 }

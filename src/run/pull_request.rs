@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
-use super::check::{Manifests, examine};
+use super::baseline::Baselines;
+use super::check::examine;
 use super::observer::Observer;
 use super::plan::Plan;
 use super::{Error, shards};
@@ -41,7 +42,7 @@ pub(crate) async fn check(
     context: &Context,
     asked: &PullRequestRequest,
     (mut plan, jobs): (Plan, usize),
-    manifests: &Arc<Manifests>,
+    baselines: &Arc<Baselines>,
     api: Option<&Api>,
     observer: Arc<dyn Observer>,
 ) -> Result<Answered, Error> {
@@ -54,7 +55,7 @@ pub(crate) async fn check(
     }
     let plan = Arc::new(plan);
     let live = if asked.merge.is_empty() {
-        let examined = examine(&plan, manifests, jobs, observer).await?;
+        let examined = examine(&plan, baselines, jobs, observer).await?;
         let mut live = examined.report;
         rebase(&mut live, &prefix);
         live
@@ -78,7 +79,7 @@ pub(crate) async fn check(
         api,
     };
     let policy = approval_policy(policy, asked, &context.event);
-    let mut approval = approval(&plan, manifests, &policy, &base).await;
+    let mut approval = approval(&plan, baselines, &policy, &base).await;
     rebase(&mut approval.report, &prefix);
     if has_blocking_change(&approval.report) {
         if labels(context, api).await.contains(&asked.accept_label) {

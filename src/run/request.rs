@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-use super::shards::Part;
 use crate::capture::Eras;
 use crate::capture::http::HttpTransport;
 use crate::config::foreign;
@@ -103,4 +102,42 @@ pub(crate) struct ShardRequest {
     pub(crate) part: Option<Part>,
     /// A file that says how long servers took.
     pub(crate) timings: Option<PathBuf>,
+}
+
+/// A matrix of GitHub Actions has at most so many jobs.
+pub(crate) const MOST_PARTS: u16 = 256;
+
+/// `2/4`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) index: usize,
+    pub(crate) of: usize,
+}
+
+impl std::str::FromStr for Part {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (index, of) = text.split_once('/').ok_or(())?;
+        let index = index.parse().map_err(|_| ())?;
+        let of = of.parse().map_err(|_| ())?;
+        if 1 <= index && index <= of && of <= usize::from(MOST_PARTS) {
+            Ok(Self { index, of })
+        } else {
+            Err(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_one_of_so_many() {
+        assert_eq!("2/4".parse(), Ok(Part { index: 2, of: 4 }));
+        for wrong in ["0/4", "5/4", "1", "a/b", "1/257", "1/4/2", "-1/4"] {
+            assert!(wrong.parse::<Part>().is_err(), "{wrong}");
+        }
+    }
 }

@@ -12,38 +12,13 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Plan, Target};
-use super::request::ShardRequest;
+use super::request::{Part, ShardRequest};
 use super::{Error, secrets};
 use crate::bounded;
 use crate::report::{self, Report};
 
 /// The timings, where nobody names another file.
 const TIMINGS: &str = "mcp-keel-timings.json";
-
-/// A matrix of GitHub Actions has at most so many jobs.
-pub(crate) const MOST_PARTS: u16 = 256;
-
-/// `2/4`
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) index: usize,
-    pub(crate) of: usize,
-}
-
-impl std::str::FromStr for Part {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, ()> {
-        let (index, of) = text.split_once('/').ok_or(())?;
-        let index = index.parse().map_err(|_| ())?;
-        let of = of.parse().map_err(|_| ())?;
-        if 1 <= index && index <= of && of <= usize::from(MOST_PARTS) {
-            Ok(Self { index, of })
-        } else {
-            Err(())
-        }
-    }
-}
 
 /// The plan of one part. The rest is still known: what is said about the whole run needs it.
 pub(crate) fn cut(mut plan: Plan, request: &ShardRequest) -> Result<Plan, Error> {
@@ -297,13 +272,5 @@ mod tests {
         let parts = balanced(&names, &Timings::default(), 3);
         let sizes: Vec<usize> = parts.iter().map(Vec::len).collect();
         assert_eq!(sizes, [3, 2, 2]);
-    }
-
-    #[test]
-    fn a_part_is_one_of_so_many() {
-        assert_eq!("2/4".parse(), Ok(Part { index: 2, of: 4 }));
-        for wrong in ["0/4", "5/4", "1", "a/b", "1/257", "1/4/2", "-1/4"] {
-            assert!(wrong.parse::<Part>().is_err(), "{wrong}");
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! Clients that people have, as they introduce themselves. `docs/clients.md` says where each line was seen, and what is in
-//! doubt.
+//! Known clients, as they introduce themselves. `clients.md` beside this file says where each line was seen, and what is
+//! doubtful.
 
 use super::ClientProfile;
 

@@ -642,6 +642,127 @@ fn what_merging_approves_is_a_question_of_its_own() {
     pull.run().exits(0);
 }
 
+/// The rule and the component of each change in the report.
+fn rules(pull: &Pull) -> Vec<(String, String)> {
+    let report: Value = serde_json::from_str(&pull.keel.read("mcp-keel-report.json")).unwrap();
+    let changes = report["servers"][0]["changes"].as_array().unwrap().clone();
+    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
+    changes
+        .iter()
+        .map(|it| (text(&it["rule"]), text(&it["component"])))
+        .collect()
+}
+
+#[test]
+fn a_fastmcp_manifest_is_a_baseline_of_the_action() {
+    let mut pull = Pull::new(&usual());
+    let listed = json!({"tools": usual()}).to_string();
+    pull.keel.write("tools.json", &listed);
+    let fingerprint = ["fingerprint", "tools.json", "--profile", "fastmcp"];
+    let manifest = pull.keel.run(&fingerprint).exits(0).stdout;
+    pull.keel.write("manifest.json", &manifest);
+    let on_base = |pull: &Pull, text: &str| {
+        let path = "manifest.json".to_owned();
+        pull.double.state().files.insert(path, text.to_owned());
+    };
+    on_base(&pull, &manifest);
+    pull.set("INPUT_BASELINE", "manifest.json");
+    pull.run().exits(0);
+    pull.one_run("success");
+
+    // Its digests cover the key and the input schema: the new description of `forecast` is none of its business.
+    pull.serve(&drifted());
+    pull.run().exits(1);
+    let pair = |rule: &str, component: &str| (rule.to_owned(), component.to_owned());
+    let moved = [
+        pair("pin-digest-changed", "tool:alerts@"),
+        pair("tool-added", "tool:homes@"),
+        pair("tool-removed", "tool:stations@"),
+    ];
+    assert_eq!(rules(&pull), moved);
+    let (_, annotations) = pull.one_run("failure");
+    let places: Vec<(&str, u64)> = annotations
+        .iter()
+        .map(|it| {
+            (
+                it["path"].as_str().unwrap(),
+                it["start_line"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    let line = |key: &str| {
+        let found = manifest.lines().position(|line| line.contains(key));
+        found.unwrap() as u64 + 1
+    };
+    assert!(
+        places.contains(&("manifest.json", line("tool:alerts@"))),
+        "{places:?}"
+    );
+    assert!(
+        places.contains(&("manifest.json", line("tool:stations@"))),
+        "{places:?}"
+    );
+
+    // Accepted in the file, it is what merging approves.
+    let mut words = ["pin", "--baseline", "manifest.json", "weather", "--"]
+        .map(str::to_owned)
+        .to_vec();
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    pull.run().exits(1);
+    assert_eq!(rules(&pull), []);
+    let (run, _) = pull.one_run("failure");
+    let title = run["output"]["title"].as_str().unwrap();
+    assert_eq!(title, "to approve: 1 breaking, 1 risky, 1 additive");
+
+    // A file of another kind is not compared with it, and no reason to let it pass unseen.
+    on_base(&pull, &pull.keel.read("mcp-baseline.json"));
+    pull.run();
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("cannot be compared"), "{comment}");
+    assert!(comment.contains("server-not-pinned"), "{comment}");
+
+    // One that is not in the repository yet is new.
+    pull.double.state().files.remove("manifest.json");
+    pull.run();
+    let comment = &pull.comments()[0];
+    assert!(!comment.contains("cannot be compared"), "{comment}");
+    assert!(comment.contains("server-not-pinned"), "{comment}");
+}
+
+#[test]
+fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
+    let mut pull = Pull::new(&usual());
+    let mut words = ["pin", "--baseline", "mcp-lock.json", "weather", "--"]
+        .map(str::to_owned)
+        .to_vec();
+    words.extend(pull.command());
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    pull.keel.run(&words).exits(0);
+    let path = "mcp-lock.json".to_owned();
+    let lock = pull.keel.read("mcp-lock.json");
+    pull.double.state().files.insert(path, lock);
+    pull.set("INPUT_BASELINE", "mcp-lock.json");
+    pull.run().exits(0);
+    pull.one_run("success");
+    pull.serve(&drifted());
+    pull.keel.run(&words).exits(0);
+    pull.set("INPUT_BASE-FAIL-ON", "risky");
+    pull.run().exits(1);
+    let (run, _) = pull.one_run("failure");
+    assert_eq!(run["output"]["title"], "to approve: 1 risky");
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("lock-surface-changed"), "{comment}");
+    // A lock that was edited is no baseline, on either branch.
+    let edited = pull
+        .keel
+        .read("mcp-lock.json")
+        .replace("weather", "whether");
+    pull.keel.write("mcp-lock.json", &edited);
+    pull.run().exits(2);
+}
+
 #[test]
 fn the_base_is_read_from_git_where_the_clone_has_it() {
     let mut pull = Pull::new(&usual());

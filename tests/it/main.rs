@@ -5,11 +5,8 @@
 
 mod baseline;
 mod capture;
-mod chains;
 mod check;
 mod configs;
-mod conventions;
-mod conventions_cli;
 mod corpus;
 mod era;
 mod faults;
@@ -21,6 +18,7 @@ mod golden;
 mod http;
 mod http_double;
 mod http_failures;
+mod interop;
 mod keel;
 mod locate;
 mod machine;

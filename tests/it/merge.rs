@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::fleet::{configuration, in_every_format, pinned, servers};
+use crate::fleet::{configuration, in_every_format, pinned, scenario, servers};
 use crate::keel::Keel;
 
 /// Checks every part, side by side as the jobs of a workflow are.
@@ -80,6 +80,48 @@ fn a_server_that_failed_in_its_part_is_as_undetermined_as_in_one_run() {
         in_every_format(&keel, &["merge", "parts"], "joined", 3),
         whole
     );
+}
+
+#[test]
+fn parts_are_joined_whatever_baselines_they_have() {
+    let head = "baseline = \"pins/{server}.json\"\n";
+    let text = |fleet: &[(String, String)]| head.to_owned() + &configuration(fleet);
+    let mut fleet = servers(4, &[]);
+    let keel = Keel::new().file("mcp-keel.toml", &text(&fleet));
+    // The first two have baselines of ours, the others FastMCP's: what is there is written again in its own format.
+    for server in ["s002", "s003"] {
+        keel.write(&format!("pins/{server}.json"), r#"{"tool:nothing@": "00"}"#);
+    }
+    keel.run(&["pin", "--quiet"]).exits(0);
+    assert!(keel.read("pins/s001.json").contains("manifestVersion"));
+    assert!(keel.read("pins/s002.json").contains("tool:tool_2@"));
+    keel.run(&["check", "--quiet"]).exits(0);
+    fleet[1].1 = scenario("another_tool", "As it was.");
+    fleet[2].1 = scenario("yet_another_tool", "As it was.");
+    keel.write("mcp-keel.toml", &text(&fleet));
+    let whole = in_every_format(&keel, &["check"], "whole", 1);
+    parts(&keel, 3);
+    let joined = in_every_format(&keel, &["merge", "parts"], "joined", 1);
+    assert_eq!(whole, joined);
+    let report: Value = serde_json::from_str(&joined[1].1).unwrap();
+    let statuses: Vec<&str> = report["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| server["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["clean", "drifted", "drifted", "clean"]);
+    // Parts that were compared with different locks do not belong together.
+    keel.write("pins/s003.json", r#"{"tool:nothing@": "00"}"#);
+    keel.run(&[
+        "check",
+        "--quiet",
+        "--shard",
+        "1/3",
+        "--report",
+        "json=parts/1.json",
+    ]);
+    keel.run(&["merge", "parts"]).exits(2);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mcp_keel::canonical::Json;
 use mcp_keel::drift::compare;
+use mcp_keel::judgement::Level;
 use mcp_keel::rules::{Example, Rule, RuleId, Side, Subject, all};
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
@@ -157,31 +158,49 @@ fn every_change_has_the_level_that_the_catalogue_tells() {
 }
 
 #[test]
-fn every_rule_is_told_properly() {
+fn every_rule_explains_itself_in_few_plain_words() {
+    const FOREIGN: [&str; 6] = [
+        "told", "stands", "whoever", "nobody", "somebody", "any more",
+    ];
+    let words = |text: &str| text.split_whitespace().count();
     let mut seen = BTreeSet::new();
     for rule in all() {
-        assert!(seen.insert(rule.id.id()), "{} stands twice", rule.id);
+        let id = rule.id.id();
+        assert!(seen.insert(id), "{id} is listed twice");
         assert!(
-            rule.id
-                .id()
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b == b'-'),
-            "{}",
-            rule.id
+            id.bytes().all(|b| b.is_ascii_lowercase() || b == b'-'),
+            "{id}"
         );
         assert!(
             !rule.summary.ends_with('.') && rule.summary.len() < 90,
-            "{}: {}",
-            rule.id,
+            "{id}: {}",
             rule.summary
         );
-        for text in [rule.rationale, rule.advice] {
+        for (text, most) in [(rule.rationale, 75), (rule.advice, 45)] {
             assert!(
-                text.ends_with('.') && !text.contains("  "),
-                "{}: {text}",
-                rule.id
+                text.ends_with('.') && !text.contains("  ") && words(text) <= most,
+                "{id} needs at most {most} words in full sentences: {text}"
             );
+            let lower = text.to_lowercase();
+            let foreign = FOREIGN.iter().find(|word| lower.contains(*word));
+            assert!(foreign.is_none(), "{id}: {foreign:?} in {text}");
         }
+        // A reason is not the summary once more, and what breaks callers is not just waved through.
+        let said: BTreeSet<&str> = rule.summary.split_whitespace().collect();
+        assert!(
+            rule.rationale
+                .split_whitespace()
+                .any(|word| !said.contains(word))
+                && words(rule.rationale) >= 4,
+            "{id} needs a reason: {}",
+            rule.rationale
+        );
+        let accepted = rule.advice.starts_with("Accept it") || rule.advice.starts_with("Nothing");
+        assert!(
+            !(rule.level == Level::Breaking && accepted),
+            "{id} breaks callers and needs advice: {}",
+            rule.advice
+        );
     }
 }
 
@@ -209,6 +228,94 @@ fn the_documentation_of_the_rules_is_current() {
         committed == current,
         "docs/rules.md is stale: run `cargo run -- rules --format markdown > docs/rules.md`"
     );
+}
+
+#[test]
+fn the_table_of_default_actions_is_current() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/policy.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let opening = page.find("<!-- default-actions").expect("the marker");
+    let start = opening + page[opening..].find("-->\n").expect("its end") + "-->\n".len();
+    let end = start
+        + page[start..]
+            .find("<!-- /default-actions -->")
+            .expect("the closing marker");
+    let table = format!("\n{}\n", mcp_keel::report::rules::default_actions());
+    let current = format!("{}{table}{}", &page[..start], &page[end..]);
+    if std::env::var_os("MCP_KEEL_UPDATE").is_some() {
+        std::fs::write(&path, &current).unwrap();
+        return;
+    }
+    assert!(
+        page == current,
+        "the table in docs/policy.md is not current: run this test with MCP_KEEL_UPDATE=1"
+    );
+}
+
+/// The code of a source file: no comments, and nothing from its tests on.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
+    lines
+        .take_while(|(_, line)| *line != "#[cfg(test)]")
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+/// Every source file outside the table of rules that is not a test, with its text.
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(&root).unwrap().display().to_string();
+            if path.is_dir() && name != "rules" {
+                folders.push(path);
+            } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
+                found.push((name, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    assert!(found.len() > 100, "the sources are there");
+    found
+}
+
+#[test]
+fn no_rule_is_written_or_compared_as_text_outside_the_table() {
+    // An id as a word of its own, in whatever text.
+    let ids: Vec<&str> = RuleId::all().map(RuleId::id).collect();
+    let written = format!(r"(^|[^\w-])({})($|[^\w-])", ids.join("|"));
+    let written = regex::Regex::new(&written).unwrap();
+    let compared = regex::Regex::new(
+        r"(\bid\(\)|\brule(\.to_string\(\))?)\s*(\.(starts_with|ends_with|contains|strip_prefix|strip_suffix|find|split\w*)\(|==\s*\x22|!=\s*\x22)|match \S+\.id\(\)",
+    )
+    .unwrap();
+    let mut wrong = Vec::new();
+    for (name, text) in sources() {
+        for (line, code) in code(&text) {
+            if written.is_match(code) || compared.is_match(code) {
+                wrong.push(format!("src/{name}:{line}: {}", code.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_key_of_a_component_is_taken_apart_or_put_together_outside_its_type() {
+    let by_hand = regex::Regex::new(
+        r"(strip_prefix|starts_with|split_once|format!)\(\x22(tool|prompt|resource|template):|format!\(\x22\{kind\}:\{|key\w*(\.as_str\(\))?\.r?split\w*\(",
+    )
+    .unwrap();
+    let mut wrong = Vec::new();
+    for (name, text) in sources() {
+        for (line, code) in code(&text) {
+            if name != "surface/key.rs" && by_hand.is_match(code) {
+                wrong.push(format!("src/{name}:{line}: {}", code.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::inputs::Inputs;
-use super::page::Page;
 use crate::cli::{interrupt, output};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
@@ -12,6 +11,7 @@ use crate::policy::Verdict;
 use crate::report::{self, escape};
 use crate::run::plan::Plan;
 use crate::run::pull_request::Answered;
+use crate::run::pull_request_page::Page;
 use crate::run::{Error, secrets};
 
 /// Everything that is posted, and what is known of it so far.

@@ -174,6 +174,6 @@ pub fn remote_upstream(origin: &str) -> String {
 pub fn digests(surface: &Surface) -> Result<Vec<(String, String)>, Refusal> {
     surface
         .of_kind(Kind::Tool)
-        .map(|tool| Ok((tool.key.clone(), digest::digest(tool)?.hex())))
+        .map(|tool| Ok((tool.key.to_string(), digest::digest(tool)?.hex())))
         .collect()
 }

@@ -28,6 +28,17 @@ pub enum DiskError {
         /// Why not.
         source: std::io::Error,
     },
+    /// Nothing was named.
+    #[error("no file")]
+    NoFile,
+    /// A whole chain, and more.
+    #[error("{} is a whole chain, and {others} more files were named", path.display())]
+    WholeChain {
+        /// The chain.
+        path: PathBuf,
+        /// How many other files.
+        others: usize,
+    },
     /// Larger than anything that belongs here.
     #[error("{}: larger than {} MiB", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
@@ -78,6 +89,10 @@ impl DiskError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io { .. } => "check the path and its permissions",
+            Self::NoFile => "name a chain, a lockfile or manifests",
+            Self::WholeChain { .. } => {
+                "name a chain alone, or manifests from the tool to its primitive"
+            }
             Self::TooLarge(_) => "name the manifest, not an archive",
             Self::Json { .. } | Self::Yaml { .. } => {
                 "a manifest is JSON, or YAML with the ending .yaml or .yml; docs/verify.md shows one"
@@ -186,12 +201,16 @@ pub fn with_digests(links: Vec<Link>, variant: Variant) -> Vec<Link> {
 
 /// Reads JSON or YAML, by the file's ending.
 pub fn read_document(path: &Path) -> Result<Json, DiskError> {
-    let bytes = read_bytes(path)?;
+    parse_document(path, &read_bytes(path)?)
+}
+
+/// [`read_document`] for a file that was read already.
+pub fn parse_document(path: &Path, bytes: &[u8]) -> Result<Json, DiskError> {
     let is_yaml = path
         .extension()
         .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"));
     if is_yaml {
-        return match std::str::from_utf8(&bytes) {
+        return match std::str::from_utf8(bytes) {
             Ok(text) => yaml::parse(text).map_err(|problem| DiskError::Yaml {
                 path: path.to_owned(),
                 problem,
@@ -199,7 +218,7 @@ pub fn read_document(path: &Path) -> Result<Json, DiskError> {
             Err(_) => Err(shape(path, "not UTF-8")),
         };
     }
-    parse_python(&bytes).map_err(|problem| DiskError::Json {
+    parse_python(bytes).map_err(|problem| DiskError::Json {
         path: path.to_owned(),
         problem,
     })

@@ -9,6 +9,7 @@ pub mod disk;
 mod integrity;
 mod links;
 pub mod lockfile;
+pub mod look;
 mod pairs;
 mod python;
 pub mod yaml;

@@ -116,8 +116,8 @@ impl From<canonical::DuplicateKey> for LockError {
 }
 
 /// `sha256-` and base64, as ToolPin writes digests of its own documents.
-pub(in crate::interop) fn sri(text: &str) -> String {
-    let digest = Digest::of(text);
+pub(in crate::interop) fn sri(bytes: impl AsRef<[u8]>) -> String {
+    let digest = Digest::of(bytes);
     let base64 = base64::engine::general_purpose::STANDARD.encode(digest.bytes());
     format!("sha256-{base64}")
 }

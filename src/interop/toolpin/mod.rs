@@ -1,11 +1,13 @@
-//! ToolPin: its canonical JSON and order, its digests, its lock (`mcp-lock.json`, version 2), its advisory scan, and
-//! what it says about the target of an entry.
+//! ToolPin: its canonical JSON and order, its digests, its lock (`mcp-lock.json`, version 2), the detached
+//! signature of a lock, its advisory scan, and what it says about the target of an entry.
 
 pub mod canonical;
 pub mod digest;
 pub mod locale;
 pub mod lock;
+pub mod policy_file;
 pub mod scan;
+pub mod signature;
 pub mod targets;
 mod trust;
 pub mod write;

@@ -620,7 +620,7 @@ fn the_checklist_names_tests_that_exist() {
     let read = |path: &str| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
     };
-    let tests = read("tests/it/chains.rs")
+    let tests = read("tests/it/interop/chains.rs")
         + &read("tests/it/verify.rs")
         + &read("src/verify/launcher/tests.rs");
     let page = read("fixtures/checklist.md");

@@ -1,6 +1,6 @@
 //! The conventions through the program: what scripts call, and how it ends.
 
-use crate::conventions::{golden, rows, text};
+use crate::interop::conventions::{golden, rows, text};
 use crate::keel::{Keel, serving};
 use mcp_keel::canonical::Json;
 
@@ -278,6 +278,15 @@ fn a_fastmcp_manifest_is_a_baseline_and_is_written_again() {
         &scenario,
     ];
     keel.run(&check).exits(0);
+    let verify = [
+        "verify",
+        "--baseline",
+        "manifest.json",
+        "--",
+        &program,
+        &scenario,
+    ];
+    keel.run(&verify).exits(0);
     let old = manifest.replace("tool:readAll@", "tool:gone@");
     let key = "\"tool:read_file@\": \"";
     let at = old.find(key).unwrap() + key.len();
@@ -646,8 +655,9 @@ fn real_servers_have_the_digests_of_the_originals() {
                 .to_vec();
             tools.extend(page);
         }
-        let surface = crate::conventions::surface(&tools);
-        let digests = |profile| crate::conventions::manifest(&surface, profile, &[]).unwrap();
+        let surface = crate::interop::conventions::surface(&tools);
+        let digests =
+            |profile| crate::interop::conventions::manifest(&surface, profile, &[]).unwrap();
         for (profile, member) in [("hangar", "hangar_jcs"), ("hangar-1.2.0", "hangar_1_2_0")] {
             for (key, hex) in digests(profile) {
                 let tool = key.trim_start_matches("tool:").split('@').next().unwrap();
@@ -674,7 +684,7 @@ fn real_servers_have_the_digests_of_the_originals() {
             "{name:?}"
         );
     }
-    crate::conventions::tell("real_servers.json", "digests", count);
+    crate::interop::conventions::tell("real_servers.json", "digests", count);
 }
 
 fn rows_or_none<'a>(row: &'a Json, member: &str) -> &'a [Json] {

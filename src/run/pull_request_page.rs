@@ -1,22 +1,23 @@
-//! What the action shows: both answers in one page, within what each place takes.
+//! Both answers of a pull request in one page, within what each place takes.
 
 use std::path::Path;
 
+use super::approval::Approval;
+use super::pull_request::Answered;
+use super::secrets;
 use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
 use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
-use crate::run::pull_request::Answered;
-use crate::run::secrets;
 
 /// What is shown, made from both answers.
-pub(super) struct Page<'a> {
-    pub(super) result: &'a Answered,
-    pub(super) label: &'a str,
+pub(crate) struct Page<'a> {
+    pub(crate) result: &'a Answered,
+    pub(crate) label: &'a str,
 }
 
 impl Page<'_> {
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let mut parts = Vec::new();
         let undetermined = |report: &Report| {
             let mut servers = report.servers.iter();
@@ -49,7 +50,7 @@ impl Page<'_> {
     }
 
     /// Both sections, within `limit` bytes and without secrets.
-    pub(super) fn markdown(&self, limit: usize) -> String {
+    pub(crate) fn markdown(&self, limit: usize) -> String {
         secrets::clean(&self.sections(limit))
     }
 
@@ -60,8 +61,9 @@ impl Page<'_> {
         let first = "The server against its baseline";
         let second = "What merging approves";
         // A version that went down is no change of the contract, and blocks.
-        let told =
-            approval.report.changes().next().is_some() || approval.report.verdict != Verdict::Pass;
+        let told = approval.report.changes().next().is_some()
+            || approval.report.verdict != Verdict::Pass
+            || !approval.notes.is_empty();
         let mut intro = if told {
             "The committed baseline, compared with the one on the base branch.\n\n"
         } else {
@@ -101,7 +103,7 @@ impl Page<'_> {
     }
 
     /// Both reports in one, for sinks that count over both. What belongs to the second question says so.
-    pub(super) fn combined(&self) -> Report {
+    pub(crate) fn combined(&self) -> Report {
         let mut servers: Vec<ServerReport> = self.result.live.servers.clone();
         let mut findings = self.result.live.findings.clone();
         if let Some(approval) = &self.result.approval {
@@ -117,7 +119,7 @@ impl Page<'_> {
         Report::new(Comparison::Check, servers, findings)
     }
 
-    pub(super) fn annotations(&self) -> Vec<Annotation> {
+    pub(crate) fn annotations(&self) -> Vec<Annotation> {
         let mut annotations = report::annotations(&self.combined());
         for annotation in &mut annotations {
             let clean = |text: &str| Visible::of_parts(secrets::clean(text));
@@ -128,11 +130,15 @@ impl Page<'_> {
         annotations
     }
 
-    pub(super) fn has_something_to_say(&self) -> bool {
+    pub(crate) fn has_something_to_say(&self) -> bool {
         let reports = [
             Some(&self.result.live),
             self.result.approval.as_ref().map(|it| &it.report),
         ];
+        let noted = |it: &Approval| !it.notes.is_empty();
+        if self.result.approval.as_ref().is_some_and(noted) {
+            return true;
+        }
         reports.into_iter().flatten().any(|report| {
             let of_servers = report.servers.iter().flat_map(|it| &it.findings);
             let mut findings = report.findings.iter().chain(of_servers);
@@ -142,7 +148,7 @@ impl Page<'_> {
         })
     }
 
-    pub(super) fn outputs(&self, json: &Path) -> Vec<(&'static str, String)> {
+    pub(crate) fn outputs(&self, json: &Path) -> Vec<(&'static str, String)> {
         let live = &self.result.live;
         let count = |level| {
             let servers = live.servers.iter();

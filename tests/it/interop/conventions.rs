@@ -9,7 +9,7 @@ use mcp_keel::fingerprint::Refusal;
 use mcp_keel::interop::hangar::digest as hangar;
 use mcp_keel::interop::toolpin::{canonical, digest as toolpin, locale, scan};
 use mcp_keel::interop::{Profile, fastmcp};
-use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
+use mcp_keel::surface::{ClientProfile, Component, ComponentKey, Kind, Lists, Scope, Surface};
 
 /// The folder of the vectors.
 pub(crate) fn golden_folder() -> PathBuf {
@@ -57,7 +57,7 @@ pub(crate) fn tell(file: &str, what: &str, count: usize) {
 fn component(definition: Json) -> Component {
     Component {
         kind: Kind::Tool,
-        key: component_key(Kind::Tool, &definition),
+        key: ComponentKey::of(Kind::Tool, &definition),
         definition,
     }
 }
@@ -889,8 +889,9 @@ mod docs {
     fn every_row_of_the_checklist_names_tests_that_exist() {
         let document = read("fixtures/checklist.md");
         let sources: String = [
-            "tests/it/conventions.rs",
-            "tests/it/conventions_cli.rs",
+            "tests/it/interop/conventions.rs",
+            "tests/it/interop/cli.rs",
+            "tests/it/interop/signatures.rs",
             "tests/it/golden.rs",
             "src/fingerprint/keel.rs",
         ]
