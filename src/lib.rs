@@ -14,12 +14,14 @@
 //! ```
 
 pub mod canonical;
+
+mod keyword_enum;
+
 pub mod judgement;
 pub mod rules;
 
 mod bounded;
 mod git;
-mod keyword_enum;
 
 pub mod surface;
 

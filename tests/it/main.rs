@@ -27,6 +27,7 @@ mod profiles;
 mod readme;
 mod recipes;
 mod reference;
+mod rooms;
 mod rules;
 #[cfg(target_os = "linux")]
 mod sandbox;
