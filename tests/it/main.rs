@@ -40,4 +40,5 @@ mod secrets;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;
+mod surfaces;
 mod verify;
