@@ -7,23 +7,10 @@ use mcp_keel::canonical::Json;
 use mcp_keel::drift::compare;
 use mcp_keel::judgement::Level;
 use mcp_keel::rules::{Example, Rule, RuleId, Side, Subject, all};
-use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
 
 use crate::generated::{assert_blocks_current, assert_current};
-
-fn surface(text: &str) -> Surface {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("capture.json");
-    std::fs::write(&path, text).unwrap();
-    let source = Source::File(path.to_string_lossy().into_owned());
-    source
-        .surfaces(Dialect::Json)
-        .unwrap()
-        .into_values()
-        .next()
-        .unwrap()
-}
+use crate::surfaces::of as surface;
 
 /// The two surfaces of a rule's example.
 fn example(rule: &Rule) -> Option<(Surface, Surface)> {
