@@ -81,7 +81,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
 
 fn context(env: &Environment) -> Result<Context, Error> {
     let event = match env.get("GITHUB_EVENT_PATH").filter(|it| !it.is_empty()) {
-        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
+        Some(path) => Some(crate::files::read_to_string(path.as_ref()).map_err(|error| {
             Error::usage(
                 format!("GITHUB_EVENT_PATH: cannot read {path}: {error}"),
                 "`mcp-keel action` is started by a workflow; anywhere else, use `mcp-keel check`",
@@ -99,10 +99,10 @@ fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
     for (format, path) in &args.report {
         output::write_file(
             path,
-            &output::render(&result.live, *format, Default::default()),
+            &report::render(&result.live, *format, Default::default()),
         )?;
     }
-    let named = args.report.iter().find(|it| it.0 == Format::Json);
+    let named = args.report.iter().find(|it| it.0 == report::Format::Json);
     let json = named.map_or_else(|| PathBuf::from(REPORT), |it| it.1.clone());
     if named.is_none() {
         output::write_file(&json, &report::to_json(&result.live))?;
@@ -111,10 +111,12 @@ fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
         width: 100,
         ..Default::default()
     };
-    let mut text = output::render(&result.live, args.format, style);
-    if let (Some(approval), Format::Terminal) = (&result.approval, args.format) {
+    let mut text = report::render(&result.live, args.format.printed(), style);
+    if let (Some(approval), Format::Report(report::Format::Terminal)) =
+        (&result.approval, args.format)
+    {
         text += "\nAgainst the base branch:\n";
-        text += &output::render(&approval.report, args.format, style);
+        text += &report::render(&approval.report, args.format.printed(), style);
     }
     // A runner obeys what it reads in a log. Between these two lines it does not.
     let stop = files::unguessable();

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::value_parsers;
 use crate::config::{foreign, suggestion};
+use crate::report;
 use crate::run::request::{MOST_PARTS, Part};
 
 /// Keeps an MCP server's contract from drifting.
@@ -295,11 +296,11 @@ pub(super) struct PolicyArgs {
 #[derive(Debug, Args)]
 pub(super) struct ReportArgs {
     /// The format on stdout
-    #[arg(long, value_enum, default_value_t = Format::Terminal)]
+    #[arg(long, value_name = "FORMAT", default_value = "terminal", value_parser = value_parsers::format())]
     pub(super) format: Format,
     /// Write a report to a file too (may be repeated)
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report_file)]
-    pub(super) report: Vec<(Format, PathBuf)>,
+    pub(super) report: Vec<(report::Format, PathBuf)>,
     /// Say only what is not in order; no progress
     #[arg(short, long)]
     pub(super) quiet: bool,
@@ -496,27 +497,22 @@ pub(super) enum Edition {
     Drifted,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// What `--format` takes: the formats of reports, and the lock that `pin` can write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// For people
-    Terminal,
-    /// Everything, versioned
-    Json,
-    /// For a comment or a job summary
-    Markdown,
-    /// One page that needs nothing else
-    Html,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
-    /// JUnit XML, for test results
-    Junit,
-    /// Workflow commands, for annotations
-    Github,
-    /// GitLab Code Quality
-    Gitlab,
-    /// `pin` only: write a ToolPin lock, and report on the terminal
-    #[value(hide = true, name = "toolpin")]
+    Report(report::Format),
+    /// Write a ToolPin lock, and report on the terminal.
     ToolPin,
+}
+
+impl Format {
+    /// What is printed.
+    pub(super) fn printed(self) -> report::Format {
+        match self {
+            Self::Report(format) => format,
+            Self::ToolPin => report::Format::Terminal,
+        }
+    }
 }
 
 /// For commands whose output is JSON anyway, so that scripts can say so everywhere.
@@ -561,19 +557,13 @@ pub(super) enum SchemaName {
 }
 
 /// `FORMAT=FILE`
-fn report_file(text: &str) -> Result<(Format, PathBuf), String> {
+fn report_file(text: &str) -> Result<(report::Format, PathBuf), String> {
     let Some((format, path)) = text.split_once('=').filter(|(_, path)| !path.is_empty()) else {
         return Err("expected FORMAT=FILE, such as json=report.json".to_owned());
     };
-    // A lock is no report.
-    let parsed = <Format as ValueEnum>::from_str(format, false).ok();
-    let format = parsed.filter(|it| *it != Format::ToolPin).ok_or_else(|| {
-        let known: Vec<String> = <Format as ValueEnum>::value_variants()
-            .iter()
-            .filter(|it| **it != Format::ToolPin)
-            .filter_map(|it| Some(it.to_possible_value()?.get_name().to_owned()))
-            .collect();
-        let help = match suggestion(format, known.iter().map(String::as_str)) {
+    let format = format.parse::<report::Format>().map_err(|()| {
+        let known: Vec<&str> = report::Format::ALL.iter().map(|it| it.word()).collect();
+        let help = match suggestion(format, known.iter().copied()) {
             Some(close) => format!("did you mean `{close}`?"),
             None => format!("known: {}", known.join(", ")),
         };

@@ -4,6 +4,7 @@ use super::args::{DemoArgs, Edition, Format};
 use super::output;
 use super::progress::Progress;
 use crate::demo;
+use crate::report;
 use crate::run::demo::check_demo;
 use crate::run::{Error, Exit};
 
@@ -23,11 +24,11 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     let report = check_demo(command.into(), &progress).await;
     drop(progress);
     let report = report?;
-    if args.report.format == Format::Terminal && !args.report.quiet {
+    if args.report.format == Format::Report(report::Format::Terminal) && !args.report.quiet {
         output::print(demo::INTRODUCTION)?;
     }
     output::deliver(&report, &args.report)?;
-    if args.report.format == Format::Terminal && !args.report.quiet {
+    if args.report.format == Format::Report(report::Format::Terminal) && !args.report.quiet {
         output::print(demo::CLOSING)?;
     }
     Ok(Exit::Pass)

@@ -59,28 +59,13 @@ pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
         ));
     }
     for (format, path) in &args.report {
-        write_file(path, &render(report, *format, Style::default()))?;
+        write_file(path, &report::render(report, *format, Style::default()))?;
     }
     let style = Style {
         quiet: args.quiet,
         ..style(args.color)
     };
-    print(&render(report, args.format, style))
-}
-
-/// The report in a format.
-pub(super) fn render(report: &Report, format: Format, style: Style) -> String {
-    match format {
-        Format::Terminal | Format::ToolPin => report::terminal(report, style),
-        Format::Json => report::to_json(report),
-        // A file and a pipe have no limit; whoever posts it to GitHub has one.
-        Format::Markdown => report::markdown(report, usize::MAX),
-        Format::Html => report::html(report),
-        Format::Sarif => report::sarif(report),
-        Format::Junit => report::junit(report),
-        Format::Github => report::github(report),
-        Format::Gitlab => report::gitlab(report),
-    }
+    print(&report::render(report, args.format.printed(), style))
 }
 
 /// How stdout wants to be written to.

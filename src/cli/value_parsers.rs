@@ -2,7 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::args::Format;
 use crate::policy::Unknown;
+use crate::report;
 use crate::run::request::{MOST_PARTS, Part};
 
 /// `KEY=VALUE`
@@ -42,6 +44,26 @@ pub(super) fn unknown() -> impl TypedValueParser<Value = Unknown> {
     PossibleValuesParser::new(words).try_map(|found| {
         found
             .parse::<Unknown>()
+            .map_err(|()| "not one of the words".to_owned())
+    })
+}
+
+/// `--format`
+pub(super) fn format() -> impl TypedValueParser<Value = Format> {
+    const TOOLPIN: &str = "toolpin";
+    let formats = report::Format::ALL
+        .iter()
+        .map(|it| PossibleValue::new(it.word()).help(it.purpose()));
+    let lock = PossibleValue::new(TOOLPIN)
+        .help("`pin` only: write a ToolPin lock, and report on the terminal")
+        .hide(true);
+    PossibleValuesParser::new(formats.chain([lock])).try_map(|found| {
+        if found == TOOLPIN {
+            return Ok(Format::ToolPin);
+        }
+        found
+            .parse()
+            .map(Format::Report)
             .map_err(|()| "not one of the words".to_owned())
     })
 }
