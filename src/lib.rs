@@ -17,6 +17,8 @@ pub mod canonical;
 pub mod judgement;
 pub mod rules;
 
+pub mod sentences;
+
 mod bounded;
 mod git;
 mod keyword_enum;

@@ -4,6 +4,7 @@
 //! [`escape`] on its way into any of them.
 
 mod annotations;
+mod change_text;
 pub mod escape;
 mod fold;
 mod github;
@@ -13,7 +14,6 @@ mod html;
 mod json;
 mod junit;
 mod markdown;
-mod plain;
 mod read;
 pub mod rules;
 mod sarif;

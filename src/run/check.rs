@@ -21,6 +21,7 @@ use crate::report::{
     unconditional_findings,
 };
 use crate::rules::RuleId;
+use crate::sentences::run as sentences;
 use crate::surface::{Note, Surface};
 
 /// What to check, and how.
@@ -238,7 +239,7 @@ fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
                 let note = Note {
                     rule: RuleId::ServerNotChecked,
                     component: None,
-                    message: format!("{} holds `{name}`, which was not checked", path.display()),
+                    message: sentences::server_not_checked(&path.display().to_string(), name),
                 };
                 notes.push((note, None));
             }
