@@ -22,7 +22,7 @@ fn pinning_twice_gives_the_same_bytes_and_keeps_what_was_sent() {
     assert!(first.contains("\"maximum\": 9007199254740993"));
     keel.run_serving(&["pin"], TOOLS)
         .exits(0)
-        .says("nothing was written");
+        .says("already up to date");
     assert_eq!(keel.read("mcp-baseline.json"), first);
 }
 

@@ -45,7 +45,7 @@ fn the_thresholds_decide_what_fails() {
     check(&["--enforcement", "warn"]).exits(0).says("WARN");
     check(&["--enforcement", "audit"])
         .exits(0)
-        .says("3 changes would have blocked");
+        .says("3 changes would block");
     check(&["--unknown", "allow_degraded", "--fail-on", "additive"]).exits(1);
 }
 

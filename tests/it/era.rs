@@ -496,7 +496,7 @@ fn both_eras_are_captured_and_their_difference_is_told() {
     assert_eq!(findings[0]["component"], "tool:b@");
     assert_eq!(
         findings[0]["message"],
-        "from 2025-11-25 to 2026-07-28: tool-added: a new tool"
+        "from 2025-11-25 to 2026-07-28: tool-added: new tool"
     );
     let report = run(&keel, &["check", "--format", "json"], &dual(more))
         .exits(0)
@@ -508,7 +508,7 @@ fn both_eras_are_captured_and_their_difference_is_told() {
     let report = run(&keel, &both, &dual(more)).exits(0).json();
     assert_eq!(
         report["servers"][0]["findings"][0]["message"],
-        "from 2026-07-28 to 2025-11-25: tool-removed: the tool is gone"
+        "from 2026-07-28 to 2025-11-25: tool-removed: tool removed"
     );
     let report = run(&keel, &both, &dual("")).exits(0).json();
     assert_eq!(rules(&report, "findings"), [""; 0]);

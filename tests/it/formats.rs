@@ -632,19 +632,19 @@ fn workflow_commands_stay_within_what_github_shows_and_count_the_rest() {
     let all = annotations(&many(137)).len();
     let last = output.lines().last().unwrap();
     assert!(
-        last.starts_with("::notice title=mcp-keel%3A not all is shown::"),
+        last.starts_with("::notice title=mcp-keel%3A not everything is shown::"),
         "{last}"
     );
     assert!(last.contains(&format!("{} errors", all - 10)), "{last}");
     // Nothing is said of what is complete.
-    assert!(!github(&many(2)).contains("not all is shown"));
+    assert!(!github(&many(2)).contains("not everything is shown"));
 }
 
 #[test]
 fn markdown_is_cut_by_whole_changes_and_says_how_many() {
     let report = many(250);
     let whole = markdown(&report, usize::MAX);
-    assert!(whole.len() > COMMENT_LIMIT && !whole.contains("for lack of room"));
+    assert!(whole.len() > COMMENT_LIMIT && !whole.contains("for lack of space"));
     let details = whole.matches("<details>").count();
     let rows = |text: &str| {
         text.lines()
@@ -717,7 +717,7 @@ fn many_servers_do_not_break_the_limit() {
     for limit in [COMMENT_LIMIT, 10_000] {
         let cut = markdown(&report, limit);
         assert!(cut.len() <= limit);
-        assert!(cut.contains("for lack of room"));
+        assert!(cut.contains("for lack of space"));
     }
 }
 
@@ -747,8 +747,8 @@ fn an_undetermined_server_is_an_error_in_every_format() {
         log["runs"][0]["invocations"][0]["executionSuccessful"],
         false
     );
-    assert!(output["markdown"].contains("nothing is claimed about it"));
-    assert!(output["html"].contains("nothing is claimed about it"));
+    assert!(output["markdown"].contains("No verdict"));
+    assert!(output["html"].contains("No verdict"));
 }
 
 #[test]

@@ -806,7 +806,7 @@ fn the_base_is_read_from_git_where_the_clone_has_it() {
     pull.set("INPUT_TOKEN", "");
     pull.run()
         .exits(1)
-        .says("against the base branch: the tool is gone");
+        .says("against the base branch: tool removed");
     assert!(pull.double.state().requests.is_empty());
     // A label of the event is all there is without a token.
     let event = pull.keel.read("runner/event.json");

@@ -60,7 +60,7 @@ fn pinning_twice_writes_the_same_bytes() {
     let keel = serving(STEADY, "");
     keel.run(&["pin"]).exits(0);
     let first = keel.read("mcp-baseline.json");
-    keel.run(&["pin"]).exits(0).says("nothing was written");
+    keel.run(&["pin"]).exits(0).says("already up to date");
     assert_eq!(keel.read("mcp-baseline.json"), first);
 }
 
@@ -196,7 +196,7 @@ fn an_order_that_varies_is_told_apart_from_content() {
         turned,
         "[policy.rules]\n\"capture-order-unstable\" = \"audit\"",
     );
-    keel.run(&["pin"]).exits(0).says("nothing was written");
+    keel.run(&["pin"]).exits(0).says("already up to date");
     assert_eq!(keel.read("mcp-baseline.json"), before);
 }
 

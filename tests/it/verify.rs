@@ -387,7 +387,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
         !first.contains(&*keel.folder().to_string_lossy()),
         "no path of this machine"
     );
-    keel.run(&["pin"]).exits(0).says("nothing was written");
+    keel.run(&["pin"]).exits(0).says("already up to date");
     keel.run(&["check"])
         .exits(0)
         .says_nothing_of("launch-link-changed");
