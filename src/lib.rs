@@ -47,6 +47,9 @@ pub mod judgement;
 pub mod rules;
 
 #[doc(hidden)]
+pub mod sentences;
+
+#[doc(hidden)]
 pub mod settings;
 
 #[doc(hidden)]

@@ -4,6 +4,7 @@
 //! [`escape`] on its way into any of them.
 
 mod annotations;
+mod change_text;
 mod document;
 pub mod escape;
 mod fold;
@@ -14,7 +15,6 @@ mod headline;
 mod html;
 mod junit;
 mod markdown;
-mod plain;
 pub mod rules;
 mod sarif;
 mod shard;

@@ -21,6 +21,7 @@ use crate::report::{
     unconditional_findings,
 };
 use crate::rules::RuleId;
+use crate::sentences::run as sentences;
 use crate::settings::Given;
 use crate::surface::{Note, Surface};
 
@@ -250,7 +251,7 @@ fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
                 let note = Note {
                     rule: RuleId::ServerNotChecked,
                     component: None,
-                    message: format!("{} holds `{name}`, which was not checked", path.display()),
+                    message: sentences::server_not_checked(&path.display().to_string(), name),
                 };
                 notes.push((note, None));
             }
