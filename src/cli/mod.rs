@@ -1,26 +1,22 @@
-//! The command line: what can be typed, and one file per command.
+//! The command line: what can be typed, and what each command prints.
 //!
 //! A command turns what was typed ([`args`]) into a request for `run`, and prints what comes of it. Nothing outside this room
 //! knows clap. Commands return an [`Exit`] or an [`Error`]; only `main` ends the process.
 
 mod action;
 mod args;
-mod capture;
 mod chain;
-mod check;
 mod config;
 mod demo;
-mod diff;
-mod fingerprint;
 mod flags;
 mod import;
 mod interrupt;
 mod output;
-mod pin;
 mod progress;
 mod reference;
-mod scan;
+mod servers;
 mod shards;
+mod sources;
 mod value_parsers;
 mod verify;
 mod verify_lock;
@@ -80,15 +76,15 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 async fn run(command: Command) -> Result<Exit, Error> {
     match command {
-        Command::Check(flags) => check::run(&flags.given).await,
-        Command::Pin(args) => pin::run(args).await,
+        Command::Check(flags) => servers::check(&flags.given).await,
+        Command::Pin(args) => servers::pin(args).await,
         Command::Config(args) => config::run(&args),
-        Command::Capture(args) => capture::run(args).await,
+        Command::Capture(args) => servers::capture(args).await,
         Command::Plan(args) => shards::plan(&args),
         Command::Merge(args) => shards::merge(&args),
-        Command::Diff(args) => diff::run(args).await,
-        Command::Fingerprint(args) => fingerprint::run(args).await,
-        Command::Scan(args) => scan::run(args).await,
+        Command::Diff(args) => sources::diff(args).await,
+        Command::Fingerprint(args) => sources::fingerprint(args).await,
+        Command::Scan(args) => sources::scan(args).await,
         Command::Import(args) => import::run(args).await,
         Command::Verify(args) => verify::run(&args),
         Command::Chain(command) => chain::run(command),

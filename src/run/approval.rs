@@ -12,7 +12,7 @@ use base64::Engine as _;
 
 use super::Error;
 use super::baseline::{Baseline, Baselines, LockBaseline};
-use super::judge_server::{self, AgainstLock, Compared};
+use super::judge_server::{self, AgainstLock, SurfacePair};
 use super::plan::{Plan, Target, today};
 use crate::baseline::Manifest;
 use crate::drift::Change;
@@ -159,7 +159,7 @@ fn compare<'a>(
         let pinned = |manifest: &'_ Manifest| manifest.servers().get(name).cloned();
         let (old, new) = (base.and_then(pinned), pinned(head));
         (old.is_some() || new.is_some()).then(|| {
-            let compared = Compared {
+            let compared = SurfacePair {
                 name,
                 old: old.as_ref().map(|it| (&it.surface, &it.release)),
                 new: new.as_ref().map(|it| (&it.surface, &it.release)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
-use super::judge_server::{self, AgainstLock, Compared, finding};
+use super::judge_server::{self, AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
 use super::plan::{Plan, Target, resolve, today, verified};
 use super::repeat::{self, Observed};
@@ -195,7 +195,7 @@ fn against_manifest(
     let old = pinned.map(|pinned| observed.reference(target, &pinned.surface));
     let of_server = || Release::of_server(new);
     let release = release.cloned().unwrap_or_else(of_server);
-    let compared = Compared {
+    let compared = SurfacePair {
         name: &target.name,
         old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
         new: Some((new, &release)),

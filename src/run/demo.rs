@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Error;
 use super::boot::{LiveServer, boot, not_captured, recorded};
-use super::judge_server::Compared;
+use super::judge_server::SurfacePair;
 use super::observer::Observer;
 use super::plan::today;
 use crate::baseline::Manifest;
@@ -38,7 +38,7 @@ pub(crate) async fn check_demo(
         .await
         .map_err(|failure| not_captured(SERVER, failure))?;
     let release = Release::of_server(&captured.surface);
-    let compared = Compared {
+    let compared = SurfacePair {
         name: SERVER,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
         new: Some((&captured.surface, &release)),

@@ -20,7 +20,7 @@ use crate::surface::{ComponentKey, Kind, Note, Surface};
 pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
 
 /// What is to be compared.
-pub(crate) struct Compared<'a> {
+pub(crate) struct SurfacePair<'a> {
     pub(crate) name: &'a str,
     pub(crate) old: Option<Versioned<'a>>,
     pub(crate) new: Option<Versioned<'a>>,
@@ -31,7 +31,7 @@ pub(crate) struct Compared<'a> {
     pub(crate) notes: &'a [Note],
 }
 
-impl Compared<'_> {
+impl SurfacePair<'_> {
     pub(crate) fn judge_server(&self, policy: &Policy, today: Date) -> ServerReport {
         let (old, new) = (self.old.map(|it| it.0), self.new.map(|it| it.0));
         let changes = match (old, new) {

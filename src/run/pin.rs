@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::baseline::{Baseline, whole_definitions};
-use super::judge_server::{AgainstLock, Compared, finding};
+use super::judge_server::{AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
 use super::plan::{Plan, Target, plan, since_1970, today};
 use super::repeat::{self, Purpose};
@@ -246,7 +246,7 @@ async fn capture_to_pin(
     let surface = &observed.captured.surface;
     let release = release.unwrap_or_else(|| Release::of_server(surface));
     let entry = with_launch(server_entry(surface, &release), &target.launched);
-    let compared = Compared {
+    let compared = SurfacePair {
         name: &target.name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
         new: Some((surface, &release)),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Error;
 use super::boot::{LiveServer, boot, not_captured};
-use super::judge_server::Compared;
+use super::judge_server::SurfacePair;
 use super::observer::Observer;
 use super::request::SandboxRequest;
 
@@ -93,7 +93,7 @@ pub(crate) fn compare(
     let one = |name: &str, old: Option<&Surface>, new: Option<&Surface>| {
         let releases = [old, new].map(|surface| surface.map(Release::of_server));
         let (old, new) = (old.zip(releases[0].as_ref()), new.zip(releases[1].as_ref()));
-        let compared = Compared {
+        let compared = SurfacePair {
             name,
             old,
             new,
