@@ -91,7 +91,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
 
 fn context(env: &Environment) -> Result<Context, Error> {
     let event = match env.get("GITHUB_EVENT_PATH").filter(|it| !it.is_empty()) {
-        Some(path) => Some(std::fs::read_to_string(path).map_err(|error| {
+        Some(path) => Some(crate::files::read_to_string(path.as_ref()).map_err(|error| {
             Error::usage(
                 format!("GITHUB_EVENT_PATH: cannot read {path}: {error}"),
                 "`mcp-keel action` is started by a workflow; anywhere else, use `mcp-keel check`",

@@ -5,6 +5,7 @@ use super::output::{self, Delivery};
 use super::progress::Progress;
 use crate::policy::Policy;
 use crate::report::{Comparison, Report};
+use crate::run::plan::today;
 use crate::run::request::{PolicyRequest, SandboxRequest};
 use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
@@ -27,7 +28,7 @@ pub(super) async fn run(args: DiffArgs) -> Result<Exit, Error> {
     PolicyRequest::new(&args.flags.given).apply(&mut policy);
     let report = Report::new(
         Comparison::Diff,
-        sources::compare(&old, &new, &policy),
+        sources::compare(&old, &new, &policy, today()),
         Vec::new(),
     );
     output::deliver(&report, &Delivery::new(&args.flags.given))?;

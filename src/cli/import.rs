@@ -25,7 +25,7 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, Error> {
         )
     };
     if !args.file.is_dir() {
-        let bytes = crate::bounded::read(&args.file).map_err(unreadable)?;
+        let bytes = crate::files::read(&args.file).map_err(unreadable)?;
         if parse(&bytes).is_ok_and(|it| it.get("manifestVersion").is_some()) {
             return Err(Error::usage(
                 format!("{} is a baseline of ours already", args.file.display()),

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use node::{Node, Source};
+use node::Node;
 
 use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
@@ -51,7 +51,6 @@ pub struct Config {
     pub from: Vec<PathBuf>,
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
-    /// The policy.
     pub policy: Policy,
     /// What was written on which line.
     pub written: Written,
@@ -137,7 +136,7 @@ impl HttpConfig {
 impl Config {
     /// Reads a configuration file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = crate::bounded::read_to_string(path).map_err(|source| ConfigError::Io {
+        let text = crate::files::read_to_string(path).map_err(|source| ConfigError::Io {
             path: path.to_owned(),
             source,
         })?;
@@ -158,9 +157,8 @@ impl Config {
 
     /// From the text of a configuration file.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let source = Source::new(path, text);
-        let table = source.parse()?;
-        let root = Node::root(&source, &table);
+        let tree = node::from_toml(path, text)?;
+        let root = Node::root(path, &tree);
         root.only(&settings::keys(&[Table::Top]))?;
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

@@ -33,7 +33,6 @@ impl Digest {
         format!("sha256:{}", self.hex())
     }
 
-    /// The bytes.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }

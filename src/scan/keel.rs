@@ -15,7 +15,6 @@ use crate::canonical::{Json, is_invisible, pointer};
 use crate::rules::RuleId;
 use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that explains it.

@@ -6,11 +6,8 @@ use crate::keyword_enum::keyword_enum;
 /// The four kinds of component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A tool.
     Tool,
-    /// A prompt.
     Prompt,
-    /// A resource.
     Resource,
     /// A resource template.
     Template,

@@ -2,6 +2,8 @@
 
 // A test that cannot unwrap has failed, and the panic says where.
 #![allow(clippy::unwrap_used)]
+// Tests write files for the program to read, and look at those that it wrote.
+#![allow(clippy::disallowed_methods)]
 
 mod baseline;
 mod capture;
@@ -24,6 +26,8 @@ mod keel;
 mod locate;
 mod machine;
 mod merge;
+#[cfg(unix)]
+mod pipes;
 mod profiles;
 mod readme;
 mod recipes;

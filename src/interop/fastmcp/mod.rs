@@ -68,7 +68,6 @@ pub enum Moved<'a> {
 }
 
 impl<'a> Moved<'a> {
-    /// The key.
     pub fn key(&self) -> &'a str {
         match self {
             Self::Changed(key, _, _) | Self::Added(key, _) | Self::Removed(key, _) => key,

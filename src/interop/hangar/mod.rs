@@ -18,7 +18,6 @@ pub const NOTHING: &str = "00000000000000000000000000000000000000000000000000000
 /// One allowed digest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolDigest {
-    /// The tool.
     pub tool: String,
     /// 64 lower-case hexadecimal digits.
     pub sha256: String,

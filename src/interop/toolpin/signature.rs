@@ -403,7 +403,7 @@ fn read(path: &Path) -> Result<Vec<u8>, SignatureError> {
     if !std::fs::metadata(path).map_err(io)?.is_file() {
         return Err(io(invalid("not a regular file")));
     }
-    let bytes = crate::bounded::read(path).map_err(io)?;
+    let bytes = crate::files::read(path).map_err(io)?;
     if bytes.len() > MAX_BYTES {
         return Err(io(invalid("too large for a key, a signature or a policy")));
     }
