@@ -32,6 +32,7 @@ mod profiles;
 mod readme;
 mod recipes;
 mod reference;
+mod rooms;
 mod rules;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -45,4 +46,5 @@ mod settings;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;
+mod surfaces;
 mod verify;
