@@ -86,11 +86,11 @@ impl Delivery {
         let file = |(format, path): (String, String)| Some((format.parse().ok()?, path.into()));
         let files = given.pairs(settings::REPORT).into_iter();
         Self {
-            format: given.word_or_default(settings::FORMAT),
+            format: given.word(settings::FORMAT).unwrap_or(Format::Terminal),
             files: files.filter_map(file).collect(),
             quiet: given.switch(settings::QUIET),
             lock: given.text(settings::FORMAT).as_deref() == Some("toolpin"),
-            color: given.word_or_default(settings::COLOR),
+            color: given.word(settings::COLOR).unwrap_or_default(),
         }
     }
 }

@@ -28,22 +28,6 @@ keyword_enum!(Format {
     Gitlab = "gitlab",
 });
 
-impl Format {
-    /// What it is for, in a few words.
-    pub fn purpose(self) -> &'static str {
-        match self {
-            Self::Terminal => "For people",
-            Self::Json => "Everything, versioned",
-            Self::Markdown => "For a comment or a job summary",
-            Self::Html => "One page that needs nothing else",
-            Self::Sarif => "SARIF 2.1.0, for code scanning",
-            Self::Junit => "JUnit XML, for test results",
-            Self::Github => "Workflow commands, for annotations",
-            Self::Gitlab => "GitLab Code Quality",
-        }
-    }
-}
-
 /// The report in a format. The style is the terminal's.
 pub fn render(report: &Report, format: Format, style: Style) -> String {
     match format {

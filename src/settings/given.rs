@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::{Setting, Unset};
+use super::Setting;
 
 /// Where a value was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,15 +95,6 @@ impl Given {
     /// Its value as a word, which is one of the setting's words.
     pub fn word<T: FromStr>(&self, setting: &Setting) -> Option<T> {
         self.values(setting).last()?.to_str()?.parse().ok()
-    }
-
-    /// Its value as a word, or its default.
-    pub fn word_or_default<T: FromStr + Default>(&self, setting: &Setting) -> T {
-        let default = || match setting.unset {
-            Unset::Value(value) => value.parse().ok(),
-            _ => None,
-        };
-        self.word(setting).or_else(default).unwrap_or_default()
     }
 
     /// `NAME=VALUE`, split.

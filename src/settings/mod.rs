@@ -478,7 +478,7 @@ impl Setting {
             }
             Kind::Part => part(value).map(drop),
             // The text may be a secret: it is not repeated.
-            Kind::Pairs if !value.split_once('=').is_some_and(|it| !it.0.is_empty()) => {
+            Kind::Pairs if value.split_once('=').is_none_or(|it| it.0.is_empty()) => {
                 let form = self.flag.map_or("NAME=VALUE", |it| it.value);
                 Err(match self.name {
                     "env" => format!(
