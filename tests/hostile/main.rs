@@ -470,11 +470,24 @@ fn errors(report: &Value) -> String {
 /// first is chance.
 fn messages(report: &Value) -> String {
     let servers = report["servers"].as_array().into_iter().flatten();
-    servers
+    let messages = servers
         .filter_map(|server| server["error"]["message"].as_str())
-        .filter_map(|message| message.split(": ").next())
-        .collect::<Vec<_>>()
-        .join("; ")
+        .filter_map(|message| message.split(": ").next());
+    let text = messages.collect::<Vec<_>>().join("; ");
+    let mut parts = text.split("127.0.0.1:");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown += "127.0.0.1:$PORT";
+        shown += part.trim_start_matches(|it: char| it.is_ascii_digit());
+    }
+    // Hostile text stays visible, and harmless in an editor.
+    shown
+        .chars()
+        .map(|it| match it {
+            ' '..='~' => it.to_string(),
+            _ => it.escape_unicode().to_string(),
+        })
+        .collect()
 }
 
 fn outcome(code: i32, verdict: Option<&str>, rules: &BTreeSet<String>) -> String {

@@ -6,8 +6,7 @@ const TOOLS: &str = r#"[{"name":"b","inputSchema":{"type":"object"},"execution":
 
 fn pinned() -> Keel {
     let keel = Keel::new();
-    let [program, scenario] = serving(TOOLS);
-    keel.run(&["pin", "--", &program, &scenario])
+    keel.run_serving(&["pin"], TOOLS)
         .exits(0)
         .says("PINNED  default (2 components)");
     keel
@@ -21,8 +20,7 @@ fn pinning_twice_gives_the_same_bytes_and_keeps_what_was_sent() {
     assert!(first.contains("\"taskSupport\": \"forbidden\""));
     assert!(first.contains("\"default\": 1.0"));
     assert!(first.contains("\"maximum\": 9007199254740993"));
-    let [program, scenario] = serving(TOOLS);
-    keel.run(&["pin", "--", &program, &scenario])
+    keel.run_serving(&["pin"], TOOLS)
         .exits(0)
         .says("nothing was written");
     assert_eq!(keel.read("mcp-baseline.json"), first);
@@ -45,35 +43,32 @@ fn a_missing_baseline_names_the_command_that_makes_it() {
         ])
         .exits(2);
     run.says("mcp-baseline.json")
-        .says("mcp-keel pin --pass-env X --env API_KEY=\"$API_KEY\" w -- 'my server' 'a b'")
+        .says("mcp-keel pin --env API_KEY=\"$API_KEY\" --pass-env X w -- 'my server' 'a b'")
         .says_nothing_of("geheim");
 }
 
 #[test]
 fn the_named_command_makes_it_and_then_the_check_passes() {
     let keel = Keel::new();
-    let [program, scenario] = serving("[]");
-    let run = keel.run(&["check", "--", &program, &scenario]).exits(2);
+    let tools = "[]";
+    let run = keel.run_serving(&["check"], tools).exits(2);
     let line = run.stderr.split("commit it: ").nth(1).unwrap().trim();
     let words = shlex::split(line).unwrap();
     assert_eq!(words[0], "mcp-keel");
     let words: Vec<&str> = words[1..].iter().map(String::as_str).collect();
     keel.run(&words).exits(0);
-    keel.run(&["check", "--", &program, &scenario])
-        .exits(0)
-        .says("PASS");
+    keel.run_serving(&["check"], tools).exits(0).says("PASS");
 }
 
 #[test]
 fn what_is_wrong_with_a_baseline_is_named_with_its_line() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
-    let [program, scenario] = serving(TOOLS);
     let line_of =
         |text: &str, part: &str| text.lines().position(|line| line.contains(part)).unwrap() + 1;
     let expect = |text: &str, place: String, what: &str| {
         keel.write("mcp-baseline.json", text);
-        keel.run(&["check", "--", &program, &scenario])
+        keel.run_serving(&["check"], TOOLS)
             .exits(2)
             .says(&place)
             .says(what);
@@ -159,15 +154,13 @@ fn pinning_does_not_launder_a_hand_edit_of_another_server() {
 fn pinning_mends_its_own_entry_and_a_stale_integrity() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
-    let [program, scenario] = serving(TOOLS);
     for broken in [
         good.replace("It's 1.0", "It is 1.0"),
         good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x"),
     ] {
         keel.write("mcp-baseline.json", &broken);
-        keel.run(&["check", "--", &program, &scenario]).exits(2);
-        keel.run(&["pin", "default", "--", &program, &scenario])
-            .exits(0);
+        keel.run_serving(&["check"], TOOLS).exits(2);
+        keel.run_serving(&["pin", "default"], TOOLS).exits(0);
         assert_eq!(keel.read("mcp-baseline.json"), good);
     }
 }
@@ -196,8 +189,8 @@ fn one_file_a_server() {
 #[test]
 fn a_member_that_a_server_repeats_is_pinned_as_sent_and_noted() {
     let keel = Keel::new();
-    let [program, scenario] = serving(r#"[{"name":"a","description":"x","description":"y"}]"#);
-    keel.run(&["pin", "--", &program, &scenario])
+    let tools = r#"[{"name":"a","description":"x","description":"y"}]"#;
+    keel.run_serving(&["pin"], tools)
         .exits(0)
         .says("member-repeated");
     assert_eq!(
@@ -206,32 +199,22 @@ fn a_member_that_a_server_repeats_is_pinned_as_sent_and_noted() {
             .count(),
         3
     );
-    keel.run(&["check", "--", &program, &scenario])
+    keel.run_serving(&["check"], tools)
         .exits(0)
         .says("member-repeated");
-    let [_, once] = serving(r#"[{"name":"a","description":"y"}]"#);
-    keel.run(&["check", "--", &program, &once]).exits(1);
+    let once = r#"[{"name":"a","description":"y"}]"#;
+    keel.run_serving(&["check"], once).exits(1);
 }
 
 #[test]
 fn a_new_server_in_an_existing_baseline_is_told_as_new() {
     let keel = pinned();
-    let [program, scenario] = serving(r#"[{"name":"one"}]"#);
+    let tools = r#"[{"name":"one"}]"#;
     let run = keel
-        .run(&[
-            "check", "other", "--format", "json", "--", &program, &scenario,
-        ])
+        .run_serving(&["check", "other", "--format", "json"], tools)
         .exits(1);
     assert_eq!(run.json()["servers"][0]["status"], "new");
-    keel.run(&[
-        "check",
-        "other",
-        "--unknown",
-        "warn",
-        "--",
-        &program,
-        &scenario,
-    ])
-    .exits(0)
-    .says("WARN");
+    keel.run_serving(&["check", "other", "--unknown", "warn"], tools)
+        .exits(0)
+        .says("WARN");
 }

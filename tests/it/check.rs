@@ -8,8 +8,7 @@ const NEW: &str = r#"[{"name":"get","description":"Gets one thing.","inputSchema
 /// A folder with `OLD` pinned, and the command line of a server that lists `NEW`.
 fn drifted() -> (Keel, [String; 2]) {
     let keel = Keel::new();
-    let [program, scenario] = serving(OLD);
-    keel.run(&["pin", "--", &program, &scenario]).exits(0);
+    keel.run_serving(&["pin"], OLD).exits(0);
     (keel, serving(NEW))
 }
 
@@ -207,14 +206,11 @@ fn a_versioned_tool_that_changes_under_its_version_is_noted() {
         )
     };
     let keel = Keel::new();
-    let [program, old] = serving(&tool("1.0", ""));
-    keel.run(&["pin", "--", &program, &old]).exits(0);
-    let [_, same] = serving(&tool("1.0", "\"a\""));
-    keel.run(&["check", "--", &program, &same])
+    keel.run_serving(&["pin"], &tool("1.0", "")).exits(0);
+    keel.run_serving(&["check"], &tool("1.0", "\"a\""))
         .exits(1)
         .says("tool-version-not-bumped");
-    let [_, bumped] = serving(&tool("2.0", "\"a\""));
-    keel.run(&["check", "--", &program, &bumped])
+    keel.run_serving(&["check"], &tool("2.0", "\"a\""))
         .exits(1)
         .says("tool-version-changed")
         .says_nothing_of("tool-version-not-bumped")
@@ -261,10 +257,9 @@ fn one_failing_server_does_not_hide_the_others() {
 #[test]
 fn a_server_of_the_baseline_that_nobody_checks_is_noted() {
     let keel = Keel::new();
-    let [program, scenario] = serving(OLD);
-    keel.run(&["pin", "a", "--", &program, &scenario]).exits(0);
-    keel.run(&["pin", "b", "--", &program, &scenario]).exits(0);
-    keel.run(&["check", "a", "--", &program, &scenario])
+    keel.run_serving(&["pin", "a"], OLD).exits(0);
+    keel.run_serving(&["pin", "b"], OLD).exits(0);
+    keel.run_serving(&["check", "a"], OLD)
         .exits(0)
         .says("server-not-checked");
 }
@@ -342,29 +337,19 @@ fn the_client_that_pinned_a_server_is_the_one_that_checks_it() {
 #[test]
 fn a_variable_that_is_not_set_is_noted() {
     let keel = Keel::new();
-    let [program, scenario] = serving("[]");
-    keel.run(&[
-        "pin",
-        "--pass-env",
-        "NOT_SET_HERE",
-        "--",
-        &program,
-        &scenario,
-    ])
-    .exits(0)
-    .says("variable-missing")
-    .says("NOT_SET_HERE");
+    keel.run_serving(&["pin", "--pass-env", "NOT_SET_HERE"], "[]")
+        .exits(0)
+        .says("variable-missing")
+        .says("NOT_SET_HERE");
 }
 
 #[test]
 fn hostile_text_reaches_no_terminal() {
     let keel = Keel::new();
-    let [program, scenario] = serving("[]");
-    keel.run(&["pin", "--", &program, &scenario]).exits(0);
+    keel.run_serving(&["pin"], "[]").exits(0);
     let hostile = r#"[{"name":"a\u001b[2Jb\u202e\n::error::x","description":"\u001b]0;title\u0007\u200b","inputSchema":{"type":"object"}}]"#;
-    let [_, scenario] = serving(hostile);
     let run = keel
-        .run(&["check", "--color", "never", "--", &program, &scenario])
+        .run_serving(&["check", "--color", "never"], hostile)
         .exits(1);
     assert!(
         !run.stdout

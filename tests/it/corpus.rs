@@ -9,7 +9,6 @@ use mcp_keel::canonical::{parse, parse_document, parse_str, pointer, to_compact,
 use mcp_keel::drift::compare;
 use mcp_keel::provider::{Provider, violations};
 use mcp_keel::rules::RuleId;
-use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::{Kind, Surface};
 
 /// The name of a capture's file, and what it holds.
@@ -31,14 +30,7 @@ fn corpus() -> Vec<Capture> {
         .into_iter()
         .map(|path| {
             let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            let source = Source::File(path.to_string_lossy().into_owned());
-            let surface = source
-                .surfaces(Dialect::Json)
-                .unwrap()
-                .into_values()
-                .next()
-                .unwrap();
-            (name, surface)
+            (name, crate::surfaces::in_file(&path))
         })
         .collect()
 }

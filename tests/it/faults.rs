@@ -26,8 +26,7 @@ fn pinned() -> (Keel, String) {
 }
 
 fn pin(keel: &Keel, server: &str, tools: &str) -> crate::keel::Run {
-    let [program, scenario] = serving(tools);
-    keel.run(&["pin", server, "--", &program, &scenario])
+    keel.run_serving(&["pin", server], tools)
 }
 
 /// The program at work, in the folder.
@@ -228,7 +227,6 @@ fn a_device_is_written_to_and_never_replaced() {
 #[test]
 fn places_that_cannot_be_written_are_named() {
     let (keel, _) = pinned();
-    let [program, scenario] = serving(TOOLS);
     keel.write("folder/file", "text");
     for (path, problem) in [
         ("folder", "cannot read it: not a regular file (directory)"),
@@ -239,23 +237,15 @@ fn places_that_cannot_be_written_are_named() {
             "/proc/baseline.json: cannot write it",
         ),
     ] {
-        keel.run(&["pin", "x", "--baseline", path, "--", &program, &scenario])
+        keel.run_serving(&["pin", "x", "--baseline", path], TOOLS)
             .exits(2)
             .says(problem)
             .says("help:");
     }
-    keel.run(&[
-        "check",
-        "x",
-        "--baseline",
-        "folder",
-        "--",
-        &program,
-        &scenario,
-    ])
-    .exits(2)
-    .says("folder:");
-    keel.run(&["capture", "-o", "folder", "--", &program, &scenario])
+    keel.run_serving(&["check", "x", "--baseline", "folder"], TOOLS)
+        .exits(2)
+        .says("folder:");
+    keel.run_serving(&["capture", "-o", "folder"], TOOLS)
         .exits(2)
         .says("folder:");
 }
@@ -264,8 +254,7 @@ fn places_that_cannot_be_written_are_named() {
 fn a_baseline_without_end_is_not_read_to_its_end() {
     let keel = Keel::new();
     std::os::unix::fs::symlink("/dev/zero", keel.folder().join(BASELINE)).unwrap();
-    let [program, scenario] = serving(TOOLS);
-    keel.run(&["check", "x", "--", &program, &scenario])
+    keel.run_serving(&["check", "x"], TOOLS)
         .exits(2)
         .says("mcp-baseline.json: cannot read it: not a regular file (pipe or device)");
 }
@@ -369,10 +358,9 @@ fn git_runs_no_program_that_a_repository_names() {
         .exits(0)
         .says("no difference");
     // Drift is located through git as well.
-    let [program, scenario] = serving(r#"[{"name":"a"}]"#);
-    keel.run(&["pin", "x", "--", &program, &scenario]).exits(0);
-    let [program, scenario] = serving(r#"[{"name":"a","description":"new"}]"#);
-    keel.run(&["check", "x", "--", &program, &scenario])
+    keel.run_serving(&["pin", "x"], r#"[{"name":"a"}]"#)
+        .exits(0);
+    keel.run_serving(&["check", "x"], r#"[{"name":"a","description":"new"}]"#)
         .exits(1);
     assert!(!marker.exists(), "{}", keel.read("ran"));
 }

@@ -13,7 +13,6 @@ use mcp_keel::report::{
     html, junit, markdown, sarif, terminal, to_json,
 };
 use mcp_keel::rules::RuleId;
-use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::{ComponentKey, Kind, Note, Surface};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -70,12 +69,7 @@ const HOSTILE: [(&str, &str); 38] = [
 ];
 
 fn surface(capture: &Value) -> Surface {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("capture.json");
-    std::fs::write(&path, capture.to_string()).unwrap();
-    let source = Source::File(path.to_string_lossy().into_owned());
-    let surfaces = source.surfaces(Dialect::Json).unwrap();
-    surfaces.into_values().next().unwrap()
+    crate::surfaces::of(&capture.to_string())
 }
 
 fn place(path: &str, line: usize) -> Option<Place> {

@@ -47,6 +47,13 @@ impl Keel {
         self.run_with_input(args, "")
     }
 
+    /// Runs it with a server behind the words: the scripted one, with these tools.
+    #[track_caller]
+    pub(crate) fn run_serving(&self, args: &[&str], tools: &str) -> Run {
+        let [program, scenario] = serving(tools);
+        self.run(&[args, &["--", &program, &scenario]].concat())
+    }
+
     /// Runs it with the folder of `program` first on the PATH.
     #[cfg(unix)]
     pub(crate) fn run_on_path(&self, args: &[&str], program: &Path) -> Run {

@@ -144,8 +144,7 @@ fn check_reports_the_line_that_declares_a_changed_tool() {
         )
     };
     let keel = folder(&[("src/a.ts", ONE)]);
-    let [program, scenario] = serving(&tools("Gets."));
-    keel.run(&["pin", "--", &program, &scenario]).exits(0);
+    keel.run_serving(&["pin"], &tools("Gets.")).exits(0);
     let [program, scenario] = serving(&tools("Gets a thing."));
     let run = |format: &str| {
         let args = ["check", "--format", format, "--", &program, &scenario];
@@ -180,8 +179,8 @@ fn a_renamed_tool_is_declared_by_its_new_name_and_a_removed_one_nowhere() {
         "a.py",
         "@mcp.tool()\ndef forecast_of(): ...\n@mcp.tool()\ndef get_forecast(): ...\n@mcp.tool()\ndef gone(): ...\n",
     )]);
-    let [program, scenario] = serving(&format!("[{},{gone}]", tool("get_forecast")));
-    keel.run(&["pin", "--", &program, &scenario]).exits(0);
+    keel.run_serving(&["pin"], &format!("[{},{gone}]", tool("get_forecast")))
+        .exits(0);
     let [program, scenario] = serving(&format!("[{}]", tool("forecast_of")));
     let args = ["check", "--format", "json", "--", &program, &scenario];
     let report = keel.run(&args).exits(1).json();

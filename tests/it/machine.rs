@@ -3,7 +3,6 @@
 //! A test that cannot look must not pass. Where something is missing it fails, unless `MCP_KEEL_WITHOUT` names it
 //! (`MCP_KEEL_WITHOUT=sandbox cargo test`): then it says that it was skipped, past the capturing of the test harness.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -38,7 +37,7 @@ fn is_skipped(what: &str, why: &str) -> bool {
         without.split(',').any(|it| it == what),
         "{why}. There is nothing to test here: MCP_KEEL_WITHOUT={what} skips the tests that need it"
     );
-    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("SKIPPED: {why}\n"));
     false
 }
 

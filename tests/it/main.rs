@@ -14,6 +14,7 @@ mod era;
 mod faults;
 mod fleet;
 mod formats;
+mod generated;
 mod github;
 mod github_double;
 mod golden;
@@ -31,6 +32,7 @@ mod profiles;
 mod readme;
 mod recipes;
 mod reference;
+mod rooms;
 mod rules;
 #[cfg(target_os = "linux")]
 mod sandbox;
@@ -40,7 +42,9 @@ mod schema_semantics;
 mod schemas;
 mod scripted;
 mod secrets;
+mod settings;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;
+mod surfaces;
 mod verify;

@@ -83,8 +83,7 @@ fn every_source_reads_alike() {
 fn a_capture_holds_the_lists_exactly_as_sent() {
     let keel = Keel::new();
     let tools = r#"[{"name":"a","x-vendor":[1.0,1e400,"\ud800"],"x-vendor":2}]"#;
-    let [program, scenario] = serving(tools);
-    let run = keel.run(&["capture", "--", &program, &scenario]).exits(0);
+    let run = keel.run_serving(&["capture"], tools).exits(0);
     let capture = mcp_keel::canonical::parse_str(&run.stdout).unwrap();
     assert_eq!(
         mcp_keel::canonical::to_compact(capture.get("tools").unwrap()),

@@ -13,9 +13,9 @@ use mcp_keel::policy::{
 use mcp_keel::report::{
     Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, to_json,
 };
-use mcp_keel::source::{Dialect, Source};
-use mcp_keel::surface::Surface;
 use serde_json::{Value, json};
+
+use crate::surfaces::in_file;
 
 const TODAY: Date = Date {
     year: 2026,
@@ -47,16 +47,6 @@ fn complaints(validator: &Validator, instance: &Value) -> Vec<String> {
         .iter_errors(instance)
         .map(|error| format!("{}: {error}", error.instance_path()))
         .collect()
-}
-
-fn surface(path: &Path) -> Surface {
-    let source = Source::File(path.to_string_lossy().into_owned());
-    source
-        .surfaces(Dialect::Json)
-        .unwrap()
-        .into_values()
-        .next()
-        .unwrap()
 }
 
 fn server(status: Status, changes: Vec<Located>) -> ServerReport {
@@ -164,8 +154,8 @@ fn judged(policy: &Policy) -> Vec<ServerReport> {
     assert!(!folders.is_empty());
     let one = |folder: &PathBuf| {
         let (old, new) = (
-            surface(&folder.join("old.json")),
-            surface(&folder.join("new.json")),
+            in_file(&folder.join("old.json")),
+            in_file(&folder.join("new.json")),
         );
         let changes: Vec<Located> = policy
             .judge("s", drift::compare(&old, &new), TODAY)
