@@ -86,6 +86,23 @@ fn locks_chains_reports_and_timings() {
 }
 
 #[test]
+fn keys_and_signatures() {
+    let keel = keel();
+    let [program, scenario] = serving(TOOLS);
+    let pin = |more: &[&str]| {
+        let first = ["pin", "x", "--format", "toolpin"];
+        let args = [&first[..], more, &["--", &program, &scenario]].concat();
+        run(&keel, PIPE, &args, &[])
+    };
+    pin(&[]).exits(0);
+    pin(&["--sign-key", PIPE]).exits(2).says(REFUSED);
+    let args = ["verify", "--lock", "mcp-lock.json", "--public-key", PIPE];
+    let said = run(&keel, PIPE, &args, &[]);
+    assert_ne!(said.code, 0);
+    said.says(REFUSED);
+}
+
+#[test]
 fn files_of_a_folder_that_is_read_whole() {
     let keel = keel();
     pipe(&keel, "snaps/a.json");

@@ -27,7 +27,7 @@ const SPKI_PREFIX: [u8; 12] = [
 ];
 
 /// Longer than any file with a key or a signature.
-const MAX_BYTES: usize = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Whose form a signature has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -393,19 +393,9 @@ pub fn status(
     })
 }
 
-/// A regular file and nothing else: a pipe would be read once and gone, and a device has no key in it.
 fn read(path: &Path) -> Result<Vec<u8>, SignatureError> {
-    let io = |source| SignatureError::Io {
+    crate::files::read_at_most(path, MAX_BYTES).map_err(|source| SignatureError::Io {
         path: path.to_owned(),
         source,
-    };
-    let invalid = |what| std::io::Error::new(std::io::ErrorKind::InvalidInput, what);
-    if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Err(io(invalid("not a regular file")));
-    }
-    let bytes = crate::files::read(path).map_err(io)?;
-    if bytes.len() > MAX_BYTES {
-        return Err(io(invalid("too large for a key, a signature or a policy")));
-    }
-    Ok(bytes)
+    })
 }
