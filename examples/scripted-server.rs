@@ -48,8 +48,9 @@
 
 // A program for tests: its words go where a person or a script reads them.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods)]
 
-#[path = "../tests/it/parts.rs"]
+#[path = "../tests/hostile/parts.rs"]
 mod parts;
 
 use std::collections::BTreeMap;

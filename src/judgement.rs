@@ -1,14 +1,11 @@
 //! The words of a verdict: what a change does to callers, what it does to those who approved the server, and how
 //! that is known. Everything above (`schema`, `drift`, `policy`, `report`) speaks in them.
 
-use serde::Serialize;
-
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 
 /// What a change does to callers. Ordered: the worst is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// No caller can notice.
     Cosmetic,
@@ -21,8 +18,7 @@ pub enum Level {
 }
 
 /// What a change does to the people who approved the server. Ordered: the worst is the greatest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Exposure {
     /// Nothing that was not approved.
     None,

@@ -1,6 +1,6 @@
 //! Enums whose variants have a keyword each: the word in flags, configuration keys and every report.
 
-/// `ALL`, `word()`, `Display` and `FromStr` for an enum, from one list of its variants and their keywords.
+/// `ALL`, `word()`, `Display`, `FromStr` and serde's traits for an enum, from one list of its variants and their keywords.
 macro_rules! keyword_enum {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
@@ -24,6 +24,21 @@ macro_rules! keyword_enum {
 
             fn from_str(word: &str) -> Result<Self, ()> {
                 Self::ALL.iter().copied().find(|it| it.word() == word).ok_or(())
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.word())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = String::deserialize(deserializer)?;
+                word.parse().map_err(|()| {
+                    <D::Error as serde::de::Error>::unknown_variant(&word, &[$($word),+])
+                })
             }
         }
     };

@@ -1,73 +1,135 @@
 //! mcp-keel keeps an MCP server's contract from drifting.
 //!
-//! The tool list of a server is its API, and nobody's compiler checks it. This library boots a server, reads what it
-//! tells a model, compares that with a manifest committed in the repository, and says what the difference does to
-//! callers. The binary beside it is thin.
+//! The tool list of a server is its API, and no compiler checks it. mcp-keel starts a server, reads what it declares to a
+//! model, compares that with a baseline committed in the repository, and reports what the difference does to callers.
 //!
-//! The order of the modules is the order in which data flows; each depends only on those before it (`canonical`,
-//! `judgement` and `rules` are values and words that all of them share).
+//! The crate is a program. What can be used as a library is this page: [`read`] what servers declare, [`compare`] two of
+//! them, [`judge`] the changes by a policy, [`render`] the report.
 //!
-//! ```text
-//! launch -> capture -> surface -> canonical -> fingerprint
-//!              |          |                        |
-//!          (redact)  baseline (committed) ---------+--> drift -> (schema) -> policy -> report
 //! ```
+//! use mcp_keel::{Date, Format, Level, Policy, Verdict};
+//!
+//! let old = br#"{"tools": [{"name": "forecast", "inputSchema": {
+//!     "type": "object", "properties": {"days": {"type": "integer", "maximum": 10}}}}]}"#;
+//! let new = br#"{"tools": [{"name": "forecast", "inputSchema": {
+//!     "type": "object", "properties": {"days": {"type": "integer", "maximum": 7}}}}]}"#;
+//! let (old, new) = (mcp_keel::read("old", old)?, mcp_keel::read("new", new)?);
+//!
+//! let changes = mcp_keel::compare(&old["default"], &new["default"]);
+//! assert_eq!(changes[0].level, Level::Breaking);
+//!
+//! let today = Date { year: 2026, month: 1, day: 31 };
+//! let report = mcp_keel::judge(&old, &new, &Policy::default(), today);
+//! assert_eq!(report.verdict, Verdict::Block);
+//! assert!(mcp_keel::render(&report, Format::Markdown).contains("forecast"));
+//! # Ok::<(), mcp_keel::SourceError>(())
+//! ```
+//!
+//! The modules are public for the program, its tests and its fuzz targets only. They are not documented as an API and
+//! change without notice; `docs/architecture.md` describes them.
 
+// The order of the modules is the order of dependency: each uses only those above it. A test holds them to that.
+
+#![cfg_attr(
+    test,
+    allow(clippy::disallowed_methods, reason = "tests write what they read")
+)]
+
+#[doc(hidden)]
 pub mod canonical;
-pub mod judgement;
-pub mod rules;
 
-mod bounded;
-mod git;
 mod keyword_enum;
 
+#[doc(hidden)]
+pub mod judgement;
+
+#[doc(hidden)]
+pub mod rules;
+
+#[doc(hidden)]
+pub mod settings;
+
+#[doc(hidden)]
+pub mod files;
+
+mod git;
+
+#[doc(hidden)]
 pub mod surface;
 
+#[doc(hidden)]
 pub mod redact;
 
+#[doc(hidden)]
 pub mod own_env;
 
+#[doc(hidden)]
 pub mod launch;
 
+#[doc(hidden)]
 pub mod capture;
 
+#[doc(hidden)]
 pub mod fingerprint;
 
+#[doc(hidden)]
 pub mod scan;
 
+#[doc(hidden)]
 pub mod verify;
 
+#[doc(hidden)]
 pub mod provider;
 
+#[doc(hidden)]
 pub mod schema;
 
+#[doc(hidden)]
 pub mod drift;
 
+#[doc(hidden)]
 pub mod policy;
 
+#[doc(hidden)]
 pub mod interop;
 
+#[doc(hidden)]
 pub mod release;
 
+#[doc(hidden)]
 pub mod baseline;
 
+#[doc(hidden)]
 pub mod source;
 
+#[doc(hidden)]
 pub mod stability;
 
+#[doc(hidden)]
 pub mod config;
 
+#[doc(hidden)]
 pub mod locate;
 
+#[doc(hidden)]
 pub mod report;
 
+#[doc(hidden)]
 pub mod github;
 
+#[doc(hidden)]
 pub mod demo;
 
+#[doc(hidden)]
 pub mod run;
 
+mod facade;
+
+#[doc(hidden)]
 pub mod cli;
 
 #[cfg(any(test, fuzzing))]
+#[doc(hidden)]
 pub mod fuzzing;
+
+pub use facade::*;

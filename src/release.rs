@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::canonical::{Json, parse_str};
+use crate::files::Tree;
 use crate::launch::{Environment, Group, LaunchSpec, Leader, MARKER, environment};
 use crate::surface::Surface;
 
@@ -49,7 +49,6 @@ pub struct VersionError {
 }
 
 impl VersionError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         "set `version` of the server in mcp-keel.toml to \"server\", \"git-tag\", a manifest such as \"package.json\", or a \
          command such as [\"node\", \"-p\", \"require('./package.json').version\"]"
@@ -153,46 +152,31 @@ fn detect(folder: &Path, command: &[String]) -> Option<String> {
 }
 
 fn from_manifest(path: &Path) -> Result<String, String> {
-    let text = crate::bounded::read_to_string(path).map_err(|error| error.to_string())?;
+    let text = crate::files::read_to_string(path).map_err(|error| error.to_string())?;
     let is_toml = path
         .extension()
         .is_some_and(|extension| extension == "toml");
-    let version = if is_toml {
-        from_toml(&text)?
+    let (tree, places) = if is_toml {
+        (Tree::from_toml(&text), &TOML_PLACES[..])
     } else {
-        from_json(&text)?
+        (Tree::from_json(&text), &[&["version"][..]][..])
     };
+    let tree = tree.map_err(|error| error.to_string())?;
+    let mut found = places
+        .iter()
+        .filter_map(|place| tree.at(place).and_then(Tree::text));
+    let version = found.next().map(str::to_owned);
     version.ok_or_else(|| "there is no `version` in it".to_owned())
 }
 
-fn from_json(text: &str) -> Result<Option<String>, String> {
-    let document = parse_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    Ok(document
-        .get("version")
-        .and_then(Json::as_str)
-        .map(str::to_owned))
-}
-
-fn from_toml(text: &str) -> Result<Option<String>, String> {
-    let document: toml::Table = text
-        .parse()
-        .map_err(|error: toml::de::Error| format!("not TOML: {}", error.message()))?;
-    let places: [&[&str]; 5] = [
-        &["project", "version"],
-        &["package", "version"],
-        &["tool", "poetry", "version"],
-        &["workspace", "package", "version"],
-        &["version"],
-    ];
-    let at = |place: &[&str]| {
-        let mut value = document.get(place[0])?;
-        for key in &place[1..] {
-            value = value.get(key)?;
-        }
-        value.as_str().map(str::to_owned)
-    };
-    Ok(places.into_iter().find_map(at))
-}
+/// Where manifests in TOML have their version, the first that is there.
+const TOML_PLACES: [&[&str]; 5] = [
+    &["project", "version"],
+    &["package", "version"],
+    &["tool", "poetry", "version"],
+    &["workspace", "package", "version"],
+    &["version"],
+];
 
 /// How long a command may take to print a version.
 const PATIENCE: Duration = Duration::from_secs(30);

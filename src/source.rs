@@ -1,7 +1,6 @@
 //! Anything that can be read as a surface: a baseline, a capture, a saved list, a revision in git, a live server.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
 
 use crate::baseline::{BaselineError, Manifest};
@@ -9,11 +8,9 @@ use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError, parse};
 use crate::capture::http::{HttpAddress, Template};
 use crate::capture::{CaptureFailure, Captured};
+use crate::files;
 use crate::git::git;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
-
-/// More than this is not read from a file or a pipe.
-const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The surfaces of a source by server name. Most sources have one.
 pub type Surfaces = BTreeMap<String, Surface>;
@@ -25,17 +22,12 @@ pub enum SourceError {
     /// The file system, git or a pipe refused.
     #[error("{what}: {problem}")]
     Unreadable {
-        /// The source.
         what: String,
-        /// Why not.
         problem: String,
-        /// How to go on.
         help: String,
     },
-    /// Not JSON.
     #[error("{what}: not JSON: {error}")]
     NotJson {
-        /// The source.
         what: String,
         /// Where and why.
         error: ReadError,
@@ -43,7 +35,6 @@ pub enum SourceError {
     /// JSON of another kind.
     #[error("{what}: {problem}")]
     NotASource {
-        /// The source.
         what: String,
         /// What is missing.
         problem: String,
@@ -54,7 +45,6 @@ pub enum SourceError {
     /// A live server that could not be captured (exit 3).
     #[error("{what}: {failure}")]
     Capture {
-        /// The source.
         what: String,
         /// Why not.
         failure: Box<CaptureFailure>,
@@ -62,7 +52,6 @@ pub enum SourceError {
 }
 
 impl SourceError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { help, .. } => help.clone(),
@@ -94,14 +83,12 @@ pub enum Source {
     Git {
         /// A revision.
         revision: String,
-        /// A path in it.
         path: String,
     },
     /// `stdio:COMMAND`
     Stdio(Vec<String>),
     /// An MCP endpoint.
     Http(HttpAddress),
-    /// A file.
     File(String),
 }
 
@@ -150,9 +137,8 @@ impl Source {
             Self::File(path) => {
                 let help =
                     "check the path; a live server is named as \"stdio:COMMAND\" or by its URL";
-                let file = std::fs::File::open(path)
-                    .map_err(|error| unreadable(path, &error.to_string(), help))?;
-                bounded(path, file)
+                files::read(Path::new(path))
+                    .map_err(|error| unreadable(path, &error.to_string(), help))
             }
             Self::Git { revision, path } => git_show(revision, path),
             Self::Stdio(_) | Self::Http(_) => Ok(Vec::new()),
@@ -172,32 +158,36 @@ impl Source {
 
     /// The surfaces of a source that is not live.
     pub fn surfaces(&self, dialect: Dialect) -> Result<Surfaces, SourceError> {
-        let what = self.name();
-        let bytes = self.read()?;
-        let parsed = match dialect {
-            Dialect::Json => parse(&bytes),
-            Dialect::Python => parse_python(&bytes),
-        };
-        let document = match parsed {
-            Ok(document) => document,
-            // A baseline with conflict markers is no JSON, and its own reader says so best.
-            Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
-                Json::object([("manifestVersion", Json::Null)])
-            }
-            Err(error) => return Err(SourceError::NotJson { what, error }),
-        };
-        if document.get("manifestVersion").is_some() {
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let manifest = Manifest::parse(Path::new(&what), text)?;
-            let surfaces = manifest.servers().iter();
-            return Ok(surfaces
-                .map(|(name, pinned)| (name.clone(), pinned.surface.clone()))
-                .collect());
-        }
-        let (name, surface) = from_document(&document)
-            .map_err(|problem| SourceError::NotASource { what, problem })?;
-        Ok([(name, surface)].into())
+        parse_source(&self.name(), &self.read()?, dialect)
     }
+}
+
+/// The surfaces in a text: a baseline, a capture, a saved list result. `name` is for messages.
+pub fn parse_source(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Surfaces, SourceError> {
+    let what = name.to_owned();
+    let parsed = match dialect {
+        Dialect::Json => parse(bytes),
+        Dialect::Python => parse_python(bytes),
+    };
+    let document = match parsed {
+        Ok(document) => document,
+        // A baseline with conflict markers is no JSON, and its own reader says so best.
+        Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
+            Json::object([("manifestVersion", Json::Null)])
+        }
+        Err(error) => return Err(SourceError::NotJson { what, error }),
+    };
+    if document.get("manifestVersion").is_some() {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let manifest = Manifest::parse(Path::new(&what), text)?;
+        let surfaces = manifest.servers().iter();
+        return Ok(surfaces
+            .map(|(name, pinned)| (name.clone(), pinned.surface.clone()))
+            .collect());
+    }
+    let (name, surface) =
+        from_document(&document).map_err(|problem| SourceError::NotASource { what, problem })?;
+    Ok([(name, surface)].into())
 }
 
 /// A capture, a saved list result, or the JSON-RPC answer around one.
@@ -295,15 +285,8 @@ fn unreadable(what: &str, problem: &str, help: &str) -> SourceError {
 }
 
 fn bounded(what: &str, reader: impl std::io::Read) -> Result<Vec<u8>, SourceError> {
-    let mut bytes = Vec::new();
-    reader
-        .take(MAX_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| unreadable(what, &error.to_string(), "check that it is a file"))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(unreadable(what, "more than 64 MiB", "that is no tool list"));
-    }
-    Ok(bytes)
+    files::drain(reader, files::MAX_BYTES)
+        .map_err(|error| unreadable(what, &error.to_string(), "check what it holds"))
 }
 
 fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {

@@ -15,33 +15,23 @@ pub enum BaselineError {
     /// The file system refused.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
         /// What was attempted.
         action: &'static str,
-        /// Why not.
         source: std::io::Error,
     },
     /// Somebody else wrote the entry in the meantime.
     #[error("{}: the entry `{server}` changed while the server was being captured; nothing was written", path.display())]
-    Replaced {
-        /// The file.
-        path: PathBuf,
-        /// The server.
-        server: String,
-    },
+    Replaced { path: PathBuf, server: String },
     /// Left over from a merge.
     #[error("{}:{line}: a merge-conflict marker", path.display())]
     Conflict {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
     },
-    /// Not JSON.
     #[error("{}:{line}: not JSON: {problem} (column {column})", path.display())]
     NotJson {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
@@ -53,17 +43,14 @@ pub enum BaselineError {
     /// JSON, but of another shape.
     #[error("{}:{line}: {problem}", path.display())]
     Shape {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// What was expected there.
         problem: String,
     },
     /// A format of the future.
     #[error("{}:{line}: manifestVersion {found} is not known to this mcp-keel, which reads version 1", path.display())]
     Version {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
@@ -73,11 +60,9 @@ pub enum BaselineError {
     /// Content and digests disagree.
     #[error("{}:{line}: {entry} was changed by hand: {what}", path.display())]
     Edited {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// Which entry.
         entry: String,
         /// Which digest does not hold.
         what: String,
@@ -85,7 +70,6 @@ pub enum BaselineError {
 }
 
 impl BaselineError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Missing { .. } => "create it from the server as it is now, and commit it",

@@ -9,7 +9,7 @@ use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::keel;
 use crate::interop::digest::stored;
 use crate::release::Release;
-use crate::surface::{ClientProfile, Component, Kind, Scope, Surface, component_key};
+use crate::surface::{ClientProfile, Component, ComponentKey, Scope, Surface};
 use crate::verify::launched::LaunchLink;
 
 /// A manifest that was read and verified.
@@ -289,7 +289,7 @@ impl Reader<'_> {
         let entry = self.as_object(document, at, Some(entry), "a component's entry")?;
         let known = ["fingerprint", "digests", "definition"];
         self.only(document, at, entry, &known)?;
-        let kind = Kind::of_key(key).ok_or_else(|| {
+        let key: ComponentKey = key.parse().map_err(|_| {
             let problem = format!("`{key}` is not a component's key, such as `tool:name@`");
             self.shape(document, at, problem)
         })?;
@@ -297,17 +297,15 @@ impl Reader<'_> {
         let definition = entry
             .get("definition")
             .ok_or_else(|| self.shape(document, at, format!("`{key}` has no `definition`")))?;
+        let kind = key.kind();
         let component = Component {
             kind,
-            key: key.to_owned(),
+            key: key.clone(),
             definition: definition.clone(),
         };
         let named = format!("{key} of {server}");
-        let expected = component_key(kind, definition);
-        if !key
-            .strip_prefix(&expected)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
-        {
+        let expected = ComponentKey::of(kind, definition);
+        if !key.is_repeated_from(&expected) {
             let what = format!("its definition belongs to `{expected}`");
             return Err(self.edited(document, &definition_at, &named, &what));
         }

@@ -10,7 +10,9 @@
 //! - **Each canonical form is one function**: [`to_canonical`] (ours), [`jcs::to_string`] (RFC 8785 to the
 //!   letter), [`python::dumps`] (CPython's `json.dumps`), [`to_pretty`] and [`to_compact`] (as sent).
 
+mod embedded;
 pub mod jcs;
+mod lines;
 mod number;
 pub mod pointer;
 pub mod python;
@@ -20,6 +22,7 @@ pub(crate) mod writer;
 
 use std::collections::BTreeMap;
 
+pub use lines::Lines;
 pub use number::{Decimal, Number};
 pub use reader::{Document, ReadError, parse, parse_document, parse_str, parse_wrapped};
 pub use text::Text;
@@ -39,7 +42,6 @@ pub enum Json {
     Number(Number),
     /// A string, lone surrogates included.
     String(Text),
-    /// An array.
     Array(Vec<Json>),
     /// An object, members in the order sent, repeated ones included.
     Object(Object),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Json, Number, Object, Text, pointer};
+use super::{Json, Lines, Number, Object, Text, pointer};
 
 /// How deep arrays and objects may nest. Real contracts stay below 30.
 pub const MAX_DEPTH: usize = 200;
@@ -25,7 +25,6 @@ pub struct ReadError {
     pub column: usize,
     /// Byte offset.
     pub offset: usize,
-    /// What is wrong there.
     pub problem: Problem,
 }
 
@@ -71,10 +70,9 @@ pub enum Problem {
 /// A value together with where in the text each part of it stands.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The value.
     pub value: Json,
     spans: Spans,
-    line_starts: Vec<usize>,
+    lines: Lines,
 }
 
 /// Where each value stands: by the value around it (its number) and the token that leads on from there. Not by whole
@@ -116,7 +114,7 @@ impl Document {
 
     /// The line, from 1, in which a byte stands.
     pub fn line_of_offset(&self, offset: usize) -> usize {
-        self.line_starts.partition_point(|start| *start <= offset)
+        self.lines.at(offset)
     }
 }
 
@@ -132,6 +130,14 @@ pub fn parse(bytes: &[u8]) -> Result<Json, ReadError> {
 pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
     let mut reader = Reader::new(bytes, false);
     reader.most = MAX_DEPTH + 16;
+    reader.limit = usize::MAX;
+    reader.document()
+}
+
+/// [`parse`] for a text that was just written from values in memory: it is as deep and as long as they are.
+pub(super) fn parse_own(text: &str) -> Result<Json, ReadError> {
+    let mut reader = Reader::new(text.as_bytes(), false);
+    reader.most = usize::MAX;
     reader.limit = usize::MAX;
     reader.document()
 }
@@ -161,19 +167,10 @@ pub fn parse_python(bytes: &[u8]) -> Result<Json, ReadError> {
 pub fn parse_document(bytes: &[u8]) -> Result<Document, ReadError> {
     let mut reader = Reader::new(bytes, true);
     let value = reader.document()?;
-    let line_starts = std::iter::once(0)
-        .chain(
-            bytes
-                .iter()
-                .enumerate()
-                .filter(|(_, byte)| **byte == b'\n')
-                .map(|(at, _)| at + 1),
-        )
-        .collect();
     Ok(Document {
         value,
         spans: reader.spans,
-        line_starts,
+        lines: Lines::of(bytes),
     })
 }
 
@@ -222,14 +219,11 @@ impl<'a> Reader<'a> {
     }
 
     fn error(&self, problem: Problem) -> ReadError {
-        let before = &self.bytes[..self.at.min(self.bytes.len())];
-        let line_start = before
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |at| at + 1);
+        let at = self.at.min(self.bytes.len());
+        let lines = Lines::of(&self.bytes[..at]);
         ReadError {
-            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
-            column: before.len() - line_start + 1,
+            line: lines.at(at),
+            column: lines.column(at),
             offset: self.at,
             problem,
         }

@@ -114,7 +114,6 @@ pub enum CaptureError {
     Malformed {
         /// The request.
         method: &'static str,
-        /// What is wrong.
         problem: String,
     },
     /// An answer that cannot be read as JSON.
@@ -138,25 +137,17 @@ pub enum CaptureError {
     TooManyPages {
         /// The request.
         method: &'static str,
-        /// The limit.
         limit: usize,
     },
     /// More bytes than allowed.
     #[error("the server wrote more than {limit} bytes to stdout")]
-    TooManyBytes {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyBytes { limit: usize },
     /// A line without an end.
     #[error("the server wrote a line of more than {limit} bytes to stdout")]
-    LongLine {
-        /// The limit.
-        limit: usize,
-    },
+    LongLine { limit: usize },
     /// Answers that are too large, all together.
     #[error("the server's answers hold more than {limit} {unit}")]
     TooMuch {
-        /// The limit.
         limit: usize,
         /// Of what.
         unit: &'static str,
@@ -166,17 +157,13 @@ pub enum CaptureError {
     TooManyItems {
         /// The request.
         method: &'static str,
-        /// The limit.
         limit: usize,
     },
     /// It asks and asks, and does not read what it is answered.
     #[error(
         "the server asks without reading the answers: more than {limit} bytes of them wait for it"
     )]
-    Unread {
-        /// The limit.
-        limit: usize,
-    },
+    Unread { limit: usize },
     /// The list changed again each time it was listed.
     #[error(
         "the answer to `{method}` does not settle: the server announced a change each of the {limit} times it was listed again"
@@ -184,7 +171,6 @@ pub enum CaptureError {
     Unsettled {
         /// The request.
         method: &'static str,
-        /// The limit.
         limit: usize,
     },
     /// Something went wrong on the way to a server over HTTP.

@@ -7,7 +7,7 @@ use crate::canonical::Json;
 use crate::launch::STDERR_KEPT;
 use crate::redact::{Found, Secrets};
 use crate::rules::RuleId;
-use crate::surface::{Kind, Lists, Surface};
+use crate::surface::{ComponentKey, Kind, Lists, Surface};
 
 impl Captured {
     /// Takes the secrets out of everything that the server said, and notes which component held one.
@@ -64,7 +64,7 @@ impl Captured {
             self.surface
                 .note(RuleId::SecretInSurface, None, message(of_server));
         }
-        let keys: Vec<String> = self
+        let keys: Vec<ComponentKey> = self
             .surface
             .components
             .iter()

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::args::{ChainArgs, ChainCommand, FreezeArgs, IntegrityArgs, TextOrJson};
 use super::output;
-use crate::baseline::store;
 use crate::canonical::Json;
 use crate::interop::kiwi::disk::{self, DiskError, Found};
 use crate::interop::kiwi::lockfile::{Lockfile, chain_hash, isoformat};
@@ -143,7 +142,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     {
         lock = before;
     }
-    store::replace(&path, lock.to_text().as_bytes()).map_err(|error| {
+    crate::files::replace(&path, lock.to_text().as_bytes()).map_err(|error| {
         Error::usage(
             format!("{}: cannot write it: {error}", path.display()),
             "check the path and its permissions",

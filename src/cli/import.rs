@@ -12,6 +12,7 @@ use crate::interop::definitions::{self, Definitions};
 use crate::interop::{Lock, Origin};
 use crate::release::Release;
 use crate::report::escape;
+use crate::run::request::SandboxRequest;
 use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 use crate::surface::Kind;
@@ -24,7 +25,7 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, Error> {
         )
     };
     if !args.file.is_dir() {
-        let bytes = crate::bounded::read(&args.file).map_err(unreadable)?;
+        let bytes = crate::files::read(&args.file).map_err(unreadable)?;
         if parse(&bytes).is_ok_and(|it| it.get("manifestVersion").is_some()) {
             return Err(Error::usage(
                 format!("{} is a baseline of ours already", args.file.display()),
@@ -94,7 +95,7 @@ async fn held(args: &ImportArgs, lock: &Lock) -> Result<Definitions, Error> {
     let found = sources::read(
         source,
         Dialect::Json,
-        &args.sandbox.request(),
+        &SandboxRequest::new(&args.flags.given),
         &Progress::start(false),
     )
     .await?;

@@ -1,11 +1,11 @@
-//! A value of the configuration that knows where it stands, and the errors that it makes of that.
+//! A value of the configuration that knows its name and its line, and the errors made of them.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use crate::files::{Tree, Value};
+
+use crate::settings::suggestion;
 
 /// A configuration that cannot be used (exit 2).
 #[derive(Debug, thiserror::Error)]
@@ -14,19 +14,15 @@ pub enum ConfigError {
     /// The file system refused.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// Something is wrong on a line.
     #[error("{}:{line}: {problem}", path.display())]
     At {
-        /// The file.
         path: PathBuf,
         /// From 1.
         line: usize,
-        /// What is wrong.
         problem: String,
         /// What was expected, and how to go on.
         help: String,
@@ -34,7 +30,6 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Io { .. } => {
@@ -52,94 +47,56 @@ impl ConfigError {
     }
 }
 
-/// The text of a configuration and where it came from.
-pub(super) struct Source<'a> {
-    path: &'a Path,
-    text: &'a str,
+/// Reads TOML.
+pub(super) fn from_toml(path: &Path, text: &str) -> Result<Tree, ConfigError> {
+    Tree::from_toml(text).map_err(|error| at(path, error.line, &error.problem))
 }
 
-impl<'a> Source<'a> {
-    pub(super) fn new(path: &'a Path, text: &'a str) -> Self {
-        Self { path, text }
-    }
-
-    pub(super) fn parse(&self) -> Result<Spanned<DeTable<'a>>, ConfigError> {
-        DeTable::parse(self.text).map_err(|error| {
-            let problem = format!(
-                "not TOML: {}",
-                error.message().lines().next().unwrap_or("syntax error")
-            );
-            self.error(error.span().unwrap_or_default(), &problem)
-        })
-    }
-
-    fn line(&self, span: &Range<usize>) -> usize {
-        self.text.as_bytes()[..span.start.min(self.text.len())]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count()
-            + 1
-    }
-
-    fn error(&self, span: Range<usize>, problem: &str) -> ConfigError {
-        ConfigError::At {
-            path: self.path.to_owned(),
-            line: self.line(&span),
-            problem: problem.to_owned(),
-            help: "docs/configuration.md has every key with an example".to_owned(),
-        }
+fn at(path: &Path, line: usize, problem: &str) -> ConfigError {
+    ConfigError::At {
+        path: path.to_owned(),
+        line,
+        problem: problem.to_owned(),
+        help: "docs/configuration.md has every key with an example".to_owned(),
     }
 }
 
 /// One value, with its name and its place.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
-    source: &'a Source<'a>,
+    path: &'a Path,
     name: String,
-    span: Range<usize>,
-    value: Value<'a>,
-}
-
-#[derive(Clone, Copy)]
-enum Value<'a> {
-    Table(&'a DeTable<'a>),
-    Other(&'a DeValue<'a>),
+    tree: &'a Tree,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn root(source: &'a Source<'a>, table: &'a Spanned<DeTable<'a>>) -> Self {
+    pub(super) fn root(path: &'a Path, tree: &'a Tree) -> Self {
         Self {
-            source,
+            path,
             name: String::new(),
-            span: table.span(),
-            value: Value::Table(table.get_ref()),
+            tree,
         }
     }
 
-    fn child(&self, name: &str, span: Range<usize>, value: &'a DeValue<'a>) -> Self {
-        let value = match value {
-            DeValue::Table(table) => Value::Table(table),
-            other => Value::Other(other),
-        };
+    fn child(&self, name: &str, tree: &'a Tree) -> Self {
         let name = if self.name.is_empty() {
             name.to_owned()
         } else {
             format!("{}.{name}", self.name)
         };
         Self {
-            source: self.source,
+            path: self.path,
             name,
-            span,
-            value,
+            tree,
         }
     }
 
     pub(super) fn line(&self) -> usize {
-        self.source.line(&self.span)
+        self.tree.line
     }
 
     pub(super) fn error(&self, problem: &str) -> ConfigError {
-        self.source.error(self.span.clone(), problem)
+        at(self.path, self.tree.line, problem)
     }
 
     /// The last part of its name.
@@ -148,28 +105,21 @@ impl<'a> Node<'a> {
     }
 
     fn wrong_type(&self, expected: &str) -> ConfigError {
-        let found = match &self.value {
-            Value::Table(_) => "a table",
-            Value::Other(value) => value.type_str(),
-        };
-        self.error(&format!("`{}` is {found}", self.name))
+        self.error(&format!("`{}` is {}", self.name, type_of(self.tree)))
             .expecting(expected)
     }
 
-    fn table(&self) -> Result<&'a DeTable<'a>, ConfigError> {
-        match self.value {
-            Value::Table(table) => Ok(table),
-            Value::Other(_) => Err(self.wrong_type("a table")),
+    fn table(&self) -> Result<(), ConfigError> {
+        if self.tree.is_object() {
+            Ok(())
+        } else {
+            Err(self.wrong_type("a table"))
         }
     }
 
-    /// The member of this name, placed at its key.
+    /// The member of this name.
     pub(super) fn get(&self, name: &str) -> Option<Node<'a>> {
-        let Value::Table(table) = self.value else {
-            return None;
-        };
-        let (key, value) = table.get_key_value(name)?;
-        Some(self.child(name, key.span(), value.get_ref()))
+        Some(self.child(name, self.tree.get(name)?))
     }
 
     pub(super) fn require(&self, name: &str, expected: &str) -> Result<Node<'a>, ConfigError> {
@@ -186,25 +136,19 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn members(&self) -> Result<Vec<(String, Node<'a>)>, ConfigError> {
-        Ok(self
-            .table()?
-            .iter()
-            .map(|(key, value)| {
-                let name = key.get_ref().to_string();
-                let node = self.child(&name, key.span(), value.get_ref());
-                (name, node)
-            })
+        self.table()?;
+        let members = self.tree.members();
+        Ok(members
+            .map(|(name, tree)| (name.to_owned(), self.child(name, tree)))
             .collect())
     }
 
     pub(super) fn items(&self) -> Result<Vec<Node<'a>>, ConfigError> {
-        let Value::Other(DeValue::Array(items)) = self.value else {
+        if !self.is_array() {
             return Err(self.wrong_type(&format!("an array, written as `[[{}]]`", self.name)));
-        };
-        Ok(items
-            .iter()
-            .map(|item| self.child("", item.span(), item.get_ref()))
-            .collect())
+        }
+        let items = self.tree.items().iter();
+        Ok(items.map(|item| self.child("", item)).collect())
     }
 
     /// Refuses every key but these.
@@ -240,64 +184,53 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn string(&self) -> Result<&'a str, ConfigError> {
-        match self.value {
-            Value::Other(DeValue::String(text)) => Ok(text),
-            _ => Err(self.wrong_type("a string")),
-        }
+        self.tree.text().ok_or_else(|| self.wrong_type("a string"))
     }
 
     pub(super) fn is_string(&self) -> bool {
-        matches!(self.value, Value::Other(DeValue::String(_)))
+        matches!(self.tree.value, Value::String(_))
     }
 
     pub(super) fn is_array(&self) -> bool {
-        matches!(self.value, Value::Other(DeValue::Array(_)))
+        matches!(self.tree.value, Value::Array(_))
     }
 
     pub(super) fn strings(&self) -> Result<Vec<String>, ConfigError> {
-        let Value::Other(DeValue::Array(items)) = self.value else {
-            return Err(self.wrong_type("an array of strings"));
-        };
+        let expected = "an array of strings";
+        if !self.is_array() {
+            return Err(self.wrong_type(expected));
+        }
+        let items = self.tree.items().iter();
         items
-            .iter()
-            .map(|item| match item.get_ref() {
-                DeValue::String(text) => Ok(text.to_string()),
-                other => Err(self
-                    .source
-                    .error(
-                        item.span(),
-                        &format!("`{}` holds {}", self.name, other.type_str()),
-                    )
-                    .expecting("an array of strings")),
+            .map(|item| match item.text() {
+                Some(text) => Ok(text.to_owned()),
+                None => {
+                    let problem = format!("`{}` holds {}", self.name, type_of(item));
+                    Err(at(self.path, item.line, &problem).expecting(expected))
+                }
             })
             .collect()
     }
 
     pub(super) fn boolean(&self) -> Result<bool, ConfigError> {
-        match self.value {
-            Value::Other(DeValue::Boolean(value)) => Ok(*value),
-            _ => Err(self.wrong_type("true or false")),
-        }
+        let value = self.tree.boolean();
+        value.ok_or_else(|| self.wrong_type("true or false"))
     }
 
     pub(super) fn integer(&self) -> Result<i64, ConfigError> {
-        match self.value {
-            Value::Other(DeValue::Integer(number)) => {
-                i64::from_str_radix(number.as_str(), number.radix())
-                    .map_err(|_| self.wrong_type("a whole number"))
-            }
+        match self.tree.value {
+            Value::Number {
+                whole: Some(number),
+                ..
+            } => Ok(number),
             _ => Err(self.wrong_type("a whole number")),
         }
     }
 
     pub(super) fn date(&self) -> Result<(u16, u8, u8), ConfigError> {
-        let expected = "a date without quotes, such as 2027-01-31";
-        match self.value {
-            Value::Other(DeValue::Datetime(datetime)) => match (datetime.date, datetime.time) {
-                (Some(date), None) => Ok((date.year, date.month, date.day)),
-                _ => Err(self.wrong_type(expected)),
-            },
-            _ => Err(self.wrong_type(expected)),
+        match self.tree.value {
+            Value::Date(year, month, day) => Ok((year, month, day)),
+            _ => Err(self.wrong_type("a date without quotes, such as 2027-01-31")),
         }
     }
 
@@ -322,11 +255,15 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The known word that was probably meant.
-pub fn suggestion<'w>(found: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    known
-        .map(|word| (strsim::jaro_winkler(found, word), word))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, word)| word)
+fn type_of(tree: &Tree) -> &'static str {
+    match tree.value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number { .. } => "a number",
+        Value::String(_) => "a string",
+        Value::Date(..) => "a date",
+        Value::Time => "a time",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "a table",
+    }
 }

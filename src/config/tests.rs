@@ -100,7 +100,7 @@ fn what_is_missing_or_of_the_wrong_type_is_named() {
     );
     assert!(
         error("[server.a]\ncommand = \"node x\"")
-            .starts_with("mcp-keel.toml:2: `server.a.command` is string")
+            .starts_with("mcp-keel.toml:2: `server.a.command` is a string")
     );
     assert!(error("[server.a]\ncommand = [1]").contains("expected an array of strings"));
     assert!(error("[server.a]\ncommand = []").contains("is empty"));

@@ -19,7 +19,7 @@ use crate::canonical::{Json, to_canonical};
 use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::surface::{Component, Surface};
+use crate::surface::{Component, ComponentKey, Surface};
 
 pub use server::{not_pinned as server_not_pinned, removed as server_removed};
 
@@ -29,7 +29,7 @@ pub struct Change {
     /// The rule that explains it.
     pub rule: RuleId,
     /// The component's key; none for the server itself.
-    pub component: Option<String>,
+    pub component: Option<ComponentKey>,
     /// Where in the definition (or in the server's entry).
     pub pointer: String,
     /// What it does to callers.

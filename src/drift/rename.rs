@@ -65,13 +65,7 @@ impl Renamed<'_> {
     }
 
     fn version_changed(&self) -> Change {
-        let version = |component: &Component| {
-            component
-                .key
-                .rsplit_once('@')
-                .map_or("", |it| it.1)
-                .to_owned()
-        };
+        let version = |component: &Component| component.key.version().to_owned();
         let (was, is) = (version(self.old), version(self.new));
         let said = |version: &str| {
             if version.is_empty() {
@@ -230,13 +224,13 @@ fn overlap<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> f64 {
 mod tests {
     use super::*;
     use crate::canonical::parse_str;
-    use crate::surface::component_key;
+    use crate::surface::ComponentKey;
 
     fn tool(definition: &str) -> Component {
         let definition = parse_str(definition).unwrap();
         Component {
             kind: Kind::Tool,
-            key: component_key(Kind::Tool, &definition),
+            key: ComponentKey::of(Kind::Tool, &definition),
             definition,
         }
     }
@@ -248,7 +242,7 @@ mod tests {
         );
         found
             .iter()
-            .map(|it| (it.old.key.clone(), it.new.key.clone()))
+            .map(|it| (it.old.key.to_string(), it.new.key.to_string()))
             .collect()
     }
 

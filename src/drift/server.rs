@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Change, located};
 use crate::canonical::{Json, Object, pointer};
 use crate::rules::RuleId;
-use crate::surface::{Component, Kind, Surface};
+use crate::surface::{Component, ComponentKey, Kind, Surface};
 
 pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     info(&old.server_info, &new.server_info, changes);
@@ -152,25 +152,25 @@ pub(super) fn emptied(
 
 /// The relative order of the tools that both list. Tools that came or went say nothing about it.
 pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
-    let keys = |surface: &Surface| -> Vec<String> {
+    let keys = |surface: &Surface| -> Vec<ComponentKey> {
         surface
             .of_kind(Kind::Tool)
             .map(|tool| tool.key.clone())
             .collect()
     };
     let (old_keys, new_keys) = (keys(old), keys(new));
-    let old_set: BTreeSet<&String> = old_keys.iter().collect();
-    let new_set: BTreeSet<&String> = new_keys.iter().collect();
-    let was: Vec<&String> = old_keys
+    let old_set: BTreeSet<&ComponentKey> = old_keys.iter().collect();
+    let new_set: BTreeSet<&ComponentKey> = new_keys.iter().collect();
+    let was: Vec<&ComponentKey> = old_keys
         .iter()
         .filter(|key| new_set.contains(key))
         .collect();
-    let is: Vec<&String> = new_keys
+    let is: Vec<&ComponentKey> = new_keys
         .iter()
         .filter(|key| old_set.contains(key))
         .collect();
     if was != is {
-        let list = |keys: Vec<&String>| {
+        let list = |keys: Vec<&ComponentKey>| {
             Json::Array(
                 keys.into_iter()
                     .map(|key| Json::string(key.as_str()))

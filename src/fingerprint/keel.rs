@@ -61,7 +61,7 @@ mod tests {
         let definition = parse_str(definition).unwrap();
         Component {
             kind: Kind::Tool,
-            key: crate::surface::component_key(Kind::Tool, &definition),
+            key: crate::surface::ComponentKey::of(Kind::Tool, &definition),
             definition,
         }
     }

@@ -33,7 +33,6 @@ impl Digest {
         format!("sha256:{}", self.hex())
     }
 
-    /// The bytes.
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -54,7 +53,7 @@ pub(crate) fn whole_tool(tool: &Component) -> Result<Digest, Refusal> {
     match jcs::to_string(&tool.definition) {
         Ok(text) => Ok(Digest::of(text)),
         Err(error) => Err(Refusal {
-            component: tool.key.clone(),
+            component: tool.key.to_string(),
             reason: error.to_string(),
         }),
     }

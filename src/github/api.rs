@@ -74,7 +74,6 @@ pub enum ApiError {
     Client {
         /// Where the API should be.
         api: String,
-        /// Why not.
         problem: String,
     },
 }

@@ -22,7 +22,6 @@ pub const BATCH: usize = 50;
 pub struct Identity {
     /// Its name on the pull request.
     pub name: String,
-    /// The commit.
     pub commit: String,
     /// What it is found again by.
     pub external_id: String,
@@ -33,7 +32,6 @@ pub struct Identity {
 /// What a run ends with.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The verdict.
     pub verdict: Verdict,
     /// One line.
     pub title: String,

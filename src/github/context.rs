@@ -68,10 +68,8 @@ pub enum Event {
     Other(String),
 }
 
-/// A pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
-    /// Its number.
     pub number: u64,
     /// The base branch's commit when the event happened.
     pub base_commit: String,
@@ -113,7 +111,6 @@ pub enum ContextError {
     Variable {
         /// Which.
         name: &'static str,
-        /// What is wrong.
         problem: String,
     },
     /// The event is not what its name says.
@@ -122,7 +119,6 @@ pub enum ContextError {
 }
 
 impl ContextError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         "`mcp-keel action` is started by a workflow; anywhere else, use `mcp-keel check`"
     }

@@ -1,6 +1,5 @@
 //! The two files that the runner reads after a step: its summary and its outputs.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use crate::report::SUMMARY_LIMIT;
@@ -14,11 +13,7 @@ pub fn summary_room(path: &Path) -> usize {
 
 /// Adds to a file of the runner.
 pub fn append(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)?;
-    file.write_all(text.as_bytes())
+    crate::files::append(path, text.as_bytes())
 }
 
 /// Outputs as the runner reads them: each value between two lines of a delimiter that is drawn anew for each, so that

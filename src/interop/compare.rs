@@ -12,7 +12,7 @@ use crate::canonical::{Json, pointer};
 use crate::drift::{Change, component, server_not_pinned};
 use crate::fingerprint::{Digest, Refusal};
 use crate::rules::RuleId;
-use crate::surface::{Kind, Surface};
+use crate::surface::{ComponentKey, Kind, Surface};
 
 /// A change, and where in the file of pins it belongs.
 pub type Placed = (Change, String);
@@ -86,7 +86,7 @@ pub fn hangar(
                 of(digest_changed("hangar", &drift.expected, now), key)
             }
             (None, tool) => {
-                let key = format!("tool:{tool}@");
+                let key = ComponentKey::new(Kind::Tool, tool, "");
                 of(removed(&key, &drift.expected), &key)
             }
         };
@@ -217,12 +217,18 @@ pub(super) fn added_unseen() -> Change {
 }
 
 pub(super) fn removed(key: &str, before: &str) -> Change {
-    let noun = Kind::of_key(key).unwrap_or(Kind::Tool).noun();
+    let noun = key_of(key).kind().noun();
     let old = Json::string(before);
     Change::new(RuleId::ToolRemoved, "", format!("the {noun} is gone")).values(Some(&old), None)
 }
 
 pub(super) fn of(mut change: Change, key: &str) -> Change {
-    change.component = Some(key.to_owned());
+    change.component = Some(key_of(key));
     change
+}
+
+/// A key as a file of pins has it; the name of a tool where it has no more.
+fn key_of(key: &str) -> ComponentKey {
+    key.parse()
+        .unwrap_or_else(|_| ComponentKey::new(Kind::Tool, key, ""))
 }

@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
             missing: unrecorded.map(str::to_owned).into(),
         }));
     }
-    let bytes = crate::bounded::read(path)?;
+    let bytes = crate::files::read(path)?;
     let Ok(document) = parse(&bytes) else {
         return Ok(None);
     };
@@ -165,7 +165,7 @@ fn toolsnaps(folder: &Path) -> std::io::Result<Vec<Json>> {
     paths.sort();
     let mut tools = Vec::new();
     for path in paths {
-        if let Ok(tool) = parse(&crate::bounded::read(&path)?)
+        if let Ok(tool) = parse(&crate::files::read(&path)?)
             && has_definition(&tool)
         {
             tools.push(tool);

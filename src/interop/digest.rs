@@ -130,7 +130,7 @@ impl Profile {
             surface
                 .of_kind(Kind::Tool)
                 .filter_map(|tool| match digest(tool) {
-                    Ok(digest) => digest.map(|digest| Ok((tool.key.clone(), digest.hex()))),
+                    Ok(digest) => digest.map(|digest| Ok((tool.key.to_string(), digest.hex()))),
                     Err(refusal) => Some(Err(refusal)),
                 })
                 .collect()
@@ -139,7 +139,7 @@ impl Profile {
             Hashes::Components(digest) => Ok(surface
                 .components
                 .iter()
-                .map(|component| (component.key.clone(), digest(component).hex()))
+                .map(|component| (component.key.to_string(), digest(component).hex()))
                 .collect()),
             Hashes::Tools(digest) => tools(&digest),
             Hashes::ToolsWithFields(digest) => tools(&|tool| digest(tool, fields).map(Some)),

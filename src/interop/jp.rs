@@ -16,7 +16,6 @@ use crate::verify::launcher::{self, Launcher, Threat};
 /// A digest that is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Its algorithm.
     pub algorithm: Algorithm,
     /// Hexadecimal digits, as written.
     pub value: String,
@@ -27,7 +26,6 @@ pub struct Expected {
 pub enum Kind {
     /// The program that is started.
     Command,
-    /// A file.
     File,
     /// Nothing.
     None,
@@ -73,7 +71,6 @@ impl Verify {
 /// What was read and held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
-    /// The file.
     pub path: PathBuf,
     /// Its digest.
     pub got: String,
@@ -86,7 +83,6 @@ pub enum VerifyError {
     /// Other bytes.
     #[error("Checksum mismatch for server: {server} ({}), expected {}, got {got}", path.display(), expected.value)]
     Mismatch {
-        /// The server.
         server: String,
         /// What was read.
         path: PathBuf,
@@ -98,7 +94,6 @@ pub enum VerifyError {
     /// No such program.
     #[error("Cannot locate binary: {command}, error: cannot find binary path (server: {server})")]
     NoBinary {
-        /// The server.
         server: String,
         /// As given.
         command: String,
@@ -106,17 +101,13 @@ pub enum VerifyError {
     /// A file that cannot be read.
     #[error("Cannot read file: {} (server: {server}), error: {source}", path.display())]
     Unreadable {
-        /// The server.
         server: String,
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
 }
 
 impl VerifyError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Mismatch { expected, got, .. } => {

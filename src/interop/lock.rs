@@ -133,7 +133,6 @@ pub enum InteropError {
     /// An entry that does not hold.
     #[error("{}: {place}: {problem}", path.display())]
     Edited {
-        /// The file.
         path: PathBuf,
         /// The key or the place of the entry.
         place: String,
@@ -143,7 +142,6 @@ pub enum InteropError {
     /// No entry about a server.
     #[error("{} has no server `{server}`", path.display())]
     NoServer {
-        /// The file.
         path: PathBuf,
         /// The server that was asked for.
         server: String,
@@ -153,23 +151,16 @@ pub enum InteropError {
     /// More entries than one where only one can be meant.
     #[error("{} holds {} entries: {}", path.display(), known.len(), known.join(", "))]
     Several {
-        /// The file.
         path: PathBuf,
         /// The entries.
         known: Vec<String>,
     },
     /// The convention has no digest for what the server lists.
     #[error("{}: {error}", path.display())]
-    NoDigest {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        error: PinError,
-    },
+    NoDigest { path: PathBuf, error: PinError },
     /// A file that mcp-keel does not write.
     #[error("{} is {format}, which mcp-keel reads and does not write", path.display())]
     ReadOnly {
-        /// The file.
         path: PathBuf,
         /// Whose it is.
         format: &'static str,
@@ -177,7 +168,6 @@ pub enum InteropError {
 }
 
 impl InteropError {
-    /// How to go on.
     pub fn help(&self) -> String {
         match self {
             Self::Unreadable { .. } => "check the file".to_owned(),
@@ -208,7 +198,6 @@ impl InteropError {
 /// The server that a file is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Whether the name is only the default: then a file about one server is about this one.
     pub is_unnamed: bool,
@@ -256,10 +245,8 @@ pub struct Verification {
     pub violations: Vec<String>,
 }
 
-/// The integrity of one entry.
 #[derive(Debug)]
 pub struct EntryIntegrity {
-    /// Its key.
     pub key: String,
     /// Whether the stored digest is that of the contents.
     pub integrity: Integrity,
@@ -286,7 +273,7 @@ impl Lock {
     /// Reads a file; none if it is not there, or not another tool's. Whatever does not look like one is left to the reader of
     /// our own baselines, which says best what is wrong with it.
     pub fn read(path: &Path) -> Result<Option<Self>, InteropError> {
-        match crate::bounded::read(path) {
+        match crate::files::read(path) {
             Ok(bytes) => Self::parse(path, &bytes),
             Err(_) => Ok(None),
         }
@@ -622,7 +609,6 @@ fn compared(
 pub struct NotALock {
     /// What is wrong, in the tool's words where it has any.
     pub problem: String,
-    /// How to go on.
     pub help: String,
 }
 
@@ -634,7 +620,7 @@ impl Verification {
             problem,
             help: help.to_owned(),
         };
-        let bytes = crate::bounded::read(path).map_err(|error| {
+        let bytes = crate::files::read(path).map_err(|error| {
             refuse(format!("{name}: cannot read it: {error}"), "check the path")
         })?;
         let document = parse(&bytes).map_err(|error| {

@@ -114,7 +114,7 @@ pub fn surface_hash(surface: &Surface, coverage: &[&str]) -> Result<String, Refu
         // The reference implementation prints strings with JSON.stringify, which lets lone surrogates through.
         let record = Json::Object(covered(tool, coverage));
         let record = jcs::to_string_lenient(&record).map_err(|error| Refusal {
-            component: tool.key.clone(),
+            component: tool.key.to_string(),
             reason: error.to_string(),
         })?;
         text.push_str(&record);

@@ -233,7 +233,7 @@ mod tests {
             .expect("files of one tool");
         let changes = revised.changes.into_iter();
         let changes = changes.map(|(it, _)| {
-            let component = it.component.unwrap_or_default();
+            let component = it.component.map(|it| it.to_string()).unwrap_or_default();
             format!("{} {component}", it.rule).trim_end().to_owned()
         });
         (changes.collect(), revised.notes)

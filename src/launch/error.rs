@@ -24,7 +24,6 @@ pub enum LaunchError {
         /// As given.
         command: String,
     },
-    /// A directory.
     #[error("`{command}` is a directory, not a program")]
     IsDirectory {
         /// As given.

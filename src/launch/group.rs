@@ -9,6 +9,11 @@
 //! where nobody else reaps, as in a container without an init, it would stay in the table of processes. Elsewhere the
 //! group (on Windows the job) is what there is.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "/proc and /dev/null, no files of a user"
+)]
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -254,14 +254,11 @@ fn is_executable(_: &Path) -> bool {
 /// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
 #[cfg(target_os = "linux")]
 fn is_foreign(file: &Path) -> bool {
-    use std::io::Read as _;
-    let opened = is_executable(file).then(|| std::fs::File::open(file));
-    let Some(Ok(mut file)) = opened else {
+    let opened = is_executable(file).then(|| crate::files::read_start(file, 4));
+    let Some(Ok(start)) = opened else {
         return false;
     };
-    let mut start = [0; 4];
-    let known =
-        file.read_exact(&mut start).is_err() || &start == b"\x7fELF" || start.starts_with(b"#!");
+    let known = start.len() < 4 || start == b"\x7fELF" || start.starts_with(b"#!");
     // Other formats may have been registered with the kernel.
     let registered = || {
         let formats = std::fs::read_dir("/proc/sys/fs/binfmt_misc");

@@ -2,7 +2,6 @@
 //! generated, nothing huge.
 
 use std::collections::VecDeque;
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::Stdio;
 
@@ -191,14 +190,6 @@ fn is_test(name: &str) -> bool {
 
 /// The text of a file, unless it is too large, not a plain file, or no text.
 pub(super) fn read(path: &Path, limits: &Limits) -> Option<String> {
-    let about = std::fs::symlink_metadata(path).ok()?;
-    if !about.is_file() || about.len() > limits.file_bytes {
-        return None;
-    }
-    let mut text = String::new();
-    let file = std::fs::File::open(path).ok()?;
-    file.take(limits.file_bytes + 1)
-        .read_to_string(&mut text)
-        .ok()?;
-    Some(text)
+    let bytes = crate::files::read_unfollowed(path, limits.file_bytes).ok()?;
+    String::from_utf8(bytes).ok()
 }

@@ -27,17 +27,11 @@ pub struct Declaration {
 pub enum Language {
     /// TypeScript and JavaScript.
     Script,
-    /// Python.
     Python,
-    /// Rust.
     Rust,
-    /// Go.
     Go,
-    /// Java.
     Java,
-    /// Kotlin.
     Kotlin,
-    /// C#.
     CSharp,
 }
 

@@ -1,5 +1,10 @@
 //! This program once more in its own place: same process, same arguments, without the private half of its environment.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "descriptors of our own and /proc, no files of a user"
+)]
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read as _, Write as _};

@@ -1,5 +1,10 @@
 //! Descriptors that were open before this program began: of a shell, a runner, a test. They are nobody's that we start.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "descriptors of our own and /proc, no files of a user"
+)]
+
 /// Closes every descriptor above stderr that would survive into another program, but those that are to be kept. Those
 /// that close by themselves do no harm.
 pub(crate) fn close(kept: impl Fn(i32) -> bool) {

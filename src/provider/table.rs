@@ -147,9 +147,7 @@ pub(super) struct Limits {
     pub(super) lone_any_of: bool,
     /// Objects inside each other, the arguments themselves counted.
     pub(super) levels: Option<usize>,
-    /// Properties in all.
     pub(super) properties: Option<usize>,
-    /// Values of all enums.
     pub(super) enum_values: Option<usize>,
     /// Characters of all names of properties and definitions and of all values of `enum` and `const`.
     pub(super) characters: Option<usize>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Located;
 use crate::judgement::{Exposure, Level};
-use crate::surface::Kind;
+use crate::surface::{ComponentKey, Kind};
 
 /// From how many components on the same change is told once.
 const MANY: usize = 5;
@@ -14,7 +14,7 @@ pub(super) struct Told<'a> {
     /// The change, or the first of them.
     pub(super) change: &'a Located,
     /// All components with this change, where there are many.
-    pub(super) components: Vec<&'a str>,
+    pub(super) components: Vec<&'a ComponentKey>,
     /// Whether old and new are the same for all of them.
     pub(super) same_values: bool,
 }
@@ -49,7 +49,7 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
         // What is a component's own text, or the component itself, is told one by one.
         // A tool that came or went deserves a place of its own; a hundred resources do not.
         let told_by_itself = first.pointer.is_empty()
-            && first.component.as_deref().and_then(Kind::of_key) == Some(Kind::Tool);
+            && first.component.as_ref().map(ComponentKey::kind) == Some(Kind::Tool);
         let foldable =
             group.len() >= MANY && of_components && first.words.is_empty() && !told_by_itself;
         if foldable {
@@ -62,7 +62,7 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
                 same_values: group.iter().all(values),
                 components: group
                     .iter()
-                    .filter_map(|it| it.judged.change.component.as_deref())
+                    .filter_map(|it| it.judged.change.component.as_ref())
                     .collect(),
             });
         } else {

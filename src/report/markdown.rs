@@ -16,7 +16,7 @@ use crate::canonical::{Json, to_pretty};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
 use crate::rules::{RuleId, Side};
-use crate::surface::Kind;
+use crate::surface::{ComponentKey, Kind};
 
 /// What GitHub takes of a comment. Counted here in bytes, which are never fewer than characters.
 pub const COMMENT_LIMIT: usize = 65_536;
@@ -385,10 +385,10 @@ fn row(told: &Told<'_>) -> String {
     )
 }
 
-fn noun(components: &[&str]) -> String {
-    let kinds: BTreeSet<Option<Kind>> = components.iter().map(|key| Kind::of_key(key)).collect();
+fn noun(components: &[&ComponentKey]) -> String {
+    let kinds: BTreeSet<Kind> = components.iter().map(|key| key.kind()).collect();
     match kinds.into_iter().collect::<Vec<_>>()[..] {
-        [Some(kind)] => format!("{}s", kind.noun()),
+        [kind] => format!("{}s", kind.noun()),
         _ => "components".to_owned(),
     }
 }
@@ -427,7 +427,7 @@ fn detail(told: &Told<'_>) -> String {
             .components
             .iter()
             .take(50)
-            .map(|key| escape::code(&escape::short(key, 120)))
+            .map(|key| escape::code(&escape::short(key.as_str(), 120)))
             .collect();
         let more = match told.components.len() - names.len() {
             0 => String::new(),
@@ -499,7 +499,7 @@ fn proof(located: &Located) -> Option<String> {
     match change.proof.as_ref()? {
         Proof::Witness(instance) => {
             let label = upper(plain::witness_label(located));
-            let tool = change.component.as_deref().and_then(tool_name);
+            let tool = change.component.as_ref().and_then(ComponentKey::tool_name);
             let call = |params: Json| {
                 Json::object([("method", Json::string("tools/call")), ("params", params)])
             };
@@ -526,12 +526,6 @@ fn proof(located: &Located) -> Option<String> {
             escape::markdown(&escape::short(reason, 400))
         )),
     }
-}
-
-/// The name of a tool, from its key.
-fn tool_name(key: &str) -> Option<&str> {
-    let (name, _) = key.strip_prefix("tool:")?.rsplit_once('@')?;
-    Some(name)
 }
 
 fn finding_text(finding: &Finding) -> String {

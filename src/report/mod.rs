@@ -4,17 +4,17 @@
 //! [`escape`] on its way into any of them.
 
 mod annotations;
+mod document;
 pub mod escape;
 mod fold;
+mod format;
 mod github;
 mod gitlab;
 mod headline;
 mod html;
-mod json;
 mod junit;
 mod markdown;
 mod plain;
-mod read;
 pub mod rules;
 mod sarif;
 mod shard;
@@ -27,13 +27,13 @@ use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
 use crate::surface::{Kind, Note, Surface};
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
+pub use document::{ReadReportError, from_json, to_json};
+pub use format::{Format, render};
 pub use github::github;
 pub use gitlab::gitlab;
 pub use html::html;
-pub use json::to_json;
 pub use junit::junit;
 pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
-pub use read::{ReadReportError, from_json};
 pub use sarif::sarif;
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, terminal};
@@ -65,17 +65,6 @@ pub enum Comparison {
         /// The files that were written.
         written: Vec<PathBuf>,
     },
-}
-
-impl Comparison {
-    /// The word for it in the JSON report.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Comparison::Check => "check",
-            Comparison::Diff => "diff",
-            Comparison::Pin { .. } => "pin",
-        }
-    }
 }
 
 /// The outcome for one server.

@@ -1,4 +1,4 @@
-//! The rule catalogue as people and programs read it.
+//! The rules as people and programs read it.
 
 use std::fmt::Write as _;
 
@@ -102,6 +102,46 @@ pub fn markdown() -> String {
             }
             Example::Elsewhere(text) => writeln!(out, "Example: {text}."),
         };
+    }
+    out
+}
+
+/// What happens because of each rule that `[policy.rules]` does not name: a table of `docs/policy.md`.
+pub fn default_actions() -> String {
+    let mut out = String::from("| rule | without an entry in `[policy.rules]` |\n| --- | --- |\n");
+    for (action, words) in [
+        (
+            DefaultAction::Unknown,
+            "as `unknown`; without `unknown`, as `enforcement`",
+        ),
+        (DefaultAction::Enforcement, "as `enforcement`"),
+        (
+            DefaultAction::RequiredBump,
+            "as `enforcement` with `require-version-bump`, else `audit`",
+        ),
+        (
+            DefaultAction::Undetermined,
+            "the server is `undetermined`, whatever the enforcement",
+        ),
+        (
+            DefaultAction::Warn,
+            "`warn`; `audit` under `enforcement = \"audit\"`",
+        ),
+        (DefaultAction::Audit, "`audit`"),
+    ] {
+        let rules = match action {
+            DefaultAction::Enforcement => "every other change".to_owned(),
+            DefaultAction::Audit => "every other finding".to_owned(),
+            DefaultAction::Unknown
+            | DefaultAction::RequiredBump
+            | DefaultAction::Undetermined
+            | DefaultAction::Warn => {
+                let rules = RuleId::all().filter(|rule| rule.default_action() == action);
+                let named: Vec<String> = rules.map(|rule| format!("`{rule}`")).collect();
+                named.join(", ")
+            }
+        };
+        let _ = writeln!(out, "| {rules} | {words} |");
     }
     out
 }

@@ -25,7 +25,6 @@ pub struct Shard {
 /// A finding about a run, which may depend on what its servers did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFinding {
-    /// The finding.
     pub finding: Finding,
     /// It is void if a change has this id, or if a server could not be captured: then it is not known.
     pub void_if_change: Option<String>,
@@ -72,14 +71,10 @@ pub enum MergeError {
     },
     /// The same file again.
     #[error("{file} is named twice")]
-    Named {
-        /// The file.
-        file: String,
-    },
+    Named { file: String },
     /// One says that it is a part, another does not.
     #[error("{part} is a part of a run, {whole} is not")]
     Mixed {
-        /// The part.
         part: String,
         /// The other.
         whole: String,
@@ -89,7 +84,6 @@ pub enum MergeError {
     OtherRun {
         /// The first.
         one: String,
-        /// The other.
         other: String,
         /// What tells.
         what: &'static str,
@@ -99,7 +93,6 @@ pub enum MergeError {
     Twice {
         /// The first.
         one: String,
-        /// The other.
         other: String,
         /// A part or a server.
         what: String,
@@ -109,13 +102,11 @@ pub enum MergeError {
     Stranger {
         /// The part.
         file: String,
-        /// The server.
         server: String,
     },
 }
 
 impl MergeError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Nothing => "name the JSON reports of the parts, or the folder that they are in",

@@ -212,13 +212,9 @@ impl Page {
     }
 
     fn many(&mut self, told: &Told<'_>) {
-        let kinds: BTreeSet<Option<Kind>> = told
-            .components
-            .iter()
-            .map(|key| Kind::of_key(key))
-            .collect();
+        let kinds: BTreeSet<Kind> = told.components.iter().map(|key| key.kind()).collect();
         let noun = match kinds.into_iter().collect::<Vec<_>>()[..] {
-            [Some(kind)] => format!("{}s", kind.noun()),
+            [kind] => format!("{}s", kind.noun()),
             _ => "components".to_owned(),
         };
         let title = self.paint(
@@ -229,7 +225,7 @@ impl Page {
         let names: Vec<String> = told
             .components
             .iter()
-            .map(|component| kept(&escape::short(component, 120)))
+            .map(|component| kept(&escape::short(component.as_str(), 120)))
             .collect();
         self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
         self.change(told);
@@ -302,7 +298,7 @@ impl Page {
                     "worked before, fails now:"
                 };
                 let of = match told.components.first() {
-                    Some(first) => format!("with {}, ", escape::short(first, 60)),
+                    Some(first) => format!("with {}, ", escape::short(first.as_str(), 60)),
                     None => String::new(),
                 };
                 self.paragraph(14, &format!("{of}{label}"));

@@ -77,7 +77,6 @@ pub enum DefaultAction {
     Audit,
 }
 
-/// One rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Its name, stable for ever.
@@ -105,16 +104,12 @@ pub struct Rule {
 pub enum Example {
     /// Two captures, as in `fixtures/rules/<id>/`.
     Surfaces {
-        /// The old one.
         old: &'static str,
-        /// The new one.
         new: &'static str,
     },
     /// Two schemas of a tool that is otherwise the same, on the side of the rule.
     Schemas {
-        /// The old one.
         old: &'static str,
-        /// The new one.
         new: &'static str,
     },
     /// It speaks of the configuration or of the run, not of a surface.

@@ -21,6 +21,7 @@ use crate::report::{
     unconditional_findings,
 };
 use crate::rules::RuleId;
+use crate::settings::Given;
 use crate::surface::{Note, Surface};
 
 /// What to check, and how.
@@ -30,6 +31,17 @@ pub(crate) struct CheckRequest {
     pub(crate) shard: ShardRequest,
     /// How many servers at a time.
     pub(crate) jobs: usize,
+}
+
+impl CheckRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        Self {
+            server: ServerRequest::new(given),
+            policy: PolicyRequest::new(given),
+            shard: ShardRequest::new(given),
+            jobs: fleet::jobs(given),
+        }
+    }
 }
 
 /// Captures every server that was asked for and compares it with its baseline.

@@ -13,7 +13,7 @@ use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
 use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
-use crate::surface::{Kind, Note, Surface};
+use crate::surface::{ComponentKey, Kind, Note, Surface};
 
 /// A surface with the version that the policy goes by.
 pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
@@ -106,9 +106,9 @@ impl Compared<'_> {
         };
         let said = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
         let (was, is) = (said(&version.baseline), said(&version.current));
-        let note = |rule, component: Option<&str>, message| Note {
+        let note = |rule, component: Option<&ComponentKey>, message| Note {
             rule,
-            component: component.map(str::to_owned),
+            component: component.cloned(),
             message,
         };
         let mut findings = Vec::new();
@@ -253,16 +253,16 @@ pub(crate) fn locate(servers: &mut [ServerReport]) {
 /// For each change, the name under which its tool is declared now.
 fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
     let changes = || server.changes.iter().map(|located| &located.judged.change);
-    let renamed: BTreeMap<&str, Option<&str>> = changes()
+    let renamed: BTreeMap<&ComponentKey, Option<&str>> = changes()
         .filter(|change| change.rule == RuleId::ToolRenamed)
         .filter_map(|change| {
             let new = change.new.as_ref().and_then(Json::as_str);
-            Some((change.component.as_deref()?, new))
+            Some((change.component.as_ref()?, new))
         })
         .collect();
     let name = |change: &Change| {
-        let key = change.component.as_deref()?;
-        let (name, _) = key.strip_prefix("tool:")?.rsplit_once('@')?;
+        let key = change.component.as_ref()?;
+        let name = key.tool_name()?;
         match renamed.get(key) {
             _ if change.rule == RuleId::ToolRemoved => None,
             Some(new) => new.map(str::to_owned),
@@ -278,7 +278,7 @@ fn is_drift(change: &Change) -> bool {
 }
 
 /// Tools with a version in their key whose contract changed under it.
-fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
+fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a ComponentKey> {
     let moved: BTreeSet<_> = changes
         .iter()
         .filter(|change| {
@@ -297,12 +297,8 @@ fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a str> {
                 && !change.pointer.is_empty()
                 && change.rule != RuleId::ToolRenamed
         })
-        .filter_map(|change| change.component.as_deref())
-        .filter(|key| Kind::of_key(key) == Some(Kind::Tool))
-        .filter(|key| {
-            key.rsplit_once('@')
-                .is_some_and(|(_, version)| !version.is_empty() && !version.starts_with('#'))
-        })
+        .filter_map(|change| change.component.as_ref())
+        .filter(|key| key.kind() == Kind::Tool && key.is_versioned())
         .collect()
 }
 

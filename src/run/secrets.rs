@@ -35,7 +35,7 @@ pub(crate) fn clean(text: &str) -> String {
 
 /// Writes a file whole or not at all, without secrets.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    crate::baseline::store::replace(path, clean(text).as_bytes()).map_err(|error| {
+    crate::files::replace(path, clean(text).as_bytes()).map_err(|error| {
         Error::usage(
             format!("{}: cannot write it: {error}", path.display()),
             "check the path and its permissions",

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Plan, Target};
 use super::request::{Part, ShardRequest};
 use super::{Error, secrets};
-use crate::bounded;
+use crate::files;
 use crate::report::{self, Report};
 
 /// The timings, where nobody names another file.
@@ -116,7 +116,7 @@ impl Timings {
     /// Reads the file that was named, or the usual one if it is there.
     fn read(named: Option<&Path>) -> Result<Self, Error> {
         let path = named.unwrap_or(Path::new(TIMINGS));
-        match bounded::read_to_string(path) {
+        match files::read_to_string(path) {
             Ok(text) => Self::parse(path, &text),
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(Self::default())
@@ -206,7 +206,7 @@ pub(crate) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
     let mut reports = Vec::new();
     for path in files(paths)? {
         let name = path.display().to_string();
-        let text = bounded::read_to_string(&path).map_err(|error| {
+        let text = files::read_to_string(&path).map_err(|error| {
             Error::usage(
                 format!("{name}: cannot read it: {error}"),
                 "name the JSON reports that `mcp-keel check --report json=FILE` wrote",

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use super::Error;
 use super::observer::Observer;
 use super::plan::since_1970;
-use crate::baseline::store;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::signature::{self, PrivateKey};
 use crate::interop::{Lock, Verification};
@@ -75,7 +74,7 @@ impl Signer {
         let Some(text) = Verification::of(lock)?.sign(&file, key, policy, since_1970())? else {
             return Ok(());
         };
-        store::replace(&file, text.as_bytes()).map_err(|error| {
+        crate::files::replace(&file, text.as_bytes()).map_err(|error| {
             Error::usage(
                 format!("{}: cannot write it: {error}", file.display()),
                 "check the path and its permissions",

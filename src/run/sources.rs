@@ -6,12 +6,11 @@ use super::Error;
 use super::boot::{LiveServer, boot, not_captured};
 use super::judge_server::Compared;
 use super::observer::Observer;
-use super::plan::today;
 use super::request::SandboxRequest;
 
 use crate::capture::{Endpoint, HttpSpec};
 use crate::launch::LaunchSpec;
-use crate::policy::Policy;
+use crate::policy::{Date, Policy};
 use crate::release::Release;
 use crate::report::ServerReport;
 use crate::source::{Dialect, Source, Surfaces};
@@ -85,7 +84,12 @@ pub(crate) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Resul
 }
 
 /// Server by server; two sources of one server each are compared whatever the servers are called.
-pub(crate) fn compare(old: &Surfaces, new: &Surfaces, policy: &Policy) -> Vec<ServerReport> {
+pub(crate) fn compare(
+    old: &Surfaces,
+    new: &Surfaces,
+    policy: &Policy,
+    today: Date,
+) -> Vec<ServerReport> {
     let one = |name: &str, old: Option<&Surface>, new: Option<&Surface>| {
         let releases = [old, new].map(|surface| surface.map(Release::of_server));
         let (old, new) = (old.zip(releases[0].as_ref()), new.zip(releases[1].as_ref()));
@@ -97,7 +101,7 @@ pub(crate) fn compare(old: &Surfaces, new: &Surfaces, policy: &Policy) -> Vec<Se
             accept_with: "",
             notes: &[],
         };
-        compared.judge_server(policy, today())
+        compared.judge_server(policy, today)
     };
     if let (1, 1, Some((name, new))) = (old.len(), new.len(), new.iter().next()) {
         return vec![one(name, old.values().next(), Some(new))];

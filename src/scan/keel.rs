@@ -13,9 +13,8 @@ use super::mentions::Mentions;
 use super::{Pattern, Severity, ecmascript};
 use crate::canonical::{Json, is_invisible, pointer};
 use crate::rules::RuleId;
-use crate::surface::{Component, Kind, Note, Surface};
+use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that explains it.
@@ -23,7 +22,7 @@ pub struct Finding {
     /// How loud.
     pub severity: Severity,
     /// The component's key; none for the server itself.
-    pub component: Option<String>,
+    pub component: Option<ComponentKey>,
     /// Where in its definition.
     pub pointer: String,
     /// One sentence. May quote the server: escape it before printing.
@@ -102,14 +101,14 @@ pub fn notes(surface: &Surface) -> Vec<Note> {
 fn finding(
     rule: RuleId,
     severity: Severity,
-    component: Option<&str>,
+    component: Option<&ComponentKey>,
     pointer: &str,
     message: String,
 ) -> Finding {
     Finding {
         rule,
         severity,
-        component: component.map(str::to_owned),
+        component: component.cloned(),
         pointer: pointer.to_owned(),
         message,
     }
@@ -443,7 +442,7 @@ fn lookalikes(surface: &Surface, findings: &mut Vec<Finding>) {
         let Some(name) = identity.and_then(Json::as_str) else {
             continue;
         };
-        let key = component.key.as_str();
+        let key = &component.key;
         let at = format!("/{}", component.kind.identity());
         let mut note = |rule, severity, message| {
             findings.push(finding(rule, severity, Some(key), &at, message));

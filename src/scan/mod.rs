@@ -109,11 +109,9 @@ pub enum Novelty {
     Instruction,
     /// A character that nobody sees.
     Hidden,
-    /// An address.
     Address,
     /// Other words.
     Words,
-    /// Nothing.
     Nothing,
 }
 

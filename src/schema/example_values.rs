@@ -137,7 +137,6 @@ pub(crate) fn text_for(name: &str) -> &'static str {
         .map_or("hello", |(_, text)| text)
 }
 
-/// A text of a format.
 pub(crate) fn text_of_format(format: &str) -> Option<&'static str> {
     Some(match format {
         "date-time" => "2025-01-31T12:00:00Z",

@@ -32,7 +32,6 @@ struct Case {
     steps: Budget,
     /// For witnesses: the larger the schemas, the fewer instances are tried.
     tries: Budget,
-    /// What one try costs.
     try_cost: usize,
 }
 

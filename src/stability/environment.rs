@@ -6,7 +6,7 @@
 use super::told::{cut, mask_entry};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
-use crate::surface::{Note, Surface};
+use crate::surface::{ComponentKey, Note, Surface};
 
 /// How many texts are named one by one.
 const NAMED: usize = 20;
@@ -58,7 +58,7 @@ struct Needle {
 pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
     let needles = facts.needles();
     let mut notes = Vec::new();
-    let mut look = |component: Option<&str>, at: &str, text: &str| {
+    let mut look = |component: Option<&ComponentKey>, at: &str, text: &str| {
         let found = needles.iter().find_map(|needle| {
             let start = find(text, &needle.text)?;
             Some((needle, &text[..start], &text[start + needle.text.len()..]))
@@ -72,12 +72,12 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
             needle.what,
             needle.text
         );
-        if let Some(entry) = mask_entry(component, at, before, after) {
+        if let Some(entry) = mask_entry(component.map(ComponentKey::as_str), at, before, after) {
             message.push_str(&format!("; to leave it out: mask = [{entry}]"));
         }
         notes.push(Note {
             rule: RuleId::TextDependsOnEnvironment,
-            component: component.map(str::to_owned),
+            component: component.cloned(),
             message,
         });
     };

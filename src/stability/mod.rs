@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use crate::canonical::{Json, pointer};
 use crate::drift::located;
 use crate::rules::RuleId;
-use crate::surface::{Component, Kind, Note, Surface};
+use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
 
 /// Where two captures were taken that should have been equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub enum Between {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Varying {
     /// The component's key; none for the server itself.
-    pub component: Option<String>,
+    pub component: Option<ComponentKey>,
     /// Where in the definition, or in the server's entry.
     pub pointer: String,
     /// What stood there first.
@@ -93,7 +93,7 @@ impl Instability {
 /// How two captures of one server differ. Volatile members and the client that asked do not count.
 pub fn compare(one: &Surface, other: &Surface) -> Variation {
     let mut variation = Variation::default();
-    let mut descend = |component: Option<&str>, old: Json, new: Json| {
+    let mut descend = |component: Option<&ComponentKey>, old: Json, new: Json| {
         if old == new {
             return;
         }
@@ -101,7 +101,7 @@ pub fn compare(one: &Surface, other: &Surface) -> Variation {
         variation.reordered |= found.is_empty();
         for difference in found {
             variation.places.push(Varying {
-                component: component.map(str::to_owned),
+                component: component.cloned(),
                 pointer: difference.pointer,
                 one: difference.old,
                 other: difference.new,
@@ -115,28 +115,29 @@ pub fn compare(one: &Surface, other: &Surface) -> Variation {
             descend(Some(key), component.contract(), again.contract());
         }
     }
-    let mut only_in =
-        |of: &BTreeMap<&str, &Component>, other: &BTreeMap<&str, &Component>, there: bool| {
-            for (key, component) in of.iter().filter(|(key, _)| !other.contains_key(*key)) {
-                let contract = Some(component.contract());
-                let (one, other) = if there {
-                    (contract, None)
-                } else {
-                    (None, contract)
-                };
-                variation.places.push(Varying {
-                    component: Some((*key).to_owned()),
-                    pointer: String::new(),
-                    one,
-                    other,
-                });
-            }
-        };
+    let mut only_in = |of: &BTreeMap<&ComponentKey, &Component>,
+                       other: &BTreeMap<&ComponentKey, &Component>,
+                       there: bool| {
+        for (key, component) in of.iter().filter(|(key, _)| !other.contains_key(*key)) {
+            let contract = Some(component.contract());
+            let (one, other) = if there {
+                (contract, None)
+            } else {
+                (None, contract)
+            };
+            variation.places.push(Varying {
+                component: Some((*key).clone()),
+                pointer: String::new(),
+                one,
+                other,
+            });
+        }
+    };
     only_in(&first, &second, true);
     only_in(&second, &first, false);
-    let order = |of: &Surface, other: &BTreeMap<&str, &Component>| -> Vec<String> {
+    let order = |of: &Surface, other: &BTreeMap<&ComponentKey, &Component>| -> Vec<ComponentKey> {
         of.of_kind(Kind::Tool)
-            .filter(|tool| other.contains_key(tool.key.as_str()))
+            .filter(|tool| other.contains_key(&tool.key))
             .map(|tool| tool.key.clone())
             .collect()
     };
@@ -144,9 +145,9 @@ pub fn compare(one: &Surface, other: &Surface) -> Variation {
     variation
 }
 
-fn by_key(surface: &Surface) -> BTreeMap<&str, &Component> {
+fn by_key(surface: &Surface) -> BTreeMap<&ComponentKey, &Component> {
     let components = surface.components.iter();
-    components.map(|it| (it.key.as_str(), it)).collect()
+    components.map(|it| (&it.key, it)).collect()
 }
 
 /// What a server says of itself, by the pointers that changes use.

@@ -16,7 +16,13 @@ fn surface(tools: &str) -> Surface {
 
 fn varies(one: &str, other: &str) -> (Vec<String>, bool) {
     let variation = compare(&surface(one), &surface(other));
-    let place = |it: Varying| format!("{}{}", it.component.unwrap_or_default(), it.pointer);
+    let place = |it: Varying| {
+        format!(
+            "{}{}",
+            it.component.as_deref().unwrap_or_default(),
+            it.pointer
+        )
+    };
     (
         variation.places.into_iter().map(place).collect(),
         variation.reordered,

@@ -4,7 +4,7 @@
 use super::{Between, Instability, Varying};
 use crate::canonical::{Json, is_invisible, to_compact};
 use crate::rules::RuleId;
-use crate::surface::Note;
+use crate::surface::{ComponentKey, Note};
 
 /// How many places are named one by one.
 const NAMED: usize = 20;
@@ -39,7 +39,7 @@ pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
         .take(NAMED)
         .map(|place| {
             let message = format!("{} {between}{}", differs(place), what(place));
-            note(rule, place.component.as_deref(), message)
+            note(rule, place.component.as_ref(), message)
         })
         .collect();
     if places.len() > NAMED {
@@ -49,10 +49,10 @@ pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
     notes
 }
 
-fn note(rule: RuleId, component: Option<&str>, message: String) -> Note {
+fn note(rule: RuleId, component: Option<&ComponentKey>, message: String) -> Note {
     Note {
         rule,
-        component: component.map(str::to_owned),
+        component: component.cloned(),
         message,
     }
 }
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn a_mask_to_paste_reads_as_toml_whatever_the_server_said() {
         let place = Varying {
-            component: Some("tool:a\"@".into()),
+            component: Some("tool:a\"@".parse().unwrap()),
             pointer: "/description".into(),
             one: Some(Json::string("a \"q\" \u{202e}b(1) 7\n end")),
             other: Some(Json::string("a \"q\" \u{202e}b(1) 8\n end")),

@@ -36,7 +36,6 @@ impl Era {
         }
     }
 
-    /// The other one.
     pub fn other(self) -> Self {
         match self {
             Self::Legacy => Self::Modern,

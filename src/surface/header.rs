@@ -15,7 +15,6 @@ const ANNOTATION: &str = "x-mcp-header";
 pub struct HeaderProblem {
     /// Where in the definition.
     pub pointer: String,
-    /// What is wrong there.
     pub problem: String,
 }
 

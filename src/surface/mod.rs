@@ -18,7 +18,7 @@ use crate::rules::RuleId;
 pub use clients::KnownClient;
 pub use era::Era;
 pub use header::{HeaderProblem, header_problem};
-pub use key::{Kind, component_key};
+pub use key::{ComponentKey, Kind, NotAKey};
 pub use profile::ClientProfile;
 
 /// Everything that a server advertises to one client.
@@ -76,7 +76,7 @@ pub struct Component {
     /// Which of the four.
     pub kind: Kind,
     /// Its identity, unique within a surface: `tool:greet@1.0`.
-    pub key: String,
+    pub key: ComponentKey,
     /// The definition as sent.
     pub definition: Json,
 }
@@ -87,7 +87,7 @@ pub struct Note {
     /// The rule that explains it.
     pub rule: RuleId,
     /// The component's key, where it concerns one.
-    pub component: Option<String>,
+    pub component: Option<ComponentKey>,
     /// One sentence. May quote the server: escape it before printing.
     pub message: String,
 }
@@ -155,12 +155,12 @@ impl Surface {
 
     /// Adds a component under its key. A key that is taken already gets a number, and a note says so: two tools
     /// of one name are two components, neither of which may hide the other.
-    fn add(&mut self, kind: Kind, definition: Json, taken: &mut HashMap<String, usize>) {
-        let wanted = component_key(kind, &definition);
+    fn add(&mut self, kind: Kind, definition: Json, taken: &mut HashMap<ComponentKey, usize>) {
+        let wanted = ComponentKey::of(kind, &definition);
         let mut number = taken.get(&wanted).map_or(1, |last| last + 1);
         let mut key = wanted.clone();
         while taken.contains_key(&key) {
-            key = format!("{wanted}#{number}");
+            key = wanted.repeated(number);
             number += usize::from(taken.contains_key(&key));
         }
         taken.insert(key.clone(), 1);
@@ -210,10 +210,10 @@ impl Surface {
     }
 
     /// Remembers something noticed.
-    pub fn note(&mut self, rule: RuleId, component: Option<&str>, message: String) {
+    pub fn note(&mut self, rule: RuleId, component: Option<&ComponentKey>, message: String) {
         self.notes.push(Note {
             rule,
-            component: component.map(str::to_owned),
+            component: component.cloned(),
             message,
         });
     }

@@ -13,10 +13,8 @@ use crate::launch::{LaunchSpec, candidates};
 /// A digest's algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// SHA-256
     #[default]
     Sha256,
-    /// SHA-512
     Sha512,
     /// SHA-1: two files with one digest can be made, so it does not answer deliberate tampering.
     Sha1,
@@ -46,7 +44,7 @@ pub fn digest(path: &Path, algorithm: Algorithm) -> std::io::Result<String> {
 
 fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
     use std::fmt::Write as _;
-    let mut file = std::fs::File::open(path)?;
+    let mut file = crate::files::open(path)?;
     let mut hasher = D::new();
     let mut buffer = vec![0; 1 << 16];
     loop {

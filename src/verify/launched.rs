@@ -10,7 +10,6 @@
 //!   program from build to build, without anybody having changed anything: their digests are for those who ask for them
 //!   ([`Digests::All`]).
 
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use super::bytes::{Algorithm, digest, locate};
@@ -52,7 +51,6 @@ pub enum Digests {
     WorkingCopy,
     /// Every link that is a file on this machine.
     All,
-    /// None.
     None,
 }
 
@@ -317,8 +315,9 @@ fn parts(path: &Path) -> String {
 
 /// Whether a file is no native program.
 fn is_script(file: &Path) -> bool {
-    let mut start = [0; 4];
-    let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut start));
+    let Ok(start) = crate::files::read_start(file, 4) else {
+        return false;
+    };
     let native = [
         &b"\x7fELF"[..],
         b"MZ",
@@ -327,7 +326,7 @@ fn is_script(file: &Path) -> bool {
         b"\xcf\xfa\xed\xfe",
         b"\xca\xfe\xba\xbe",
     ];
-    read.is_ok() && !native.iter().any(|magic| start.starts_with(magic))
+    !native.iter().any(|magic| start.starts_with(magic))
 }
 
 /// Which links moved, as findings. Digests are compared where both sides have one.

@@ -231,7 +231,7 @@ fn places_that_cannot_be_written_are_named() {
     let [program, scenario] = serving(TOOLS);
     keel.write("folder/file", "text");
     for (path, problem) in [
-        ("folder", "cannot read it: Is a directory"),
+        ("folder", "cannot read it: not a regular file (directory)"),
         ("folder/file/baseline.json", "Not a directory"),
         #[cfg(target_os = "linux")]
         (
@@ -267,7 +267,7 @@ fn a_baseline_without_end_is_not_read_to_its_end() {
     let [program, scenario] = serving(TOOLS);
     keel.run(&["check", "x", "--", &program, &scenario])
         .exits(2)
-        .says("mcp-baseline.json:");
+        .says("mcp-baseline.json: cannot read it: not a regular file (pipe or device)");
 }
 
 #[test]
@@ -385,13 +385,17 @@ fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     let script = format!("rm -f {BASELINE}; mkfifo {BASELINE}; exec \"$0\" \"$1\"");
     let server = ["--", "sh", "-c", &script, &program, &scenario];
     let args = [&["pin", "x"][..], &server].concat();
-    keel.run(&args).exits(2).says("pipe");
+    keel.run(&args)
+        .exits(2)
+        .says("not a regular file (pipe or device)");
     for args in [
         &["check", "x", "--", "sh"][..],
         &["check", "--config", BASELINE],
         &["check", "--from", BASELINE],
         &["merge", BASELINE],
     ] {
-        keel.run(args).exits(2).says("pipe");
+        keel.run(args)
+            .exits(2)
+            .says("not a regular file (pipe or device)");
     }
 }

@@ -14,7 +14,7 @@ use mcp_keel::report::{
 };
 use mcp_keel::rules::RuleId;
 use mcp_keel::source::{Dialect, Source};
-use mcp_keel::surface::{Note, Surface};
+use mcp_keel::surface::{ComponentKey, Kind, Note, Surface};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -138,7 +138,7 @@ fn hostile(text: &str) -> Report {
     let finding = |component: Option<&str>| Finding {
         note: Note {
             rule: RuleId::ComponentRepeated,
-            component: component.map(str::to_owned),
+            component: component.map(|name| ComponentKey::new(Kind::Tool, name, "")),
             message: text.to_owned(),
         },
         action: Action::Warn,
@@ -802,4 +802,30 @@ fn a_clean_run_says_so_shortly() {
     assert_eq!(output["github"], "");
     assert_eq!(output["gitlab"], "[]\n");
     assert!(output["junit"].contains("name=\"unchanged components: 3\""));
+}
+
+#[test]
+fn junit_counts_a_tool_that_lost_an_enum_value_as_changed() {
+    let tool = |name: &str, values: Value| {
+        let properties = json!({"units": {"enum": values}});
+        json!({"name": name, "inputSchema": {"type": "object", "properties": properties}})
+    };
+    let old = json!({"tools": [tool("a", json!(["x", "y"])), tool("b", json!(["x"])), tool("gone", json!(["x"]))]});
+    let new = json!({"tools": [tool("a", json!(["x"])), tool("b", json!(["x"]))]});
+    let drifted = ServerReport {
+        components: 2,
+        ..server("s", old, new)
+    };
+    let rules: Vec<RuleId> = drifted
+        .changes
+        .iter()
+        .map(|it| it.judged.change.rule)
+        .collect();
+    assert_eq!(rules, [RuleId::InputEnumValueRemoved, RuleId::ToolRemoved]);
+    // One of the two that are left; the tool that is gone is not among them.
+    let output = junit(&report(vec![drifted]));
+    assert!(
+        output.contains("name=\"unchanged components: 1\""),
+        "{output}"
+    );
 }

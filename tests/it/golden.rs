@@ -5,7 +5,7 @@ use mcp_keel::canonical::python::{NonFinite, dumps};
 use mcp_keel::canonical::reader::parse_python;
 use mcp_keel::canonical::{Json, jcs, parse_str, to_canonical};
 use mcp_keel::interop::fastmcp::digest as fastmcp;
-use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
+use mcp_keel::surface::{ClientProfile, Component, ComponentKey, Kind, Lists, Scope, Surface};
 
 fn rows<'a>(file: &'a Json, member: &str) -> &'a [Json] {
     let rows = file.get(member).and_then(Json::as_array).unwrap();
@@ -59,7 +59,7 @@ fn tool(raw: &Json, meta: Option<&Json>) -> Component {
     }
     Component {
         kind: Kind::Tool,
-        key: component_key(Kind::Tool, &definition),
+        key: ComponentKey::of(Kind::Tool, &definition),
         definition,
     }
 }
@@ -118,7 +118,7 @@ fn fastmcp_keys() {
         let meta = Json::object([("fastmcp", Json::object([("version", version)]))]);
         let definition =
             Json::object([("name", row.get("name").unwrap().clone()), ("_meta", meta)]);
-        assert_eq!(component_key(Kind::Tool, &definition), expected);
+        assert_eq!(ComponentKey::of(Kind::Tool, &definition), expected);
         keys += 1;
     }
     crate::interop::conventions::tell("fastmcp_keys.json", "keys", keys);

@@ -2,6 +2,8 @@
 
 // A test that cannot unwrap has failed, and the panic says where.
 #![allow(clippy::unwrap_used)]
+// Tests write files for the program to read, and look at those that it wrote.
+#![allow(clippy::disallowed_methods)]
 
 mod baseline;
 mod capture;
@@ -12,10 +14,10 @@ mod era;
 mod faults;
 mod fleet;
 mod formats;
+mod generated;
 mod github;
 mod github_double;
 mod golden;
-mod hostile;
 mod http;
 mod http_double;
 mod http_failures;
@@ -24,8 +26,8 @@ mod keel;
 mod locate;
 mod machine;
 mod merge;
-#[cfg(target_os = "linux")]
-mod parts;
+#[cfg(unix)]
+mod pipes;
 mod profiles;
 mod readme;
 mod recipes;
@@ -39,6 +41,7 @@ mod schema_semantics;
 mod schemas;
 mod scripted;
 mod secrets;
+mod settings;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;

@@ -205,7 +205,7 @@ fn parts_that_do_not_belong_together_are_an_error() {
             "member",
             "\"index\": 1,",
             "\"index\": 1, \"more\": 1,",
-            "not as it was written",
+            "unknown field `more`",
         ),
         (
             "rule",

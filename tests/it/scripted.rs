@@ -17,7 +17,8 @@ pub(crate) fn example(name: &str) -> String {
     program.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.exists(),
-        "cargo builds the examples before the tests"
+        "there is no {}: `cargo test` builds it, with --test it takes `cargo build --examples` first",
+        program.display()
     );
     program.to_string_lossy().into_owned()
 }

@@ -481,7 +481,7 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SpecErr
             "name a PEM file with the certificate that signed the server's: -----BEGIN CERTIFICATE-----",
         )
     };
-    let read = crate::bounded::read(path).map_err(|error| wrong(&error))?;
+    let read = crate::files::read(path).map_err(|error| wrong(&error))?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read).collect();
     let found = found.map_err(|error| wrong(&error))?;
     if found.is_empty() {

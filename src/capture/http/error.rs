@@ -31,7 +31,6 @@ pub enum HttpError {
     Connect {
         /// Host and port.
         authority: String,
-        /// Why not.
         problem: String,
     },
     /// The proxy does not let us through.
@@ -39,31 +38,21 @@ pub enum HttpError {
     Proxy {
         /// Host and port of the proxy.
         proxy: String,
-        /// Why not.
         problem: String,
     },
     /// The certificate is signed by nobody whom we trust.
     #[error("{host} shows a certificate that nobody trusted has signed: {problem}")]
     UnknownIssuer {
-        /// The host.
         host: String,
         /// What the verifier says.
         problem: String,
     },
     /// No encrypted connection.
     #[error("no encrypted connection to {host}: {problem}")]
-    Tls {
-        /// The host.
-        host: String,
-        /// Why not.
-        problem: String,
-    },
+    Tls { host: String, problem: String },
     /// Neither the system nor the user names anybody to trust.
     #[error("there are no certificates to trust on this system: {problem}")]
-    NoRoots {
-        /// Why not.
-        problem: String,
-    },
+    NoRoots { problem: String },
     /// Something listens at the address before the server is started.
     #[error(
         "something listens at {authority} before the server is started: its answers would be taken for the server's"
@@ -101,7 +90,6 @@ pub enum HttpError {
     Unauthorized {
         /// The request.
         method: String,
-        /// The status.
         status: u16,
         /// Scheme, realm and the like of `WWW-Authenticate`.
         challenge: Option<String>,
@@ -113,7 +101,6 @@ pub enum HttpError {
     Status {
         /// The request.
         method: String,
-        /// The status.
         status: u16,
         /// The beginning of the body.
         body: String,
@@ -131,7 +118,6 @@ pub enum HttpError {
     /// A redirect that is not followed.
     #[error("the server redirects ({status}) to {to}: {why}")]
     Redirect {
-        /// The status.
         status: u16,
         /// Where to, without a query, shortened.
         to: String,
@@ -204,16 +190,10 @@ pub enum HttpError {
     },
     /// More bytes than allowed.
     #[error("the server sent more than {limit} bytes")]
-    TooManyBytes {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyBytes { limit: usize },
     /// More events than allowed.
     #[error("the server sent more than {limit} events")]
-    TooManyEvents {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyEvents { limit: usize },
 }
 
 impl HttpError {

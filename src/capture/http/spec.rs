@@ -91,7 +91,6 @@ impl SpecError {
         }
     }
 
-    /// How to go on.
     pub fn help(&self) -> &str {
         &self.help
     }

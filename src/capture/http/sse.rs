@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-/// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
     /// Its type; empty means `message`.

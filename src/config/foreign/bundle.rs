@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::fill::{Asked, Piece, Values, joined};
-use super::tree::{Node, Value};
 use super::{ConfigError, File};
 use crate::config::ServerConfig;
+use crate::files::{Tree, Value};
 
-pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> {
-    let name = root.get("name").and_then(Node::text);
+pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> {
+    let name = root.get("name").and_then(Tree::text);
     let Some(name) = name else {
         return Err(file.error(root, "the bundle has no `name`", "expected a text"));
     };
@@ -17,7 +17,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
     Ok(())
 }
 
-fn server(file: &File<'_>, name: &str, root: &Node) -> Result<ServerConfig, ConfigError> {
+fn server(file: &File<'_>, name: &str, root: &Tree) -> Result<ServerConfig, ConfigError> {
     let config = root.get("server").and_then(|it| it.get("mcp_config"));
     let Some(config) = config else {
         return Err(file.error(
@@ -86,14 +86,14 @@ fn server(file: &File<'_>, name: &str, root: &Node) -> Result<ServerConfig, Conf
 }
 
 /// What the bundle asks its user for.
-fn questions(root: &Node) -> BTreeMap<String, Asked> {
-    let questions = root.get("user_config").into_iter().flat_map(Node::members);
+fn questions(root: &Tree) -> BTreeMap<String, Asked> {
+    let questions = root.get("user_config").into_iter().flat_map(Tree::members);
     questions
         .map(|(key, node)| {
             let asked = Asked {
-                default: node.get("default").and_then(Node::scalar),
-                secret: node.get("sensitive").and_then(Node::boolean) == Some(true),
-                optional: node.get("required").and_then(Node::boolean) != Some(true),
+                default: node.get("default").and_then(Tree::scalar),
+                secret: node.get("sensitive").and_then(Tree::boolean) == Some(true),
+                optional: node.get("required").and_then(Tree::boolean) != Some(true),
             };
             (key.to_owned(), asked)
         })
@@ -108,10 +108,10 @@ fn left_out(pieces: &[Piece], text: &str) -> bool {
 }
 
 /// An argument that stands for several answers becomes as many arguments: given one a line, or the default.
-fn several(file: &File<'_>, root: &Node, text: &str) -> Option<Vec<String>> {
+fn several(file: &File<'_>, root: &Tree, text: &str) -> Option<Vec<String>> {
     let key = text.strip_prefix("${user_config.")?.strip_suffix('}')?;
     let question = root.get("user_config")?.get(key)?;
-    if question.get("multiple").and_then(Node::boolean) != Some(true) {
+    if question.get("multiple").and_then(Tree::boolean) != Some(true) {
         return None;
     }
     if let Some(given) = file.surroundings.inputs.get(key) {

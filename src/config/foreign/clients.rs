@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use super::fill::{Asked, Values, joined, template};
-use super::tree::{Node, Value};
 use super::{ConfigError, File, Format};
 use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
+use crate::files::Tree;
 
 /// Members of a server that are understood.
 const KNOWN: &[&str] = &[
@@ -54,7 +54,7 @@ const OF_THE_CLIENT: &[&str] = &[
     "$schema",
 ];
 
-pub(super) fn read(file: &mut File<'_>, root: &Node, format: Format) -> Result<(), ConfigError> {
+pub(super) fn read(file: &mut File<'_>, root: &Tree, format: Format) -> Result<(), ConfigError> {
     let member = match format {
         Format::VsCode => "servers",
         Format::Zed => "context_servers",
@@ -88,8 +88,8 @@ pub(super) fn read(file: &mut File<'_>, root: &Node, format: Format) -> Result<(
             file.insert(name, Err(error));
             continue;
         }
-        let off = node.get("disabled").and_then(Node::boolean) == Some(true)
-            || node.get("enabled").and_then(Node::boolean) == Some(false);
+        let off = node.get("disabled").and_then(Tree::boolean) == Some(true)
+            || node.get("enabled").and_then(Tree::boolean) == Some(false);
         if off {
             file.note(name, "it is switched off, and left out");
             continue;
@@ -108,14 +108,14 @@ pub(super) fn read(file: &mut File<'_>, root: &Node, format: Format) -> Result<(
 }
 
 /// What VS Code asks its user for.
-fn inputs(root: &Node) -> BTreeMap<String, Asked> {
-    let inputs = root.get("inputs").map(Node::items).unwrap_or_default();
+fn inputs(root: &Tree) -> BTreeMap<String, Asked> {
+    let inputs = root.get("inputs").map(Tree::items).unwrap_or_default();
     inputs
         .iter()
         .filter_map(|input| {
             let asked = Asked {
-                default: input.get("default").and_then(Node::scalar),
-                secret: input.get("password").and_then(Node::boolean) == Some(true),
+                default: input.get("default").and_then(Tree::scalar),
+                secret: input.get("password").and_then(Tree::boolean) == Some(true),
                 optional: false,
             };
             Some((input.get("id")?.text()?.to_owned(), asked))
@@ -126,7 +126,7 @@ fn inputs(root: &Node) -> BTreeMap<String, Asked> {
 fn server(
     file: &File<'_>,
     name: &str,
-    node: &Node,
+    node: &Tree,
     asked: &BTreeMap<String, Asked>,
 ) -> Result<ServerConfig, ConfigError> {
     let url = node
@@ -144,7 +144,7 @@ fn server(
             ));
         }
         (Some((command, args)), None) => {
-            let mut read = |node: &Node| -> Result<String, ConfigError> {
+            let mut read = |node: &Tree| -> Result<String, ConfigError> {
                 let text = file.string(name, node)?;
                 let pieces = file.pieces(name, node, text, asked)?;
                 Ok(joined(pieces, &mut values))
@@ -197,7 +197,7 @@ fn server(
 }
 
 /// The program and its arguments. Zed once had both in an object.
-fn command(node: &Node) -> Option<(&Node, Option<&Node>)> {
+fn command(node: &Tree) -> Option<(&Tree, Option<&Tree>)> {
     let command = node.get("command")?;
     match command.get("path") {
         Some(path) => Some((path, command.get("args"))),
@@ -208,7 +208,7 @@ fn command(node: &Node) -> Option<(&Node, Option<&Node>)> {
 fn variables(
     file: &File<'_>,
     name: &str,
-    node: &Node,
+    node: &Tree,
     asked: &BTreeMap<String, Asked>,
     values: &mut Values,
 ) -> Result<BTreeMap<String, String>, ConfigError> {
@@ -220,7 +220,7 @@ fn variables(
         let text = match node.scalar() {
             Some(text) => text,
             // VS Code takes a variable away by null; a server starts with none here.
-            None if matches!(node.value, Value::Other) => continue,
+            None if node.is_other() => continue,
             None => file.string(name, node)?.to_owned(),
         };
         let pieces = file.pieces(name, node, &text, asked)?;
@@ -229,7 +229,7 @@ fn variables(
     Ok(env)
 }
 
-fn transport(file: &File<'_>, name: &str, node: &Node) -> Result<HttpTransport, ConfigError> {
+fn transport(file: &File<'_>, name: &str, node: &Tree) -> Result<HttpTransport, ConfigError> {
     let Some(word) = node.get("type").or(node.get("transport")) else {
         return Ok(HttpTransport::Auto);
     };
@@ -248,7 +248,7 @@ fn transport(file: &File<'_>, name: &str, node: &Node) -> Result<HttpTransport, 
 }
 
 impl File<'_> {
-    pub(super) fn string<'n>(&self, server: &str, node: &'n Node) -> Result<&'n str, ConfigError> {
+    pub(super) fn string<'n>(&self, server: &str, node: &'n Tree) -> Result<&'n str, ConfigError> {
         node.text().ok_or_else(|| {
             self.error(
                 node,
@@ -263,11 +263,11 @@ impl File<'_> {
     fn env_file(
         &self,
         server: &str,
-        node: &Node,
+        node: &Tree,
         path: &str,
     ) -> Result<BTreeMap<String, String>, ConfigError> {
         let path = self.inside(path);
-        let text = crate::bounded::read_to_string(&path).map_err(|error| {
+        let text = crate::files::read_to_string(&path).map_err(|error| {
             self.error(
                 node,
                 format!("server `{server}`: cannot read {}: {error}", path.display()),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::fill::{Piece, Values, template};
-use super::tree::{Node, Value};
 use super::{ConfigError, File};
 use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
+use crate::files::{Tree, Value};
 
 const KNOWN: &[&str] = &[
     "command",
@@ -40,7 +40,7 @@ const OF_THE_CLIENT: &[&str] = &[
     "experimental_environment",
 ];
 
-pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> {
+pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> {
     let Some(servers) = root.get("mcp_servers") else {
         return Err(file.error(
             root,
@@ -49,7 +49,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
         ));
     };
     for (name, node) in servers.members() {
-        if node.get("enabled").and_then(Node::boolean) == Some(false) {
+        if node.get("enabled").and_then(Tree::boolean) == Some(false) {
             file.note(name, "it is switched off, and left out");
             continue;
         }
@@ -66,7 +66,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
     Ok(())
 }
 
-fn server(file: &File<'_>, name: &str, node: &Node) -> Result<ServerConfig, ConfigError> {
+fn server(file: &File<'_>, name: &str, node: &Tree) -> Result<ServerConfig, ConfigError> {
     let mut values = Values::new();
     let mut server = match (node.get("command"), node.get("url")) {
         (Some(command), None) => {
@@ -140,9 +140,9 @@ fn server(file: &File<'_>, name: &str, node: &Node) -> Result<ServerConfig, Conf
     Ok(server)
 }
 
-fn timeout(node: &Node) -> Option<Duration> {
+fn timeout(node: &Tree) -> Option<Duration> {
     let number = |name: &str| match &node.get(name)?.value {
-        Value::Number(number) => number.parse::<f64>().ok(),
+        Value::Number { text, .. } => text.parse::<f64>().ok(),
         _ => None,
     };
     let seconds = number("startup_timeout_sec")

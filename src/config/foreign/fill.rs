@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::tree::Node;
 use super::{ConfigError, File, Format};
 use crate::capture::http::Template;
+use crate::files::Tree;
 
 /// Whose placeholders are understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl File<'_> {
     pub(super) fn pieces(
         &self,
         server: &str,
-        node: &Node,
+        node: &Tree,
         text: &str,
         asked: &BTreeMap<String, Asked>,
     ) -> Result<Vec<Piece>, ConfigError> {
@@ -141,7 +141,7 @@ impl File<'_> {
     fn piece(
         &self,
         server: &str,
-        node: &Node,
+        node: &Tree,
         inside: &str,
         asked: &BTreeMap<String, Asked>,
     ) -> Result<Piece, ConfigError> {
@@ -213,7 +213,7 @@ impl File<'_> {
     pub(super) fn variable(
         &self,
         server: &str,
-        node: &Node,
+        node: &Tree,
         name: &str,
         default: Option<&str>,
     ) -> Result<Piece, ConfigError> {
@@ -236,7 +236,7 @@ impl File<'_> {
     pub(super) fn given(
         &self,
         server: &str,
-        node: &Node,
+        node: &Tree,
         id: &str,
         asked: &Asked,
     ) -> Result<Piece, ConfigError> {

@@ -16,15 +16,14 @@ mod clients;
 mod codex;
 mod fill;
 mod registry;
-mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 use fill::Dialect;
-use tree::{Node, Value};
 
-use super::{ConfigError, ServerConfig};
+use super::{ConfigError, ServerConfig, node};
+use crate::files::{Tree, Value};
 use crate::keyword_enum::keyword_enum;
 
 /// The format of a list of servers.
@@ -85,7 +84,7 @@ pub fn read(
     format: Option<Format>,
     surroundings: &Surroundings<'_>,
 ) -> Result<Listed, ConfigError> {
-    let text = crate::bounded::read_to_string(path).map_err(|source| ConfigError::Io {
+    let text = crate::files::read_to_string(path).map_err(|source| ConfigError::Io {
         path: path.to_owned(),
         source,
     })?;
@@ -94,15 +93,21 @@ pub fn read(
         None => path.extension().is_some_and(|it| it == "toml"),
     };
     let root = if is_toml {
-        tree::toml(path, &text)?
+        node::from_toml(path, &text)?
     } else {
-        tree::jsonc(path, &text)?
+        Tree::from_jsonc(&text).map_err(|error| ConfigError::At {
+            path: path.to_owned(),
+            line: error.line,
+            problem: error.problem,
+            help: "expected JSON; comments and trailing commas are allowed".to_owned(),
+        })?
     };
     let format = match format.or_else(|| recognise(path, &root, is_toml)) {
         Some(format) => format,
         None => {
-            return Err(root.error(
+            return Err(error_at(
                 path,
+                &root,
                 "not a list of servers that is known here",
                 "expected `mcpServers`, `servers`, `context_servers`, [mcp_servers.NAME], a server.json of the MCP \
                  registry or the manifest.json of a bundle; --from-format names one",
@@ -127,7 +132,7 @@ pub fn read(
 }
 
 /// The shape decides between families, the name between the members of one.
-fn recognise(path: &Path, root: &Node, is_toml: bool) -> Option<Format> {
+fn recognise(path: &Path, root: &Tree, is_toml: bool) -> Option<Format> {
     let named = |name: &str| path.file_name().is_some_and(|it| it == name);
     let within = |name: &str| {
         let folder = path.parent().and_then(Path::file_name);
@@ -178,6 +183,15 @@ fn project_folder(path: &Path, format: Format) -> PathBuf {
     }
 }
 
+fn error_at(path: &Path, tree: &Tree, problem: &str, help: &str) -> ConfigError {
+    ConfigError::At {
+        path: path.to_owned(),
+        line: tree.line,
+        problem: problem.to_owned(),
+        help: help.to_owned(),
+    }
+}
+
 /// A file while it is being read.
 struct File<'a> {
     path: &'a Path,
@@ -188,8 +202,8 @@ struct File<'a> {
 }
 
 impl File<'_> {
-    fn error(&self, node: &Node, problem: impl AsRef<str>, help: &str) -> ConfigError {
-        node.error(self.path, problem.as_ref(), help)
+    fn error(&self, node: &Tree, problem: impl AsRef<str>, help: &str) -> ConfigError {
+        error_at(self.path, node, problem.as_ref(), help)
     }
 
     fn note(&mut self, server: &str, what: &str) {
@@ -200,7 +214,7 @@ impl File<'_> {
     }
 
     /// Notes members that are neither understood nor known to be of no concern here.
-    fn note_unknown(&mut self, server: &str, node: &Node, known: &[&[&str]]) {
+    fn note_unknown(&mut self, server: &str, node: &Tree, known: &[&[&str]]) {
         let unknown: Vec<String> = node
             .members()
             .map(|(name, _)| name)
@@ -214,14 +228,15 @@ impl File<'_> {
     }
 
     /// The items of a list; none if there is no list. What is something else is not taken for an empty one.
-    fn items<'n>(&self, server: &str, list: Option<&'n Node>) -> Result<&'n [Node], ConfigError> {
+    fn items<'n>(&self, server: &str, list: Option<&'n Tree>) -> Result<&'n [Tree], ConfigError> {
         match list {
-            Some(node) if !matches!(node.value, Value::Array(_) | Value::Other) => Err(self.error(
-                node,
-                format!("server `{server}`: this is not a list"),
-                "expected texts or objects in square brackets",
-            )),
-            list => Ok(list.map(Node::items).unwrap_or_default()),
+            Some(node) if !matches!(node.value, Value::Array(_)) && !node.is_other() => Err(self
+                .error(
+                    node,
+                    format!("server `{server}`: this is not a list"),
+                    "expected texts or objects in square brackets",
+                )),
+            list => Ok(list.map(Tree::items).unwrap_or_default()),
         }
     }
 
@@ -230,12 +245,12 @@ impl File<'_> {
     fn members<'n>(
         &self,
         server: &str,
-        object: Option<&'n Node>,
-    ) -> Result<Vec<(&'n str, &'n Node)>, ConfigError> {
+        object: Option<&'n Tree>,
+    ) -> Result<Vec<(&'n str, &'n Tree)>, ConfigError> {
         let Some(node) = object else {
             return Ok(Vec::new());
         };
-        if !matches!(node.value, Value::Object(_) | Value::Other) {
+        if !node.is_object() && !node.is_other() {
             return Err(self.error(
                 node,
                 format!("server `{server}`: this has no names"),
@@ -247,7 +262,7 @@ impl File<'_> {
     }
 
     /// An object in which no two members have one name.
-    fn once(&self, node: &Node) -> Result<(), ConfigError> {
+    fn once(&self, node: &Tree) -> Result<(), ConfigError> {
         let mut seen = BTreeSet::new();
         match node.members().find(|(name, _)| !seen.insert(*name)) {
             Some((name, again)) => Err(self.error(

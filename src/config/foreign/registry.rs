@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 
 use super::fill::{Asked, Piece, Values, given_name, joined, template};
-use super::tree::Node;
 use super::{ConfigError, File};
 use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
+use crate::files::Tree;
 
-pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> {
-    let name = root.get("name").and_then(Node::text);
+pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> {
+    let name = root.get("name").and_then(Tree::text);
     let Some(name) = name else {
         return Err(file.error(root, "the server has no `name`", "expected a text"));
     };
@@ -20,9 +20,9 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
     let mut ways: Vec<(String, Result<ServerConfig, ConfigError>)> = Vec::new();
     for node in packages {
         let kind = node.either("registryType", "registry_type");
-        let kind = kind.and_then(Node::text).unwrap_or("package");
+        let kind = kind.and_then(Tree::text).unwrap_or("package");
         let home = node.either("registryBaseUrl", "registry_base_url");
-        if let Some(home) = home.and_then(Node::text) {
+        if let Some(home) = home.and_then(Tree::text) {
             let what = format!(
                 "its registry is {home}; it is fetched from whatever registry the runtime is set up for"
             );
@@ -32,7 +32,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Node) -> Result<(), ConfigError> 
     }
     for node in remotes {
         let kind = node.either("type", "transport_type");
-        let kind = kind.and_then(Node::text).unwrap_or("remote");
+        let kind = kind.and_then(Tree::text).unwrap_or("remote");
         ways.push((kind.to_owned(), remote(file, name, node, kind)));
     }
     if ways.is_empty() {
@@ -73,15 +73,15 @@ type Told = BTreeMap<String, Piece>;
 fn package(
     file: &File<'_>,
     name: &str,
-    node: &Node,
+    node: &Tree,
     kind: &str,
 ) -> Result<ServerConfig, ConfigError> {
-    let Some(identifier) = node.get("identifier").and_then(Node::text) else {
+    let Some(identifier) = node.get("identifier").and_then(Tree::text) else {
         return Err(file.error(node, "a package has no `identifier`", "expected a text"));
     };
-    let version = node.get("version").and_then(Node::text);
+    let version = node.get("version").and_then(Tree::text);
     let hint = node.either("runtimeHint", "runtime_hint");
-    let hint = hint.and_then(Node::text);
+    let hint = hint.and_then(Tree::text);
     let mut filled = Filled {
         file,
         name,
@@ -161,7 +161,7 @@ fn package(
     let transport = node.get("transport");
     let over = transport
         .and_then(|it| it.get("type"))
-        .and_then(Node::text)
+        .and_then(Tree::text)
         .unwrap_or("stdio");
     let mut server = ServerConfig {
         cwd: Some(file.folder.clone()),
@@ -183,7 +183,7 @@ fn package(
 fn remote(
     file: &File<'_>,
     name: &str,
-    node: &Node,
+    node: &Tree,
     kind: &str,
 ) -> Result<ServerConfig, ConfigError> {
     let mut filled = Filled {
@@ -201,7 +201,7 @@ fn remote(
 }
 
 impl Filled<'_, '_> {
-    fn http(&mut self, node: &Node, kind: &str) -> Result<HttpConfig, ConfigError> {
+    fn http(&mut self, node: &Tree, kind: &str) -> Result<HttpConfig, ConfigError> {
         let Some(url) = node.get("url") else {
             return Err(self
                 .file
@@ -238,12 +238,12 @@ impl Filled<'_, '_> {
     }
 
     /// Arguments in their order.
-    fn arguments(&mut self, list: Option<&Node>) -> Result<Vec<String>, ConfigError> {
+    fn arguments(&mut self, list: Option<&Tree>) -> Result<Vec<String>, ConfigError> {
         let mut words = Vec::new();
         for node in self.file.items(self.name, list)? {
-            let named = node.get("type").and_then(Node::text) == Some("named");
-            let flag = node.get("name").and_then(Node::text).filter(|_| named);
-            let hint = node.either("valueHint", "value_hint").and_then(Node::text);
+            let named = node.get("type").and_then(Tree::text) == Some("named");
+            let flag = node.get("name").and_then(Tree::text).filter(|_| named);
+            let hint = node.either("valueHint", "value_hint").and_then(Tree::text);
             let bare = flag.is_some()
                 && [
                     "value",
@@ -273,7 +273,7 @@ impl Filled<'_, '_> {
         Ok(words)
     }
 
-    fn variables(&mut self, list: Option<&Node>) -> Result<BTreeMap<String, String>, ConfigError> {
+    fn variables(&mut self, list: Option<&Tree>) -> Result<BTreeMap<String, String>, ConfigError> {
         let mut variables = BTreeMap::new();
         for node in self.file.items(self.name, list)? {
             let name = self.name_of(node)?;
@@ -293,7 +293,7 @@ impl Filled<'_, '_> {
         Ok(variables)
     }
 
-    fn tell(&mut self, called: Option<&str>, node: &Node, value: &str) {
+    fn tell(&mut self, called: Option<&str>, node: &Tree, value: &str) {
         let Some(called) = called else { return };
         let value = value.to_owned();
         let piece = if asked(node).secret {
@@ -308,8 +308,8 @@ impl Filled<'_, '_> {
     }
 
     /// What a header or a variable is called.
-    fn name_of<'n>(&self, node: &'n Node) -> Result<&'n str, ConfigError> {
-        let name = node.get("name").and_then(Node::text);
+    fn name_of<'n>(&self, node: &'n Tree) -> Result<&'n str, ConfigError> {
+        let name = node.get("name").and_then(Tree::text);
         name.ok_or_else(|| {
             let problem = format!("server `{}`: this has no `name`", self.name);
             self.file.error(node, problem, "expected a text")
@@ -317,7 +317,7 @@ impl Filled<'_, '_> {
     }
 
     /// A value as the registry describes one: fixed, given, by default, or left out.
-    fn input(&self, node: &Node, id: &str) -> Result<Option<Vec<Piece>>, ConfigError> {
+    fn input(&self, node: &Tree, id: &str) -> Result<Option<Vec<Piece>>, ConfigError> {
         if let Some(value) = node.get("value") {
             let text = self.file.string(self.name, value)?;
             let variables = node.get("variables");
@@ -335,9 +335,9 @@ impl Filled<'_, '_> {
     /// A text in which `{variable}` stands for one of `variables`, or for what was `told` before.
     fn braces(
         &self,
-        node: &Node,
+        node: &Tree,
         text: &str,
-        variables: Option<&Node>,
+        variables: Option<&Tree>,
         told: Option<&Told>,
     ) -> Result<Vec<Piece>, ConfigError> {
         let mut pieces = Vec::new();
@@ -359,7 +359,7 @@ impl Filled<'_, '_> {
                 pieces.extend(told.cloned());
                 continue;
             };
-            if let Some(value) = variable.get("value").and_then(Node::scalar) {
+            if let Some(value) = variable.get("value").and_then(Tree::scalar) {
                 pieces.push(Piece::Text(value));
             } else {
                 pieces.push(self.file.given(self.name, node, id, &asked(variable))?);
@@ -370,10 +370,10 @@ impl Filled<'_, '_> {
     }
 }
 
-fn asked(node: &Node) -> Asked {
-    let truth = |one: &str, other: &str| node.either(one, other).and_then(Node::boolean);
+fn asked(node: &Tree) -> Asked {
+    let truth = |one: &str, other: &str| node.either(one, other).and_then(Tree::boolean);
     Asked {
-        default: node.get("default").and_then(Node::scalar),
+        default: node.get("default").and_then(Tree::scalar),
         secret: truth("isSecret", "is_secret") == Some(true),
         optional: truth("isRequired", "is_required") != Some(true),
     }

@@ -55,7 +55,7 @@ keyword_enum!(Field {
 /// The recipe's digest of one tool.
 pub fn digest(tool: &Component, fields: &[Field]) -> Result<Digest, Refusal> {
     let refuse = |reason: String| Refusal {
-        component: tool.key.clone(),
+        component: tool.key.to_string(),
         reason,
     };
     let payload = payload(tool, fields).map_err(refuse)?;

@@ -22,7 +22,7 @@ impl FlatManifest {
         let mut digests: Vec<(String, String)> = Vec::new();
         for (key, value) in object.iter() {
             let (key, value) = (key.as_str()?, value.as_str()?);
-            crate::surface::Kind::of_key(key)?;
+            key.parse::<crate::surface::ComponentKey>().ok()?;
             match digests.iter_mut().find(|(it, _)| it == key) {
                 Some((_, before)) => value.clone_into(before),
                 None => digests.push((key.to_owned(), value.to_owned())),
@@ -68,7 +68,6 @@ pub enum Moved<'a> {
 }
 
 impl<'a> Moved<'a> {
-    /// The key.
     pub fn key(&self) -> &'a str {
         match self {
             Self::Changed(key, _, _) | Self::Added(key, _) | Self::Removed(key, _) => key,
@@ -80,6 +79,6 @@ impl<'a> Moved<'a> {
 pub fn digests(surface: &Surface) -> Result<Vec<(String, String)>, Refusal> {
     surface
         .of_kind(Kind::Tool)
-        .map(|tool| Ok((tool.key.clone(), digest::digest(tool, &[])?.hex())))
+        .map(|tool| Ok((tool.key.to_string(), digest::digest(tool, &[])?.hex())))
         .collect()
 }

@@ -149,7 +149,7 @@ fn is_truthy(value: &Json) -> bool {
 
 fn refuse(tool: &Component, reason: &str) -> Refusal {
     Refusal {
-        component: tool.key.clone(),
+        component: tool.key.to_string(),
         reason: reason.to_owned(),
     }
 }

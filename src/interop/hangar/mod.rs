@@ -18,7 +18,6 @@ pub const NOTHING: &str = "00000000000000000000000000000000000000000000000000000
 /// One allowed digest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolDigest {
-    /// The tool.
     pub tool: String,
     /// 64 lower-case hexadecimal digits.
     pub sha256: String,
@@ -174,6 +173,6 @@ pub fn remote_upstream(origin: &str) -> String {
 pub fn digests(surface: &Surface) -> Result<Vec<(String, String)>, Refusal> {
     surface
         .of_kind(Kind::Tool)
-        .map(|tool| Ok((tool.key.clone(), digest::digest(tool)?.hex())))
+        .map(|tool| Ok((tool.key.to_string(), digest::digest(tool)?.hex())))
         .collect()
 }

@@ -23,9 +23,7 @@ pub enum DiskError {
     /// The file system refused.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
     /// Nothing was named.
@@ -45,7 +43,6 @@ pub enum DiskError {
     /// Not JSON.
     #[error("{}: not JSON: {problem}", path.display())]
     Json {
-        /// The file.
         path: PathBuf,
         /// Where and why.
         problem: ReadError,
@@ -53,23 +50,16 @@ pub enum DiskError {
     /// Not YAML that can be read.
     #[error("{}: {problem}", path.display())]
     Yaml {
-        /// The file.
         path: PathBuf,
         /// Where and why.
         problem: YamlError,
     },
     /// Not what was expected.
     #[error("{}: {problem}", path.display())]
-    Shape {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        problem: String,
-    },
+    Shape { path: PathBuf, problem: String },
     /// A lockfile that cannot be used.
     #[error("{}: {problem}", path.display())]
     Lockfile {
-        /// The file.
         path: PathBuf,
         /// Why.
         problem: LockfileError,
@@ -77,7 +67,6 @@ pub enum DiskError {
     /// A link whose manifest is not there.
     #[error("no manifest of `{id}` in {}", folder.display())]
     NoManifest {
-        /// Its id.
         id: String,
         /// Where it was looked for.
         folder: PathBuf,
@@ -85,7 +74,6 @@ pub enum DiskError {
 }
 
 impl DiskError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io { .. } => "check the path and its permissions",
@@ -225,14 +213,13 @@ pub fn parse_document(path: &Path, bytes: &[u8]) -> Result<Json, DiskError> {
 }
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, DiskError> {
-    let io = |source| DiskError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    if std::fs::metadata(path).map_err(io)?.len() > MAX_BYTES {
-        return Err(DiskError::TooLarge(path.to_owned()));
-    }
-    crate::bounded::read(path).map_err(io)
+    crate::files::read_at_most(path, MAX_BYTES).map_err(|source| match source.kind() {
+        std::io::ErrorKind::FileTooLarge => DiskError::TooLarge(path.to_owned()),
+        _ => DiskError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    })
 }
 
 fn shape(path: &Path, problem: impl Into<String>) -> DiskError {

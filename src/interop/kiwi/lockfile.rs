@@ -19,7 +19,6 @@ pub enum LockfileError {
     /// Nothing to lock.
     #[error("Cannot create lockfile from empty chain")]
     Empty,
-    /// Not JSON.
     #[error("Invalid lockfile JSON: {0}")]
     NotJson(String),
     /// Another version.

@@ -24,7 +24,6 @@ const MAX_NODES: usize = 100_000;
 pub struct YamlError {
     /// From 1.
     pub line: usize,
-    /// What is wrong there.
     pub problem: String,
 }
 

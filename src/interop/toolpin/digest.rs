@@ -151,7 +151,7 @@ fn or(tool: &Component, member: &str, otherwise: Json) -> Json {
 
 fn refuse(tool: &Component, reason: String) -> Refusal {
     Refusal {
-        component: tool.key.clone(),
+        component: tool.key.to_string(),
         reason,
     }
 }

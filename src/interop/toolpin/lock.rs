@@ -32,7 +32,6 @@ pub struct ToolPinLock {
 pub struct Plan {
     /// The server.
     pub name: Text,
-    /// Its version.
     pub version: Text,
     /// The client that it was locked for.
     pub client: Text,

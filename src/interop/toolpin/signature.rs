@@ -27,7 +27,7 @@ const SPKI_PREFIX: [u8; 12] = [
 ];
 
 /// Longer than any file with a key or a signature.
-const MAX_BYTES: usize = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Whose form a signature has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -399,13 +399,13 @@ fn read(path: &Path) -> Result<Vec<u8>, SignatureError> {
         path: path.to_owned(),
         source,
     };
-    let invalid = |what| std::io::Error::new(std::io::ErrorKind::InvalidInput, what);
+    // `files` lets streams such as /dev/stdin through; a key does not come from one.
     if !std::fs::metadata(path).map_err(io)?.is_file() {
-        return Err(io(invalid("not a regular file")));
+        let problem = "not a regular file";
+        return Err(io(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            problem,
+        )));
     }
-    let bytes = crate::bounded::read(path).map_err(io)?;
-    if bytes.len() > MAX_BYTES {
-        return Err(io(invalid("too large for a key, a signature or a policy")));
-    }
-    Ok(bytes)
+    crate::files::read_at_most(path, MAX_BYTES).map_err(io)
 }

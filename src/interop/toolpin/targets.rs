@@ -68,7 +68,6 @@ pub enum Probe {
 pub struct Subject<'a> {
     /// The server.
     pub name: &'a str,
-    /// Its version.
     pub version: &'a str,
     /// What the registry says of it.
     pub description: &'a str,

@@ -27,9 +27,7 @@ pub enum WriteError {
 /// A server to be locked for the first time.
 #[derive(Clone, Debug)]
 pub struct Server<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its version.
     pub version: &'a str,
     /// Program and arguments.
     pub command: &'a [String],

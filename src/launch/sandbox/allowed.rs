@@ -253,7 +253,7 @@ fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
 
 /// Whether git keeps a token in the repository, as a checkout in a workflow leaves it there.
 fn holds_credentials(git: &Path) -> bool {
-    let config = crate::bounded::read(&git.join("config")).unwrap_or_default();
+    let config = crate::files::read(&git.join("config")).unwrap_or_default();
     let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
     let in_address = |line: &str| {
         let authority = line.split_once("://").map(|(_, rest)| rest);

@@ -3,6 +3,11 @@
 //! Process, pipes, group and exit status are those of an ordinary launch. In `strict`, where the server is watched, the
 //! stage stays as its parent instead and passes its end on.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "descriptors of our own and /proc, no files of a user"
+)]
+
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -117,10 +122,7 @@ impl Orders {
 
 /// The program that the first line of a script names.
 fn interpreter_of(script: &Path) -> Option<PathBuf> {
-    use std::io::Read as _;
-    let mut start = Vec::new();
-    let file = File::open(script).ok()?;
-    file.take(256).read_to_end(&mut start).ok()?;
+    let start = crate::files::read_start(script, 256).ok()?;
     let line = start
         .strip_prefix(b"#!")?
         .split(|byte| *byte == b'\n')

@@ -7,6 +7,11 @@
 //! Real-time signals cannot be handed on through the interface at hand. They are dropped, and it is told, so that a
 //! capture that fails is tried again unwatched.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "/proc and /dev/null, no files of a user"
+)]
+
 use std::collections::HashMap;
 use std::io;
 use std::os::unix::fs::FileExt as _;

@@ -9,7 +9,7 @@ use mcp_keel::fingerprint::Refusal;
 use mcp_keel::interop::hangar::digest as hangar;
 use mcp_keel::interop::toolpin::{canonical, digest as toolpin, locale, scan};
 use mcp_keel::interop::{Profile, fastmcp};
-use mcp_keel::surface::{ClientProfile, Component, Kind, Lists, Scope, Surface, component_key};
+use mcp_keel::surface::{ClientProfile, Component, ComponentKey, Kind, Lists, Scope, Surface};
 
 /// The folder of the vectors.
 pub(crate) fn golden_folder() -> PathBuf {
@@ -57,7 +57,7 @@ pub(crate) fn tell(file: &str, what: &str, count: usize) {
 fn component(definition: Json) -> Component {
     Component {
         kind: Kind::Tool,
-        key: component_key(Kind::Tool, &definition),
+        key: ComponentKey::of(Kind::Tool, &definition),
         definition,
     }
 }

@@ -1,29 +1,55 @@
-//! The hostile servers of `fixtures/hostile/servers`, one file a behaviour, through the real program.
+//! The hostile servers of `fixtures/hostile/servers`: each file is a test, by its name, through the real program.
+//!
+//! ```text
+//! cargo test --locked --test hostile answer-never              # one of them
+//! cargo test --locked --test hostile -- --include-ignored      # the heavy ones too, as `.ci/hostile` does
+//! MCP_KEEL_UPDATE=1 cargo test --locked --test hostile         # accept outcomes and messages
+//! ```
 //!
 //! A server over stdio is a scenario of `examples/scripted-server.rs`, one over HTTP a script of [`http`].
 //!
-//! Of every run it is asserted: how it ends and what it says; that no process is left; that no file was written but the
+//! Of every run it is asserted: how it ends and what it names; that no process is left; that no file was written but the
 //! ones that were named; that nothing secret of our environment is in any output, report or baseline; that no control
-//! character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. Of a run over HTTP also that nobody was
-//! asked but the server itself. Time is measured and told, and only a hang fails.
+//! character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. Of a run over HTTP also that no other
+//! host was asked. Time is measured and reported, and only a hang fails. What each comes to is a row of
+//! docs/hostile.md, and what its error says a line of tests/snapshots/hostile.txt ([`table`]).
 
-#![cfg(target_os = "linux")]
+// A test that cannot unwrap has failed, and the panic says where.
+#![allow(clippy::unwrap_used)]
+// Elsewhere there is no `/proc` to look for processes in.
+#![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 mod http;
+mod parts;
 mod table;
+
+// What the other tests have too. Each uses a part of it.
+#[allow(dead_code)]
+#[path = "../it/http_double.rs"]
+mod http_double;
+#[allow(dead_code)]
+#[path = "../it/keel.rs"]
+mod keel;
+#[allow(dead_code)]
+#[path = "../it/scripted.rs"]
+mod scripted;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use libtest_mimic::{Arguments, Failed, Trial};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::scripted::{alone, scripted};
+use crate::scripted::{example, scripted};
+
+/// How many servers run at a time. Most of them only wait.
+const AT_A_TIME: usize = 8;
 
 /// What mcp-keel itself may hold at its peak, whatever a server sends. Stated in docs/hostile.md.
 const MEMORY_BOUND: u64 = 512 * 1024;
@@ -66,7 +92,7 @@ struct Behaviour {
     /// Files and folders that the server itself writes into its working folder.
     #[serde(default)]
     writes: Vec<String>,
-    /// Too heavy for every test run: `.ci/hostile` runs it.
+    /// Too heavy for every test run: ignored, and run by `.ci/hostile`.
     #[serde(default)]
     heavy: bool,
     expect: Expected,
@@ -94,12 +120,11 @@ struct Expected {
     requests: Option<usize>,
 }
 
-/// Baselines by what they were pinned from: whether over HTTP, and the script.
-type Baselines = BTreeMap<(bool, String), String>;
-
 /// What was seen.
 struct Seen {
     outcome: String,
+    /// Why servers are undetermined: the messages, without what varies.
+    error: String,
     time: Duration,
     /// In KiB.
     memory: u64,
@@ -147,58 +172,64 @@ impl Opponent {
     }
 }
 
-#[test]
-fn every_hostile_server_has_the_outcome_that_its_file_states() {
-    alone(
-        module_path!(),
-        "every_hostile_server_has_the_outcome_that_its_file_states",
-        suite,
-    );
-}
-
-fn suite() {
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    if cfg!(not(target_os = "linux")) {
+        return ExitCode::SUCCESS;
+    }
+    arguments.test_threads.get_or_insert(AT_A_TIME);
     // What a run leaves behind becomes a child of this process, however it detached itself.
+    #[cfg(target_os = "linux")]
     nix::sys::prctl::set_child_subreaper(true).unwrap();
-    let heavy = std::env::var_os("MCP_KEEL_HEAVY").is_some();
-    let only = std::env::var("MCP_KEEL_ONLY").unwrap_or_default();
     let all = behaviours();
-    assert!(all.len() >= 60, "only {} behaviours", all.len());
-    let over_http = all.values().filter(|it| it.http.is_some()).count();
-    assert!(over_http >= 25, "only {over_http} behaviours over HTTP");
-    let work: Vec<(&String, &Behaviour)> = all
+    if !arguments.list {
+        table::prepare(&all);
+    }
+    let mut tests: Vec<Trial> = Vec::new();
+    let names: BTreeMap<String, String> = all
         .iter()
-        .filter(|(name, it)| (heavy || !it.heavy) && name.contains(&only))
+        .map(|(name, it)| (name.clone(), it.behaviour.clone()))
         .collect();
-    let baselines = Mutex::new(BTreeMap::new());
-    let next = Mutex::new(work.iter());
-    let seen = Mutex::new(BTreeMap::new());
-    let failures = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                loop {
-                    let Some((name, behaviour)) = next.lock().unwrap().next() else {
-                        break;
-                    };
-                    match run(behaviour, &baselines) {
-                        Ok(told) => {
-                            seen.lock().unwrap().insert((*name).clone(), told);
-                        }
-                        Err(problem) => {
-                            let told = format!("{name}: {problem}");
-                            failures.lock().unwrap().push(told);
-                        }
-                    }
-                }
-            });
+    tests.push(trial("the_suite_is_whole", {
+        let count = all.len();
+        let over_http = all.values().filter(|it| it.http.is_some()).count();
+        move || {
+            assert!(count >= 280, "only {count} behaviours");
+            assert!(over_http >= 150, "only {over_http} behaviours over HTTP");
+            table::is_complete(&names, over_http);
+            Ok(())
         }
-    });
-    let failures = failures.into_inner().unwrap();
-    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    assert_eq!(children(), BTreeSet::new(), "processes are left");
-    table::table(&all, &seen.into_inner().unwrap(), only.is_empty());
+    }));
+    tests.push(trial("no_reference_is_followed_and_no_proxy_asked", || {
+        no_reference_is_followed_and_no_proxy_asked();
+        Ok(())
+    }));
+    for (name, behaviour) in all {
+        let is_heavy = behaviour.heavy;
+        let test = trial(&name.clone(), move || {
+            let seen = run(&behaviour)?;
+            table::record(&name, &behaviour, &seen)
+        });
+        tests.push(test.with_ignored_flag(is_heavy));
+    }
+    let conclusion = libtest_mimic::run(&arguments, tests);
+    let left = children();
+    if !arguments.list && !left.is_empty() {
+        // Said where the failures are.
+        let _ = std::io::Write::write_fmt(
+            &mut std::io::stderr(),
+            format_args!("processes are left: {left:?}\n"),
+        );
+        return ExitCode::FAILURE;
+    }
+    conclusion.exit_code()
 }
 
+fn trial(name: &str, test: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {
+    Trial::test(name, move || test().map_err(Failed::from))
+}
+
+/// The files of the suite.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile/servers")
 }
@@ -216,7 +247,7 @@ fn behaviours() -> BTreeMap<String, Behaviour> {
 }
 
 /// One run, in a folder that is everything it may see of the disk.
-fn run(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<Seen, String> {
+fn run(behaviour: &Behaviour) -> Result<Seen, String> {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["work", "home", "tmp", "reports"] {
@@ -236,7 +267,7 @@ fn run(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<Seen, Stri
     let verb = behaviour.run[0].as_str();
     let baseline = at("work/mcp-baseline.json");
     if verb == "check" {
-        std::fs::write(&baseline, pinned(behaviour, baselines)?).unwrap();
+        std::fs::write(&baseline, pinned(behaviour)).unwrap();
     }
     let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-keel"));
     command
@@ -345,24 +376,29 @@ fn run(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<Seen, Stri
     }
     Ok(Seen {
         outcome: outcome(code, verdict, &rules),
+        error: messages(&report),
         time,
         memory,
     })
 }
 
-/// The baseline that a check is made against.
-fn pinned(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<String, String> {
+/// The baseline that a check is made against. Many want the same one: it is kept for the program as it is built, also
+/// for the other processes of a run in which each test has its own.
+fn pinned(behaviour: &Behaviour) -> String {
+    static PINNING: Mutex<()> = Mutex::new(());
     let (own, over_http) = behaviour.script();
     let script = match behaviour.pinned.as_ref().map(|it| it.get()) {
         Some("\"same\"") => own,
         Some(script) => script,
         None => USUAL,
     };
-    let key = (over_http, script.to_owned());
-    // The lock is held while pinning: the others want the same baseline.
-    let mut baselines = baselines.lock().unwrap();
-    if let Some(known) = baselines.get(&key) {
-        return Ok(known.clone());
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "hostile-baseline-{}",
+        table::digest(&[over_http.to_string().as_str(), script, &built()])
+    ));
+    let _one_at_a_time = PINNING.lock().unwrap_or_else(|it| it.into_inner());
+    if let Ok(known) = std::fs::read_to_string(&kept) {
+        return known;
     }
     let keel = crate::keel::Keel::new();
     let opponent = if over_http {
@@ -375,8 +411,20 @@ fn pinned(behaviour: &Behaviour, baselines: &Mutex<Baselines>) -> Result<String,
     all.extend(words.iter().map(String::as_str));
     keel.run(&all).exits(0);
     let text = keel.read("mcp-baseline.json");
-    baselines.insert(key, text.clone());
-    Ok(text)
+    // Whole or not at all: another process may be reading it.
+    let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+    file.persist(&kept).unwrap();
+    text
+}
+
+/// What tells one build of the program and of the scripted server from another.
+fn built() -> String {
+    let of = |path: &str| {
+        let it = std::fs::metadata(path).unwrap();
+        format!("{path} {} {:?}\n", it.len(), it.modified().unwrap())
+    };
+    of(env!("CARGO_BIN_EXE_mcp-keel")) + &of(&example("scripted-server"))
 }
 
 /// Whether files are there that nobody named.
@@ -416,6 +464,17 @@ fn errors(report: &Value) -> String {
         .filter_map(Value::as_str)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// The messages alone, without ports and without what follows a colon: which of two errors of the operating system comes
+/// first is chance.
+fn messages(report: &Value) -> String {
+    let servers = report["servers"].as_array().into_iter().flatten();
+    servers
+        .filter_map(|server| server["error"]["message"].as_str())
+        .filter_map(|message| message.split(": ").next())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn outcome(code: i32, verdict: Option<&str>, rules: &BTreeSet<String>) -> String {
@@ -473,7 +532,6 @@ fn children() -> BTreeSet<String> {
         .collect()
 }
 
-#[test]
 fn no_reference_is_followed_and_no_proxy_asked() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();

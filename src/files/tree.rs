@@ -1,0 +1,352 @@
+//! TOML, JSON with comments and strict JSON as one kind of tree, in which every value knows its line.
+//!
+//! For files that people write: a tree keeps what a setting needs, not how it was spelled. What a digest covers is read by
+//! [`crate::canonical`].
+
+use jsonc_parser::ast;
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::canonical::{Document, Json, Lines, parse_document, pointer};
+
+/// A value and its line.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// From 1: where the value begins; in TOML, where its key does.
+    pub line: usize,
+    /// The value.
+    pub value: Value,
+}
+
+/// What a file can hold.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Only in JSON.
+    Null,
+    Bool(bool),
+    Number {
+        /// As it was written, without the underscores of TOML.
+        text: String,
+        /// Its value, if it is a whole number that fits.
+        whole: Option<i64>,
+    },
+    String(String),
+    /// Year, month and day. Only in TOML, like [`Value::Time`].
+    Date(u16, u8, u8),
+    /// A time, or a date with a time.
+    Time,
+    Array(Vec<Tree>),
+    /// In the order of the file; the last of two members with one name counts.
+    Object(Vec<(String, Tree)>),
+}
+
+/// Where and why a text is not in the format that it should be in.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct SyntaxError {
+    /// From 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl Tree {
+    /// From TOML.
+    pub fn from_toml(text: &str) -> Result<Self, SyntaxError> {
+        let lines = Lines::of(text.as_bytes());
+        let table = DeTable::parse(text).map_err(|error| SyntaxError {
+            line: lines.at(error.span().unwrap_or_default().start),
+            problem: format!(
+                "not TOML: {}",
+                error.message().lines().next().unwrap_or("syntax error")
+            ),
+        })?;
+        Ok(Self {
+            line: 1,
+            value: toml_table(table.get_ref(), &lines),
+        })
+    }
+
+    /// From JSON, with comments and trailing commas allowed and nothing else.
+    pub fn from_jsonc(text: &str) -> Result<Self, SyntaxError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let collect = CollectOptions {
+            comments: CommentCollectionStrategy::Off,
+            tokens: false,
+        };
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(text, &collect, &options).map_err(|error| SyntaxError {
+            line: error.line_display(),
+            problem: format!("not JSON: {}", error.kind()),
+        })?;
+        match parsed.value {
+            Some(value) => Ok(jsonc(&value, &Lines::of(text.as_bytes()))),
+            None => Err(SyntaxError {
+                line: 1,
+                problem: "the file is empty".to_owned(),
+            }),
+        }
+    }
+
+    /// From JSON as the standard has it.
+    pub fn from_json(text: &str) -> Result<Self, SyntaxError> {
+        let document = parse_document(text.as_bytes()).map_err(|error| SyntaxError {
+            line: error.line,
+            problem: format!("not JSON: {}", error.problem),
+        })?;
+        Ok(json(&document, &document.value, &mut String::new()))
+    }
+
+    /// The member of this name.
+    pub fn get(&self, name: &str) -> Option<&Tree> {
+        match &self.value {
+            Value::Object(members) => {
+                let found = members.iter().rev().find(|(it, _)| it == name);
+                found.map(|(_, tree)| tree)
+            }
+            _ => None,
+        }
+    }
+
+    /// The member that these names lead to.
+    pub fn at(&self, path: &[&str]) -> Option<&Tree> {
+        path.iter().try_fold(self, |tree, name| tree.get(name))
+    }
+
+    /// A member under either of two spellings.
+    pub fn either(&self, one: &str, other: &str) -> Option<&Tree> {
+        self.get(one).or_else(|| self.get(other))
+    }
+
+    /// The members of an object; none of anything else.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &Tree)> {
+        let members = match &self.value {
+            Value::Object(members) => &members[..],
+            _ => &[],
+        };
+        members.iter().map(|(name, tree)| (name.as_str(), tree))
+    }
+
+    /// The items of an array; none of anything else.
+    pub fn items(&self) -> &[Tree] {
+        match &self.value {
+            Value::Array(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// A string.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A string, a number or a boolean as text: clients write the values of variables in all three ways.
+    pub fn scalar(&self) -> Option<String> {
+        match &self.value {
+            Value::String(text) | Value::Number { text, .. } => Some(text.clone()),
+            Value::Bool(truth) => Some(truth.to_string()),
+            _ => None,
+        }
+    }
+
+    /// A boolean.
+    pub fn boolean(&self) -> Option<bool> {
+        match self.value {
+            Value::Bool(truth) => Some(truth),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(&self) -> bool {
+        matches!(self.value, Value::Object(_))
+    }
+
+    /// Whether it says nothing: a null, or what only TOML has.
+    pub fn is_other(&self) -> bool {
+        matches!(self.value, Value::Null | Value::Date(..) | Value::Time)
+    }
+}
+
+fn toml_table(table: &DeTable<'_>, lines: &Lines) -> Value {
+    let members = table.iter().map(|(key, value)| {
+        let line = lines.at(key.span().start);
+        let value = toml_value(value, lines);
+        (key.get_ref().to_string(), Tree { line, value })
+    });
+    Value::Object(members.collect())
+}
+
+fn toml_value(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Value {
+    match value.get_ref() {
+        DeValue::String(text) => Value::String(text.to_string()),
+        DeValue::Integer(number) => Value::Number {
+            text: number.to_string(),
+            whole: i64::from_str_radix(number.as_str(), number.radix()).ok(),
+        },
+        DeValue::Float(number) => Value::Number {
+            text: number.to_string(),
+            whole: None,
+        },
+        DeValue::Boolean(truth) => Value::Bool(*truth),
+        DeValue::Array(items) => {
+            let item = |item: &Spanned<DeValue<'_>>| Tree {
+                line: lines.at(item.span().start),
+                value: toml_value(item, lines),
+            };
+            Value::Array(items.iter().map(item).collect())
+        }
+        DeValue::Table(table) => toml_table(table, lines),
+        DeValue::Datetime(moment) => match (moment.date, moment.time) {
+            (Some(date), None) => Value::Date(date.year, date.month, date.day),
+            _ => Value::Time,
+        },
+    }
+}
+
+fn jsonc(value: &ast::Value<'_>, lines: &Lines) -> Tree {
+    let line = lines.at(value.range().start);
+    let value = match value {
+        ast::Value::StringLit(text) => Value::String(text.value.clone().into_owned()),
+        ast::Value::NumberLit(number) => literal(number.value),
+        ast::Value::BooleanLit(truth) => Value::Bool(truth.value),
+        ast::Value::Array(array) => {
+            let items = array.elements.iter();
+            Value::Array(items.map(|it| jsonc(it, lines)).collect())
+        }
+        ast::Value::Object(object) => {
+            let members = object.properties.iter().map(|it| {
+                let name = it.name.as_str().to_owned();
+                (name, jsonc(&it.value, lines))
+            });
+            Value::Object(members.collect())
+        }
+        ast::Value::NullKeyword(_) => Value::Null,
+    };
+    Tree { line, value }
+}
+
+fn json(document: &Document, value: &Json, at: &mut String) -> Tree {
+    let line = document.line(at);
+    let value = match value {
+        Json::Null => Value::Null,
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => literal(number.literal()),
+        Json::String(text) => Value::String(text.to_string_lossy().to_owned()),
+        Json::Array(items) => {
+            let items = items.iter().enumerate().map(|(index, item)| {
+                pointer::descend(at, &index.to_string(), |at| json(document, item, at))
+            });
+            Value::Array(items.collect())
+        }
+        Json::Object(object) => {
+            let members = object.iter().map(|(name, value)| {
+                let name = name.to_string_lossy();
+                let tree = pointer::descend(at, name, |at| json(document, value, at));
+                (name.to_owned(), tree)
+            });
+            Value::Object(members.collect())
+        }
+    };
+    Tree { line, value }
+}
+
+/// A number of JSON.
+fn literal(text: &str) -> Value {
+    Value::Number {
+        text: text.to_owned(),
+        whole: text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every scalar by the names that lead to it, with its line.
+    fn scalars(tree: &Tree) -> Vec<(String, usize, String)> {
+        fn walk(tree: &Tree, at: &str, found: &mut Vec<(String, usize, String)>) {
+            if let Some(text) = tree.scalar() {
+                found.push((at.to_owned(), tree.line, text));
+            }
+            for (name, member) in tree.members() {
+                walk(member, &format!("{at}/{name}"), found);
+            }
+            for (index, item) in tree.items().iter().enumerate() {
+                walk(item, &format!("{at}/{index}"), found);
+            }
+        }
+        let mut found = Vec::new();
+        walk(tree, "", &mut found);
+        found.sort();
+        found
+    }
+
+    #[test]
+    fn the_same_settings_are_the_same_tree_in_every_format() {
+        let toml = "a = 1\n[b]\nc = [\n  true,\n  \"x\",\n]\nd = 2.5\n";
+        let json = "{ \"a\": 1,\n  \"b\": {\n  \"c\": [\n  true,\n  \"x\"\n], \"d\": 2.5\n}}";
+        let jsonc = "{ \"a\": 1, // one\n  \"b\": {\n  \"c\": [\n  true,\n  \"x\",\n], /* d */ \"d\": 2.5\n}}";
+        let trees = [
+            scalars(&Tree::from_toml(toml).unwrap()),
+            scalars(&Tree::from_json(json).unwrap()),
+            scalars(&Tree::from_jsonc(jsonc).unwrap()),
+        ];
+        let expected = |last: usize| {
+            [
+                ("/a", 1, "1"),
+                ("/b/c/0", 4, "true"),
+                ("/b/c/1", 5, "x"),
+                ("/b/d", last, "2.5"),
+            ]
+            .map(|(at, line, text)| (at.to_owned(), line, text.to_owned()))
+        };
+        assert_eq!(trees[0], expected(7));
+        assert_eq!(trees[1], expected(6));
+        assert_eq!(trees[2], expected(6));
+    }
+
+    #[test]
+    fn a_syntax_error_has_its_line_in_every_format() {
+        for error in [
+            Tree::from_toml("a = 1\nb = = 2\n"),
+            Tree::from_json("{\"a\": 1,\n}"),
+            Tree::from_jsonc("{\"a\": 1,\n oops}"),
+        ] {
+            assert_eq!(error.unwrap_err().line, 2);
+        }
+        assert!(Tree::from_jsonc("// nothing").is_err());
+    }
+
+    #[test]
+    fn whole_numbers_are_read_in_every_base() {
+        let tree = Tree::from_toml("a = 0x1f\nb = 1_000\nc = 1.0\nd = 2027-01-31\n").unwrap();
+        let whole = |name: &str| match tree.get(name).unwrap().value {
+            Value::Number { whole, .. } => whole,
+            _ => None,
+        };
+        assert_eq!(whole("a"), Some(31));
+        assert_eq!(whole("b"), Some(1000));
+        assert_eq!(whole("c"), None);
+        assert!(matches!(
+            tree.get("d").unwrap().value,
+            Value::Date(2027, 1, 31)
+        ));
+    }
+}

@@ -1,0 +1,708 @@
+//! The machine format, `--format json`: one struct that is written and read back, its schema published in
+//! `docs/schema/report.schema.json`.
+//!
+//! The promise: nothing is lost and nothing is guessed. What was read is written again and must mean what the file says;
+//! an unknown member, a count that does not fit, a verdict that does not follow are errors. Values of a server are in it as
+//! sent, number literals and member order included.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::shard::{RunFinding, Shard};
+use super::{
+    Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, escape,
+};
+use crate::canonical::{Json, parse_wrapped, to_pretty};
+use crate::drift::Change;
+use crate::drift::text_diff::Run;
+use crate::judgement::{Exposure, Level, Proof};
+use crate::policy::{Action, Bump, Judged, Verdict, VersionCheck};
+use crate::rules::RuleId;
+use crate::surface::{ComponentKey, Note};
+
+/// The only version of the format so far.
+const REPORT_VERSION: u64 = 1;
+
+/// The report as JSON, with a final newline.
+pub fn to_json(report: &Report) -> String {
+    // It cannot fail: every name is a string and every value is JSON already. An empty text is a report to nobody.
+    let text = Json::of(&ReportDocument::from(report)).map(|it| to_pretty(&it));
+    escape::json(text.unwrap_or_default()) + "\n"
+}
+
+/// Reads a report that [`to_json`] wrote. A report of `pin` comes back without the files that were written.
+pub fn from_json(text: &str) -> Result<Report, ReadReportError> {
+    let document = parse_wrapped(text.as_bytes()).map_err(ReadReportError::NotJson)?;
+    match document.get("reportVersion") {
+        Some(Json::Number(number)) if number.literal() == REPORT_VERSION.to_string() => {}
+        Some(other) => return Err(ReadReportError::Version(other.to_string())),
+        None => return Err(shape("there is no `reportVersion`")),
+    }
+    let read: ReportDocument = serde_json::from_str(text).map_err(shape)?;
+    let report = Report::try_from(read)?;
+    let written = parse_wrapped(to_json(&report).as_bytes()).map_err(ReadReportError::NotJson)?;
+    if written.same_value(&document) {
+        Ok(report)
+    } else {
+        Err(ReadReportError::Edited)
+    }
+}
+
+/// A report that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadReportError {
+    #[error("not JSON: {0}")]
+    NotJson(crate::canonical::ReadError),
+    #[error("`reportVersion` is {0}, and this mcp-keel knows {REPORT_VERSION}")]
+    Version(String),
+    #[error("not a report: {0}")]
+    Shape(String),
+    /// It reads, and does not say what such a report says.
+    #[error("the report is not as it was written")]
+    Edited,
+}
+
+fn shape(problem: impl ToString) -> ReadReportError {
+    ReadReportError::Shape(problem.to_string())
+}
+
+/// Version 1 of the format. The order of the members is the order in the file.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ReportDocument {
+    report_version: u64,
+    comparison: ComparisonWord,
+    verdict: Verdict,
+    servers: Vec<ServerDocument>,
+    findings: Vec<FindingDocument>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<ShardDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ComparisonWord {
+    Check,
+    Diff,
+    Pin,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ServerDocument {
+    name: String,
+    status: StatusWord,
+    error: Option<ErrorDocument>,
+    counts: LevelCounts,
+    exposure: ExposureCounts,
+    version: VersionDocument,
+    cost: CostDocument,
+    components: usize,
+    accept_with: String,
+    changes: Vec<ChangeDocument>,
+    findings: Vec<FindingDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StatusWord {
+    Clean,
+    Drifted,
+    New,
+    Undetermined,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ErrorDocument {
+    message: String,
+    help: String,
+    stderr: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelCounts {
+    breaking: usize,
+    risky: usize,
+    additive: usize,
+    cosmetic: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ExposureCounts {
+    high: usize,
+    medium: usize,
+    low: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VersionDocument {
+    baseline: Option<String>,
+    current: Option<String>,
+    required: Bump,
+    ok: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CostDocument {
+    baseline_tokens: usize,
+    current_tokens: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChangeDocument {
+    id: String,
+    rule: String,
+    /// `server` for what concerns the server as a whole.
+    component: String,
+    pointer: String,
+    level: Level,
+    exposure: Exposure,
+    proof: Option<ProofDocument>,
+    /// Null says that nothing is there, unless `oldIsNull` says that null is.
+    old: Json,
+    new: Json,
+    message: String,
+    action: Action,
+    would_block: bool,
+    location: Option<PlaceDocument>,
+    source: Option<PlaceDocument>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    old_is_null: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
+    new_is_null: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    words: Vec<(RunTag, String)>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProofDocument {
+    kind: ProofKind,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    instance: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+/// A member that is there, whatever it is: null is an instance too.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ProofKind {
+    Witness,
+    Subsumed,
+    Undecided,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum RunTag {
+    #[serde(rename = "=")]
+    Same,
+    #[serde(rename = "-")]
+    Removed,
+    #[serde(rename = "+")]
+    Added,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PlaceDocument {
+    path: String,
+    line: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FindingDocument {
+    rule: String,
+    component: Option<String>,
+    message: String,
+    action: Action,
+    /// Only in `shard`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unless: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShardDocument {
+    index: usize,
+    of: usize,
+    servers: Vec<String>,
+    terms: String,
+    findings: Vec<FindingDocument>,
+}
+
+impl From<&Report> for ReportDocument {
+    fn from(report: &Report) -> Self {
+        Self {
+            report_version: REPORT_VERSION,
+            comparison: match report.comparison {
+                Comparison::Check => ComparisonWord::Check,
+                Comparison::Diff => ComparisonWord::Diff,
+                Comparison::Pin { .. } => ComparisonWord::Pin,
+            },
+            verdict: report.verdict,
+            servers: report.servers.iter().map(Into::into).collect(),
+            findings: report.findings.iter().map(Into::into).collect(),
+            shard: report.shard.as_ref().map(Into::into),
+        }
+    }
+}
+
+impl TryFrom<ReportDocument> for Report {
+    type Error = ReadReportError;
+
+    fn try_from(document: ReportDocument) -> Result<Self, ReadReportError> {
+        let comparison = match document.comparison {
+            ComparisonWord::Check => Comparison::Check,
+            ComparisonWord::Diff => Comparison::Diff,
+            ComparisonWord::Pin => Comparison::Pin {
+                written: Vec::new(),
+            },
+        };
+        let servers = all(document.servers)?;
+        let findings = all(document.findings)?;
+        let mut report = Report::new(comparison, servers, findings);
+        report.shard = document.shard.map(Shard::try_from).transpose()?;
+        Ok(report)
+    }
+}
+
+fn all<D, T: TryFrom<D>>(documents: Vec<D>) -> Result<Vec<T>, T::Error> {
+    documents.into_iter().map(T::try_from).collect()
+}
+
+impl From<&ServerReport> for ServerDocument {
+    fn from(server: &ServerReport) -> Self {
+        let (status, error) = match &server.status {
+            Status::Clean => (StatusWord::Clean, None),
+            Status::Drifted => (StatusWord::Drifted, None),
+            Status::New => (StatusWord::New, None),
+            Status::Undetermined(failure) => (
+                StatusWord::Undetermined,
+                Some(ErrorDocument {
+                    message: failure.message.clone(),
+                    help: failure.help.clone(),
+                    stderr: failure.stderr.clone(),
+                }),
+            ),
+        };
+        Self {
+            name: server.name.clone(),
+            status,
+            error,
+            counts: LevelCounts {
+                breaking: server.count(Level::Breaking),
+                risky: server.count(Level::Risky),
+                additive: server.count(Level::Additive),
+                cosmetic: server.count(Level::Cosmetic),
+            },
+            exposure: ExposureCounts {
+                high: server.exposed(Exposure::High),
+                medium: server.exposed(Exposure::Medium),
+                low: server.exposed(Exposure::Low),
+            },
+            version: VersionDocument {
+                baseline: server.version.baseline.clone(),
+                current: server.version.current.clone(),
+                required: server.version.required,
+                ok: server.version.ok,
+            },
+            cost: CostDocument {
+                baseline_tokens: server.cost.baseline,
+                current_tokens: server.cost.current,
+            },
+            components: server.components,
+            accept_with: server.accept_with.clone(),
+            changes: server.changes.iter().map(Into::into).collect(),
+            findings: server.findings.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl TryFrom<ServerDocument> for ServerReport {
+    type Error = ReadReportError;
+
+    fn try_from(document: ServerDocument) -> Result<Self, ReadReportError> {
+        let VersionDocument {
+            baseline,
+            current,
+            required,
+            ok,
+        } = document.version;
+        Ok(Self {
+            name: document.name,
+            status: match (document.status, document.error) {
+                (StatusWord::Clean, _) => Status::Clean,
+                (StatusWord::Drifted, _) => Status::Drifted,
+                (StatusWord::New, _) => Status::New,
+                (StatusWord::Undetermined, Some(error)) => Status::Undetermined(Failure {
+                    message: error.message,
+                    help: error.help,
+                    stderr: error.stderr,
+                }),
+                (StatusWord::Undetermined, None) => return Err(shape("`error` is missing")),
+            },
+            changes: all(document.changes)?,
+            findings: all(document.findings)?,
+            version: VersionCheck {
+                moved: crate::policy::direction(baseline.as_deref(), current.as_deref()),
+                baseline,
+                current,
+                required,
+                ok,
+            },
+            cost: Cost {
+                baseline: document.cost.baseline_tokens,
+                current: document.cost.current_tokens,
+            },
+            components: document.components,
+            accept_with: document.accept_with,
+        })
+    }
+}
+
+impl From<&Located> for ChangeDocument {
+    fn from(located: &Located) -> Self {
+        let judged = &located.judged;
+        let change = &judged.change;
+        let value = |value: &Option<Json>| value.clone().unwrap_or(Json::Null);
+        Self {
+            id: judged.id.clone(),
+            rule: change.rule.to_string(),
+            component: change.component.as_deref().unwrap_or("server").to_owned(),
+            pointer: change.pointer.clone(),
+            level: change.level,
+            exposure: change.exposure,
+            proof: change.proof.as_ref().map(Into::into),
+            old: value(&change.old),
+            new: value(&change.new),
+            message: change.message.clone(),
+            action: judged.action,
+            would_block: judged.would_block,
+            location: located.location.as_ref().map(Into::into),
+            source: located.source.as_ref().map(Into::into),
+            old_is_null: change.old == Some(Json::Null),
+            new_is_null: change.new == Some(Json::Null),
+            words: change
+                .words
+                .iter()
+                .map(|run| match run {
+                    Run::Same(text) => (RunTag::Same, text.clone()),
+                    Run::Removed(text) => (RunTag::Removed, text.clone()),
+                    Run::Added(text) => (RunTag::Added, text.clone()),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl TryFrom<ChangeDocument> for Located {
+    type Error = ReadReportError;
+
+    fn try_from(document: ChangeDocument) -> Result<Self, ReadReportError> {
+        let value = |value: Json, is_null: bool| match value {
+            Json::Null if !is_null => None,
+            value => Some(value),
+        };
+        let words = document.words.into_iter();
+        let change = Change {
+            rule: rule(&document.rule)?,
+            component: match document.component.as_str() {
+                "server" => None,
+                key => Some(component(key)?),
+            },
+            pointer: document.pointer,
+            level: document.level,
+            exposure: document.exposure,
+            proof: document.proof.map(Proof::try_from).transpose()?,
+            old: value(document.old, document.old_is_null),
+            new: value(document.new, document.new_is_null),
+            message: document.message,
+            words: words
+                .map(|(tag, text)| match tag {
+                    RunTag::Same => Run::Same(text),
+                    RunTag::Removed => Run::Removed(text),
+                    RunTag::Added => Run::Added(text),
+                })
+                .collect(),
+        };
+        Ok(Self {
+            judged: Judged {
+                change,
+                id: document.id,
+                action: document.action,
+                would_block: document.would_block,
+            },
+            location: document.location.map(Into::into),
+            source: document.source.map(Into::into),
+        })
+    }
+}
+
+fn rule(id: &str) -> Result<RuleId, ReadReportError> {
+    id.parse()
+        .map_err(|_| shape(format!("this mcp-keel does not know the rule `{id}`")))
+}
+
+fn component(key: &str) -> Result<ComponentKey, ReadReportError> {
+    key.parse()
+        .map_err(|_| shape(format!("`{key}` is not the key of a component")))
+}
+
+impl From<&Proof> for ProofDocument {
+    fn from(proof: &Proof) -> Self {
+        let (kind, instance, reason) = match proof {
+            Proof::Witness(instance) => (ProofKind::Witness, Some(instance.clone()), None),
+            Proof::Subsumed => (ProofKind::Subsumed, None, None),
+            Proof::Undecided(reason) => (ProofKind::Undecided, None, Some(reason.clone())),
+        };
+        Self {
+            kind,
+            instance,
+            reason,
+        }
+    }
+}
+
+impl TryFrom<ProofDocument> for Proof {
+    type Error = ReadReportError;
+
+    fn try_from(document: ProofDocument) -> Result<Self, ReadReportError> {
+        match document.kind {
+            ProofKind::Witness => {
+                let instance = document.instance.map(Proof::Witness);
+                instance.ok_or_else(|| shape("`instance` is missing"))
+            }
+            ProofKind::Subsumed => Ok(Proof::Subsumed),
+            ProofKind::Undecided => {
+                let reason = document.reason.map(Proof::Undecided);
+                reason.ok_or_else(|| shape("`reason` is missing"))
+            }
+        }
+    }
+}
+
+impl From<&Place> for PlaceDocument {
+    fn from(place: &Place) -> Self {
+        Self {
+            path: place.slashed(),
+            line: place.line,
+        }
+    }
+}
+
+impl From<PlaceDocument> for Place {
+    fn from(document: PlaceDocument) -> Self {
+        Self {
+            path: PathBuf::from(document.path),
+            line: document.line,
+        }
+    }
+}
+
+impl From<&Finding> for FindingDocument {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            rule: finding.note.rule.to_string(),
+            component: finding.note.component.as_deref().map(str::to_owned),
+            message: finding.note.message.clone(),
+            action: finding.action,
+            unless: None,
+        }
+    }
+}
+
+impl TryFrom<FindingDocument> for Finding {
+    type Error = ReadReportError;
+
+    fn try_from(document: FindingDocument) -> Result<Self, ReadReportError> {
+        Ok(Self {
+            note: Note {
+                rule: rule(&document.rule)?,
+                component: document.component.as_deref().map(component).transpose()?,
+                message: document.message,
+            },
+            action: document.action,
+        })
+    }
+}
+
+impl From<&RunFinding> for FindingDocument {
+    fn from(of_run: &RunFinding) -> Self {
+        Self {
+            unless: of_run.void_if_change.clone(),
+            ..Self::from(&of_run.finding)
+        }
+    }
+}
+
+impl TryFrom<FindingDocument> for RunFinding {
+    type Error = ReadReportError;
+
+    fn try_from(mut document: FindingDocument) -> Result<Self, ReadReportError> {
+        Ok(Self {
+            void_if_change: document.unless.take(),
+            finding: Finding::try_from(document)?,
+        })
+    }
+}
+
+impl From<&Shard> for ShardDocument {
+    fn from(shard: &Shard) -> Self {
+        Self {
+            index: shard.index,
+            of: shard.of,
+            servers: shard.servers.clone(),
+            terms: shard.terms.clone(),
+            findings: shard.findings.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl TryFrom<ShardDocument> for Shard {
+    type Error = ReadReportError;
+
+    fn try_from(document: ShardDocument) -> Result<Self, ReadReportError> {
+        Ok(Self {
+            index: document.index,
+            of: document.of,
+            servers: document.servers,
+            terms: document.terms,
+            findings: all(document.findings)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::{parse_str, to_compact};
+
+    fn report(old: &str, new: &str, witness: &str) -> Report {
+        let value = |text: &str| parse_str(text).unwrap();
+        let change = Change {
+            rule: rule("tool-removed").unwrap(),
+            component: Some("tool:a@".parse().unwrap()),
+            pointer: String::new(),
+            level: Level::Breaking,
+            exposure: Exposure::None,
+            proof: Some(Proof::Witness(value(witness))),
+            old: Some(value(old)),
+            new: Some(value(new)),
+            message: "gone\u{202e}".to_owned(),
+            words: vec![Run::Same("a".to_owned()), Run::Added("b".to_owned())],
+        };
+        let mut server = ServerReport::undetermined(
+            "x",
+            Failure {
+                message: "m".to_owned(),
+                help: String::new(),
+                stderr: "\u{1b}[2J".to_owned(),
+            },
+        );
+        server.changes.push(Located {
+            judged: Judged {
+                change,
+                id: "0123456789ab".to_owned(),
+                action: Action::Block,
+                would_block: true,
+            },
+            location: Some(Place {
+                path: PathBuf::from("a/b.json"),
+                line: 3,
+            }),
+            source: None,
+        });
+        Report::new(Comparison::Diff, vec![server], Vec::new())
+    }
+
+    #[test]
+    fn values_of_a_server_come_back_as_they_were_sent() {
+        for (old, new, witness) in [
+            (
+                r#"{"b":1.0,"a":[1e400,-0,9007199254740993],"a":null}"#,
+                r#"["\ud800","a\u0000"]"#,
+                "1E+2",
+            ),
+            ("null", "null", "null"),
+        ] {
+            let written = to_json(&report(old, new, witness));
+            let read = from_json(&written).unwrap();
+            assert_eq!(to_json(&read), written);
+            let change = &read.servers[0].changes[0].judged.change;
+            assert_eq!(to_compact(change.old.as_ref().unwrap()), old);
+            assert_eq!(to_compact(change.new.as_ref().unwrap()), new);
+            let expected = Proof::Witness(parse_str(witness).unwrap());
+            assert_eq!(change.proof, Some(expected));
+        }
+    }
+
+    #[test]
+    fn what_is_not_such_a_report_is_refused_with_the_reason() {
+        let written = to_json(&report("1", "2", "3"));
+        for (from, to, problem) in [
+            (
+                "\"reportVersion\": 1",
+                "\"reportVersion\": 2",
+                "`reportVersion` is 2, and this mcp-keel knows 1",
+            ),
+            ("\"reportVersion\": 1,", "", "there is no `reportVersion`"),
+            (
+                "\"comparison\": \"diff\",",
+                "",
+                "missing field `comparison`",
+            ),
+            (
+                "\"comparison\"",
+                "\"extra\": 1, \"comparison\"",
+                "unknown field `extra`",
+            ),
+            (
+                "\"level\": \"breaking\"",
+                "\"level\": \"fatal\"",
+                "unknown variant `fatal`",
+            ),
+            (
+                "\"tool-removed\"",
+                "\"tool-eaten\"",
+                "does not know the rule `tool-eaten`",
+            ),
+            (
+                "\"breaking\": 1",
+                "\"breaking\": 2",
+                "not as it was written",
+            ),
+            (
+                "\"verdict\": \"undetermined\"",
+                "\"verdict\": \"pass\"",
+                "not as it was written",
+            ),
+            ("\"line\": 3", "\"line\": -3", "not a report"),
+        ] {
+            assert!(written.contains(from), "{from}");
+            let error = from_json(&written.replace(from, to)).unwrap_err();
+            assert!(error.to_string().contains(problem), "{to}: {error}");
+        }
+    }
+}
