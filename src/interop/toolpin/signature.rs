@@ -394,8 +394,17 @@ pub fn status(
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SignatureError> {
-    crate::files::read_at_most(path, MAX_BYTES).map_err(|source| SignatureError::Io {
+    let io = |source| SignatureError::Io {
         path: path.to_owned(),
         source,
-    })
+    };
+    // `files` lets streams such as /dev/stdin through; a key does not come from one.
+    if !std::fs::metadata(path).map_err(io)?.is_file() {
+        let problem = "not a regular file";
+        return Err(io(std::io::Error::new(
+            std::io::ErrorKind::InvalidInput,
+            problem,
+        )));
+    }
+    crate::files::read_at_most(path, MAX_BYTES).map_err(io)
 }
