@@ -16,6 +16,8 @@
 
 // A test that cannot unwrap has failed, and the panic says where.
 #![allow(clippy::unwrap_used)]
+// Tests write files for the program to read, and look at those that it wrote.
+#![allow(clippy::disallowed_methods)]
 // Elsewhere there is no `/proc` to look for processes in.
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
