@@ -47,6 +47,12 @@ pub mod judgement;
 pub mod rules;
 
 #[doc(hidden)]
+pub mod sentences;
+
+#[doc(hidden)]
+pub mod settings;
+
+#[doc(hidden)]
 pub mod files;
 
 mod git;

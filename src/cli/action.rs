@@ -13,10 +13,12 @@ use std::sync::Arc;
 use inputs::{Environment, Inputs};
 use post::Post;
 
-use super::args::Format;
-use super::output::{self, Notes};
+use super::output::{self, Delivery, Notes};
 use crate::github::{Context, files};
-use crate::report;
+use crate::report::{self, Format, render};
+use crate::run::check::CheckRequest;
+use crate::run::in_force::settings_in_force;
+use crate::run::observer::Silent;
 use crate::run::pull_request::{Answered, check};
 use crate::run::{Error, Exit, baseline, plan, shards};
 
@@ -41,13 +43,21 @@ pub(super) async fn run() -> Result<Exit, Error> {
             )
         })?;
     }
-    let request = inputs.check.request();
+    let request = CheckRequest::new(&inputs.given);
     let plan = plan::resolve(&request.server, Some(&request.policy), &Notes)?;
     let plan = if inputs.asked.merge.is_empty() {
         plan::verified(shards::cut(plan, &request.shard)?)?
     } else {
         plan
     };
+    if env.get("RUNNER_DEBUG").is_some_and(|it| it == "1") {
+        let settings = settings_in_force(&inputs.given, &Silent)?;
+        let text = super::config::terminal(&settings);
+        output::print(&format!(
+            "::group::Settings\n{}::endgroup::\n",
+            inert(&text)
+        ))?;
+    }
     let baselines = Arc::new(baseline::of_plan(&plan)?);
     let mut post = Post::new(&context, &inputs, &plan);
     post.start().await;
@@ -95,14 +105,11 @@ fn context(env: &Environment) -> Result<Context, Error> {
 
 /// The reports in the log and in files. Returns where the JSON report is.
 fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
-    let args = &inputs.check.report;
-    for (format, path) in &args.report {
-        output::write_file(
-            path,
-            &report::render(&result.live, *format, Default::default()),
-        )?;
+    let delivery = Delivery::new(&inputs.given);
+    for (format, path) in &delivery.files {
+        output::write_file(path, &render(&result.live, *format, Default::default()))?;
     }
-    let named = args.report.iter().find(|it| it.0 == report::Format::Json);
+    let named = delivery.files.iter().find(|it| it.0 == Format::Json);
     let json = named.map_or_else(|| PathBuf::from(REPORT), |it| it.1.clone());
     if named.is_none() {
         output::write_file(&json, &report::to_json(&result.live))?;
@@ -111,15 +118,17 @@ fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
         width: 100,
         ..Default::default()
     };
-    let mut text = report::render(&result.live, args.format.printed(), style);
-    if let (Some(approval), Format::Report(report::Format::Terminal)) =
-        (&result.approval, args.format)
-    {
+    let mut text = render(&result.live, delivery.format, style);
+    if let (Some(approval), Format::Terminal) = (&result.approval, delivery.format) {
         text += "\nAgainst the base branch:\n";
-        text += &report::render(&approval.report, args.format.printed(), style);
+        text += &render(&approval.report, delivery.format, style);
     }
-    // A runner obeys what it reads in a log. Between these two lines it does not.
-    let stop = files::unguessable();
-    output::print(&format!("::stop-commands::{stop}\n{text}\n::{stop}::\n"))?;
+    output::print(&inert(&text))?;
     Ok(json)
+}
+
+/// A text for the log. A runner obeys what it reads there, but not between these two lines.
+fn inert(text: &str) -> String {
+    let stop = files::unguessable();
+    format!("::stop-commands::{stop}\n{text}\n::{stop}::\n")
 }

@@ -5,12 +5,13 @@ use super::output;
 use super::progress::Progress;
 use crate::run::plan::plan;
 use crate::run::repeat::{self, Purpose};
+use crate::run::request::ServerRequest;
 use crate::run::{Error, Exit};
 use crate::source::capture_document;
 
 pub(super) async fn run(args: CaptureArgs) -> Result<Exit, Error> {
     let progress = Progress::start(args.quiet);
-    let plan = plan(&args.server.request(), None, &progress)?;
+    let plan = plan(&ServerRequest::new(&args.flags.given), None, &progress)?;
     let [target] = &plan.targets[..] else {
         let names: Vec<&str> = plan
             .targets

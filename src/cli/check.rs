@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use super::args::CheckArgs;
-use super::output;
+use super::output::{self, Delivery};
 use super::progress::Progress;
-use crate::run::check;
+use crate::run::check::{CheckRequest, check};
 use crate::run::{Error, Exit, shards};
+use crate::settings::{Given, RECORD_TIMINGS};
 
-pub(super) async fn run(args: CheckArgs) -> Result<Exit, Error> {
-    let progress = Arc::new(Progress::start(args.report.quiet));
-    let examined = check::check(&args.request(), progress).await?;
-    if let Some(path) = &args.shard.record_timings {
-        shards::record(path, &examined.took)?;
+pub(super) async fn run(given: &Given) -> Result<Exit, Error> {
+    let delivery = Delivery::new(given);
+    let progress = Arc::new(Progress::start(delivery.quiet));
+    let examined = check(&CheckRequest::new(given), progress).await?;
+    if let Some(path) = given.path(RECORD_TIMINGS) {
+        shards::record(&path, &examined.took)?;
     }
-    output::deliver(&examined.report, &args.report)?;
+    output::deliver(&examined.report, &delivery)?;
     Ok(examined.report.verdict.into())
 }

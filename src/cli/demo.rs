@@ -1,10 +1,10 @@
 //! `mcp-keel demo`: the real pipeline on a server that is part of this program.
 
-use super::args::{DemoArgs, Edition, Format};
-use super::output;
+use super::args::{DemoArgs, Edition};
+use super::output::{self, Delivery};
 use super::progress::Progress;
 use crate::demo;
-use crate::report;
+use crate::report::Format;
 use crate::run::demo::check_demo;
 use crate::run::{Error, Exit};
 
@@ -20,15 +20,16 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     })?;
     let program = program.to_string_lossy().into_owned();
     let command = [&program, "demo", "--serve", "drifted"].map(str::to_owned);
-    let progress = Progress::start(args.report.quiet);
+    let delivery = Delivery::new(&args.flags.given);
+    let progress = Progress::start(delivery.quiet);
     let report = check_demo(command.into(), &progress).await;
     drop(progress);
     let report = report?;
-    if args.report.format == Format::Report(report::Format::Terminal) && !args.report.quiet {
+    if delivery.format == Format::Terminal && !delivery.quiet {
         output::print(demo::INTRODUCTION)?;
     }
-    output::deliver(&report, &args.report)?;
-    if args.report.format == Format::Report(report::Format::Terminal) && !args.report.quiet {
+    output::deliver(&report, &delivery)?;
+    if delivery.format == Format::Terminal && !delivery.quiet {
         output::print(demo::CLOSING)?;
     }
     Ok(Exit::Pass)

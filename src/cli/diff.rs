@@ -1,11 +1,12 @@
 //! `mcp-keel diff OLD NEW`: two sources, no server needed.
 
 use super::args::DiffArgs;
-use super::output;
+use super::output::{self, Delivery};
 use super::progress::Progress;
 use crate::policy::Policy;
 use crate::report::{Comparison, Report};
 use crate::run::plan::today;
+use crate::run::request::{PolicyRequest, SandboxRequest};
 use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 
@@ -16,7 +17,7 @@ pub(super) async fn run(args: DiffArgs) -> Result<Exit, Error> {
             "name a file for one of them",
         ));
     }
-    let sandbox = args.sandbox.request();
+    let sandbox = SandboxRequest::new(&args.flags.given);
     let read = async |name: &str| {
         let progress = Progress::start(false);
         sources::read(name, Dialect::Json, &sandbox, &progress).await
@@ -24,12 +25,12 @@ pub(super) async fn run(args: DiffArgs) -> Result<Exit, Error> {
     let old = sources::only(read(&args.old).await?, args.server.as_deref(), &args.old)?;
     let new = sources::only(read(&args.new).await?, args.server.as_deref(), &args.new)?;
     let mut policy = Policy::default();
-    args.policy.request().apply(&mut policy);
+    PolicyRequest::new(&args.flags.given).apply(&mut policy);
     let report = Report::new(
         Comparison::Diff,
         sources::compare(&old, &new, &policy, today()),
         Vec::new(),
     );
-    output::deliver(&report, &args.report)?;
+    output::deliver(&report, &Delivery::new(&args.flags.given))?;
     Ok(report.verdict.into())
 }

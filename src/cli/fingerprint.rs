@@ -4,6 +4,7 @@ use super::args::{FingerprintArgs, JsonOnly};
 use super::output;
 use super::progress::Progress;
 use crate::canonical::{Json, Object, Text};
+use crate::run::request::SandboxRequest;
 use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 
@@ -23,7 +24,7 @@ pub(super) async fn run(args: FingerprintArgs) -> Result<Exit, Error> {
     let surfaces = sources::read(
         &args.source,
         dialect,
-        &args.sandbox.request(),
+        &SandboxRequest::new(&args.flags.given),
         &Progress::start(false),
     )
     .await?;

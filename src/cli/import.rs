@@ -12,6 +12,7 @@ use crate::interop::definitions::{self, Definitions};
 use crate::interop::{Lock, Origin};
 use crate::release::Release;
 use crate::report::escape;
+use crate::run::request::SandboxRequest;
 use crate::run::{Error, Exit, sources};
 use crate::source::Dialect;
 use crate::surface::Kind;
@@ -94,7 +95,7 @@ async fn held(args: &ImportArgs, lock: &Lock) -> Result<Definitions, Error> {
     let found = sources::read(
         source,
         Dialect::Json,
-        &args.sandbox.request(),
+        &SandboxRequest::new(&args.flags.given),
         &Progress::start(false),
     )
     .await?;

@@ -8,16 +8,17 @@ mod args;
 mod capture;
 mod chain;
 mod check;
+mod config;
 mod demo;
 mod diff;
 mod fingerprint;
+mod flags;
 mod import;
 mod interrupt;
 mod output;
 mod pin;
 mod progress;
 mod reference;
-mod request;
 mod scan;
 mod shards;
 mod value_parsers;
@@ -79,8 +80,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 async fn run(command: Command) -> Result<Exit, Error> {
     match command {
-        Command::Check(args) => check::run(args).await,
+        Command::Check(flags) => check::run(&flags.given).await,
         Command::Pin(args) => pin::run(args).await,
+        Command::Config(args) => config::run(&args),
         Command::Capture(args) => capture::run(args).await,
         Command::Plan(args) => shards::plan(&args),
         Command::Merge(args) => shards::merge(&args),

@@ -1,13 +1,14 @@
 //! Where reports and errors are written. (The progress line and clap's own messages are the two exceptions.)
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
-use super::args::{Color, Format, ReportArgs};
 use crate::canonical::{Json, to_pretty};
-use crate::report::{self, Report, Style, escape};
+use crate::report::{Comparison, Format, Report, Style, escape, render};
 use crate::run::observer::Observer;
 pub(super) use crate::run::secrets::write_file;
 use crate::run::{Error, secrets};
+use crate::settings::{self, Given};
 
 /// Writes to stdout, without secrets. A reader that went away (`| head`) has seen enough: that is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
@@ -48,24 +49,68 @@ impl Observer for Notes {
     }
 }
 
+/// When to use colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl std::str::FromStr for Color {
+    type Err = ();
+
+    fn from_str(word: &str) -> Result<Self, ()> {
+        match word {
+            "auto" => Ok(Self::Auto),
+            "always" => Ok(Self::Always),
+            "never" => Ok(Self::Never),
+            _ => Err(()),
+        }
+    }
+}
+
+/// Where a report goes, and how it looks.
+pub(super) struct Delivery {
+    pub(super) format: Format,
+    pub(super) files: Vec<(Format, PathBuf)>,
+    pub(super) quiet: bool,
+    /// Whether `pin` is to write a ToolPin lock, and to report on the terminal.
+    pub(super) lock: bool,
+    color: Color,
+}
+
+impl Delivery {
+    pub(super) fn new(given: &Given) -> Self {
+        let file = |(format, path): (String, String)| Some((format.parse().ok()?, path.into()));
+        let files = given.pairs(settings::REPORT).into_iter();
+        Self {
+            format: given.word_or_default(settings::FORMAT),
+            files: files.filter_map(file).collect(),
+            quiet: given.switch(settings::QUIET),
+            lock: given.text(settings::FORMAT).as_deref() == Some("toolpin"),
+            color: given.word_or_default(settings::COLOR),
+        }
+    }
+}
+
 /// The report on stdout and in the files that were asked for.
-pub(super) fn deliver(report: &Report, args: &ReportArgs) -> Result<(), Error> {
-    if args.format == Format::ToolPin
-        && !matches!(report.comparison, report::Comparison::Pin { .. })
-    {
+pub(super) fn deliver(report: &Report, delivery: &Delivery) -> Result<(), Error> {
+    if delivery.lock && !matches!(report.comparison, Comparison::Pin { .. }) {
         return Err(Error::usage(
             "--format toolpin belongs to `pin`, which writes a lock",
             "`mcp-keel verify --lock` and `mcp-keel check --baseline` read one",
         ));
     }
-    for (format, path) in &args.report {
-        write_file(path, &report::render(report, *format, Style::default()))?;
+    for (format, path) in &delivery.files {
+        write_file(path, &render(report, *format, Style::default()))?;
     }
     let style = Style {
-        quiet: args.quiet,
-        ..style(args.color)
+        quiet: delivery.quiet,
+        ..style(delivery.color)
     };
-    print(&report::render(report, args.format.printed(), style))
+    print(&render(report, delivery.format, style))
 }
 
 /// How stdout wants to be written to.

@@ -3,16 +3,25 @@
 use std::sync::Arc;
 
 use super::args::PinArgs;
-use super::output;
+use super::output::{self, Delivery};
 use super::progress::Progress;
-use crate::run::pin::pin;
+use crate::run::pin::{PinRequest, pin};
+use crate::run::sign_lock::SignRequest;
 use crate::run::{Error, Exit};
 
 pub(super) async fn run(args: PinArgs) -> Result<Exit, Error> {
-    let progress = Arc::new(Progress::start(args.report.quiet));
-    let outcome = pin(args.request(), progress).await?;
+    let given = &args.flags.given;
+    let delivery = Delivery::new(given);
+    let progress = Arc::new(Progress::start(delivery.quiet));
+    let sign = SignRequest {
+        key: args.sign_key,
+        signature: args.signature,
+        policy: args.toolpin_policy,
+    };
+    let request = PinRequest::new(given, delivery.lock, sign);
+    let outcome = pin(request, progress).await?;
     if !outcome.report.servers.is_empty() {
-        output::deliver(&outcome.report, &args.report)?;
+        output::deliver(&outcome.report, &delivery)?;
     }
     worst(outcome.failed)
 }

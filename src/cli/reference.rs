@@ -1,7 +1,7 @@
 //! The commands that only tell: rules, explain, schema, completions, man.
 
-use super::args::{Color, RulesFormat, SchemaName};
-use super::output;
+use super::args::{RulesFormat, SchemaName};
+use super::output::{self, Color};
 use crate::canonical::to_pretty;
 use crate::config::suggestion;
 use crate::report;

@@ -6,6 +6,7 @@ use super::progress::Progress;
 use crate::canonical::Json;
 use crate::interop::toolpin;
 use crate::report::escape;
+use crate::run::request::SandboxRequest;
 use crate::run::{Error, Exit, sources};
 use crate::scan::{Severity, keel};
 use crate::source::Dialect;
@@ -22,7 +23,7 @@ pub(super) async fn run(args: ScanArgs) -> Result<Exit, Error> {
     let surfaces = sources::read(
         &args.source,
         Dialect::Json,
-        &args.sandbox.request(),
+        &SandboxRequest::new(&args.flags.given),
         &Progress::start(false),
     )
     .await?;

@@ -1,16 +1,22 @@
 //! `mcp-keel plan` and `mcp-keel merge`: the parts of a run, listed and joined.
 
 use super::args::{MergeArgs, PlanArgs, PlanFormat};
-use super::output::{self, Notes};
+use super::output::{self, Delivery, Notes};
 use crate::report::escape;
 use crate::run::plan::resolve;
+use crate::run::request::ServerRequest;
 use crate::run::shards::{PlannedPart, merged, planned_parts};
 use crate::run::{Error, Exit};
+use crate::settings::TIMINGS;
 
 /// `mcp-keel plan`: which part would check which servers. Nothing is started.
 pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
-    let plan = resolve(&args.server.request(), None, &Notes)?;
-    let parts = planned_parts(&plan, args.shards, args.timings.as_deref())?;
+    let plan = resolve(&ServerRequest::new(&args.flags.given), None, &Notes)?;
+    let parts = planned_parts(
+        &plan,
+        args.shards,
+        args.flags.given.path(TIMINGS).as_deref(),
+    )?;
     let label = |it: &PlannedPart| format!("{}/{}", it.part.index, it.part.of);
     let text = match args.format {
         PlanFormat::Terminal => parts
@@ -57,6 +63,6 @@ pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
 /// `mcp-keel merge`: the parts of a run as the one report that they are.
 pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Error> {
     let report = merged(&args.reports)?;
-    output::deliver(&report, &args.report)?;
+    output::deliver(&report, &Delivery::new(&args.flags.given))?;
     Ok(report.verdict.into())
 }

@@ -1,7 +1,7 @@
 //! `mcp-keel verify`: the bytes of servers and how they are launched, without starting anything.
 
-use super::args::{Color, TextOrJson, VerifyArgs};
-use super::output::{self, Notes};
+use super::args::{TextOrJson, VerifyArgs};
+use super::output::{self, Color, Notes};
 use crate::canonical::Json;
 use crate::interop::jp::{Verified, VerifyError};
 use crate::policy::{Action, Policy, verdict};
@@ -9,6 +9,7 @@ use crate::report::{Finding, escape};
 use crate::run::baseline::Baseline;
 use crate::run::judge_server::finding;
 use crate::run::plan::{Target, resolve};
+use crate::run::request::ServerRequest;
 use crate::run::{Error, Exit};
 
 /// What was found about one server.
@@ -22,7 +23,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
     if let Some(lock) = &args.lock {
         return super::verify_lock::run(lock, args);
     }
-    let plan = resolve(&args.server.request(), None, &Notes)?;
+    let plan = resolve(&ServerRequest::new(&args.flags.given), None, &Notes)?;
     let mut outcomes = Vec::new();
     for target in &plan.targets {
         outcomes.push(verify(target, &plan.baseline_of(target), &plan.policy)?);

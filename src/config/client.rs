@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ConfigError;
 use super::node::Node;
+use crate::settings::{self, Table};
 use crate::surface::{ClientProfile, KnownClient};
 
 /// What is said of the client that a server gets to see. What is not said stays as it was pinned.
@@ -57,7 +58,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
     if node.is_string() {
         return Ok(ClientChoice::named(node.string()?));
     }
-    node.only(&["name", "version", "capabilities"])?;
+    node.only(&settings::keys(&[Table::Client]))?;
     let text = |member: &str| {
         node.get(member)
             .map(|it| it.string().map(str::to_owned))

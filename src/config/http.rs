@@ -6,9 +6,7 @@ use std::path::Path;
 use super::node::{ConfigError, Node};
 use super::{HttpConfig, argv};
 use crate::capture::http::{Headers, HttpAddress, HttpTransport, Proxy, SpecError, Template};
-
-/// What only a server with a `url` has.
-const BESIDE_URL: &[&str] = &["headers", "start", "ca", "proxy", "transport"];
+use crate::settings::{self, Table};
 
 /// What only a server that is started has.
 const OF_A_PROCESS: &[&str] = &[
@@ -23,7 +21,8 @@ const OF_A_PROCESS: &[&str] = &[
 /// How a server is reached over HTTP; none if it is reached over stdio.
 pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>, ConfigError> {
     let Some(url) = node.get("url") else {
-        return match BESIDE_URL.iter().find_map(|key| node.get(key)) {
+        let beside_url = settings::keys(&[Table::Http]);
+        return match beside_url.iter().find_map(|key| node.get(key)) {
             Some(found) => Err(found
                 .error(&format!("`{}` has no meaning without `url`", found.key()))
                 .expecting("`url` beside it; a server over stdio has a `command` alone")),

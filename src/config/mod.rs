@@ -9,6 +9,7 @@ mod http;
 mod mask;
 mod node;
 mod profile;
+mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,13 +25,17 @@ use crate::launch::sandbox::Level;
 use crate::policy::{Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
 use crate::release::VersionSource;
 use crate::rules::RuleId;
+use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
 use crate::stability::mask::Mask;
 use crate::verify::bytes::Algorithm;
 use crate::verify::launched::Digests;
 
 pub use client::ClientChoice;
-pub use node::{ConfigError, suggestion};
+pub use node::ConfigError;
 pub use profile::{ProfileName, SEPARATOR};
+pub use written::{Written, WrittenValue};
+
+pub use crate::settings::suggestion;
 
 /// The file's name when nobody says otherwise.
 pub const DEFAULT_PATH: &str = "mcp-keel.toml";
@@ -47,6 +52,8 @@ pub struct Config {
     /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
     pub policy: Policy,
+    /// What was written on which line.
+    pub written: Written,
 }
 
 /// One `[server.NAME]`.
@@ -152,7 +159,7 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let tree = node::from_toml(path, text)?;
         let root = Node::root(path, &tree);
-        root.only(&["baseline", "from", "server", "policy", "accept"])?;
+        root.only(&settings::keys(&[Table::Top]))?;
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -201,36 +208,13 @@ impl Config {
             baseline,
             servers,
             policy,
+            written: Written::read(path, &root)?,
         })
     }
 }
 
 fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
-    node.only(&[
-        "command",
-        "url",
-        "headers",
-        "start",
-        "ca",
-        "proxy",
-        "transport",
-        "cwd",
-        "env",
-        "pass-env",
-        "client",
-        "era",
-        "timeout",
-        "repeat",
-        "settle",
-        "mask",
-        "profile",
-        "version",
-        "verify",
-        "checksum",
-        "launch-digests",
-        "sandbox",
-        "sandbox-required",
-    ])?;
+    node.only(&settings::keys(&[Table::Server, Table::Http]))?;
     let http = http::read(node, folder)?;
     let command = match http {
         Some(_) => Vec::new(),
@@ -261,12 +245,9 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
             None => Eras::default(),
         },
-        timeout: node
-            .get("timeout")
-            .map(|it| seconds(&it, 3600))
-            .transpose()?,
-        repeat: node.get("repeat").map(|it| boots(&it)).transpose()?,
-        settle: node.get("settle").map(|it| seconds(&it, 600)).transpose()?,
+        timeout: number(node, TIMEOUT)?.map(Duration::from_secs),
+        repeat: number(node, REPEAT)?.and_then(|it| usize::try_from(it).ok()),
+        settle: number(node, SETTLE)?.map(Duration::from_secs),
         masks: match node.get("mask") {
             Some(masks) => masks
                 .items()?
@@ -403,33 +384,23 @@ fn environment(
     Ok((env, pass_env.unwrap_or_default().into_iter().collect()))
 }
 
-fn seconds(node: &Node<'_>, most: i64) -> Result<Duration, ConfigError> {
-    match node.integer()? {
-        seconds if (1..=most).contains(&seconds) => Ok(Duration::from_secs(seconds.unsigned_abs())),
-        _ => Err(node
-            .error("out of range")
-            .expecting(&format!("a number of seconds from 1 to {most}"))),
-    }
-}
-
-fn boots(node: &Node<'_>) -> Result<usize, ConfigError> {
-    match usize::try_from(node.integer()?) {
-        Ok(boots @ 1..=10) => Ok(boots),
-        _ => Err(node
-            .error("out of range")
-            .expecting("a number of boots from 1 to 10")),
+/// The number that a table gives for a setting, if it does.
+fn number(table: &Node<'_>, setting: &Setting) -> Result<Option<u64>, ConfigError> {
+    let Some(node) = table.get(setting.name) else {
+        return Ok(None);
+    };
+    let found = node.integer()?.to_string();
+    match setting.check(&found) {
+        Ok(()) => Ok(found.parse().ok()),
+        Err(expected) => {
+            let expected = expected.trim_start_matches("expected ");
+            Err(node.error("out of range").expecting(expected))
+        }
     }
 }
 
 fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
-    node.only(&[
-        "enforcement",
-        "unknown",
-        "fail-on",
-        "fail-on-exposure",
-        "require-version-bump",
-        "rules",
-    ])?;
+    node.only(&settings::keys(&[Table::Policy]))?;
     let mut policy = Policy::default();
     if let Some(node) = node.get("enforcement") {
         policy.enforcement = node.word(Enforcement::ALL.iter().map(|it| it.word()))?;

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use crate::files::{Tree, Value};
 
+use crate::settings::suggestion;
+
 /// A configuration that cannot be used (exit 2).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -264,13 +266,4 @@ fn type_of(tree: &Tree) -> &'static str {
         Value::Array(_) => "an array",
         Value::Object(_) => "a table",
     }
-}
-
-/// The known word that was probably meant.
-pub fn suggestion<'w>(found: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
-    known
-        .map(|word| (strsim::jaro_winkler(found, word), word))
-        .filter(|(similarity, _)| *similarity > 0.8)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, word)| word)
 }

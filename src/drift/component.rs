@@ -6,6 +6,7 @@ use super::{Change, located, prompt, provider, tool};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::Exposure;
 use crate::rules::RuleId;
+use crate::sentences::drift as sentences;
 use crate::surface::{Component, Kind};
 
 pub(crate) fn added(component: &Component) -> Change {
@@ -22,10 +23,8 @@ pub(crate) fn added(component: &Component) -> Change {
         .definition
         .get("description")
         .and_then(Json::as_text);
-    let message = match described.map(|text| text.to_string_lossy()) {
-        Some(text) if !text.is_empty() => format!("a new {}: {text}", component.kind.noun()),
-        _ => format!("a new {}", component.kind.noun()),
-    };
+    let described = described.map(|text| text.to_string_lossy());
+    let message = sentences::added(component.kind.noun(), described);
     let mut change = Change::new(rule, "", message)
         .values(None, Some(&component.contract()))
         .exposure(exposure);
@@ -40,7 +39,7 @@ pub(super) fn removed(component: &Component) -> Change {
         Kind::Resource => RuleId::ResourceRemoved,
         Kind::Template => RuleId::TemplateRemoved,
     };
-    let message = format!("the {} is gone", component.kind.noun());
+    let message = sentences::removed(component.kind.noun());
     let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);
     if component.kind == Kind::Tool {
         change.proof = tool::call_that_worked(&component.definition);
@@ -82,17 +81,13 @@ pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change
         respelled |= common(one, &other_named) != common(other, &one_named);
     }
     if respelled || (changes.len() == first && before.same_value(&after)) {
-        let message = "members come in another order, or a number is spelled differently";
-        changes.push(Change::new(
-            RuleId::DefinitionRespelled,
-            "",
-            message.to_owned(),
-        ));
+        let message = sentences::respelled();
+        changes.push(Change::new(RuleId::DefinitionRespelled, "", message));
     }
     if changes.len() == first {
-        let message = "the definition changed in a way that no rule explains";
+        let message = sentences::unexplained();
         changes.push(
-            Change::new(RuleId::UnclassifiedChange, "", message.to_owned())
+            Change::new(RuleId::UnclassifiedChange, "", message)
                 .values(Some(&before), Some(&after)),
         );
     }
@@ -189,23 +184,15 @@ impl Member<'_> {
         pointer::join("", self.name)
     }
 
-    fn verb(&self) -> &'static str {
-        match (self.old, self.new) {
-            (None, _) => "is new",
-            (_, None) => "is gone",
-            _ => "changed",
-        }
-    }
-
     /// One change for the whole member.
     pub(super) fn whole(&self, changes: &mut Vec<Change>, rule: RuleId) {
-        let message = format!("`{}` {}", self.name, self.verb());
+        let message = sentences::member(self.name, self.old, self.new);
         changes.push(Change::new(rule, self.pointer(), message).values(self.old, self.new));
     }
 
     /// One change for a text that a model or a person reads.
     fn text(&self, changes: &mut Vec<Change>, rule: RuleId) {
-        let message = format!("the {} {}", self.name, self.verb());
+        let message = sentences::text(self.name, self.old, self.new);
         changes.push(Change::new(rule, self.pointer(), message).text(self.old, self.new));
     }
 
@@ -216,12 +203,9 @@ impl Member<'_> {
         };
         for difference in located::differences(old, new) {
             let at = format!("{}{}", self.pointer(), difference.pointer);
-            let verb = match (&difference.old, &difference.new) {
-                (None, _) => "is new",
-                (_, None) => "is gone",
-                _ => "changed",
-            };
-            let message = format!("`{}` {verb}", at.trim_start_matches('/').replace('/', "."));
+            let name = at.trim_start_matches('/').replace('/', ".");
+            let message =
+                sentences::member(&name, difference.old.as_ref(), difference.new.as_ref());
             changes.push(
                 Change::new(rule, at, message)
                     .values(difference.old.as_ref(), difference.new.as_ref()),

@@ -6,6 +6,7 @@ use super::component::Member;
 use super::{Change, located};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
+use crate::sentences::drift as sentences;
 
 pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
     let (Some(old), Some(new)) = (named(member.old), named(member.new)) else {
@@ -13,7 +14,7 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
     };
     for (name, (index, argument)) in &old {
         if !new.contains_key(name) {
-            let message = format!("the argument `{name}` is gone");
+            let message = sentences::argument_removed(name);
             changes.push(
                 Change::new(RuleId::PromptArgumentRemoved, at(*index), message)
                     .values(Some(argument), None),
@@ -24,12 +25,13 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
         match old.get(name) {
             Some((_, before)) => argument_changed(name, *index, before, argument, changes),
             None => {
-                let (rule, word) = if required(argument) {
-                    (RuleId::PromptArgumentAddedRequired, "required")
+                let required = required(argument);
+                let rule = if required {
+                    RuleId::PromptArgumentAddedRequired
                 } else {
-                    (RuleId::PromptArgumentAddedOptional, "optional")
+                    RuleId::PromptArgumentAddedOptional
                 };
-                let message = format!("the {word} argument `{name}` is new");
+                let message = sentences::argument_added(name, required);
                 changes.push(Change::new(rule, at(*index), message).values(None, Some(argument)));
             }
         }
@@ -47,19 +49,15 @@ pub(super) fn arguments(member: &Member<'_>, changes: &mut Vec<Change>) {
             .collect::<Vec<_>>()
     };
     let message = if old.is_empty() && new.is_empty() {
-        "an empty list of arguments came or went"
+        sentences::no_arguments_spelled_out()
     } else if old.keys().eq(new.keys()) && order(&old) != order(&new) {
-        "the arguments come in another order"
+        sentences::arguments_reordered()
     } else {
         return;
     };
     changes.push(
-        Change::new(
-            RuleId::PromptArgumentChanged,
-            member.pointer(),
-            message.to_owned(),
-        )
-        .values(member.old, member.new),
+        Change::new(RuleId::PromptArgumentChanged, member.pointer(), message)
+            .values(member.old, member.new),
     );
 }
 
@@ -69,17 +67,17 @@ fn argument_changed(name: &str, index: usize, old: &Json, new: &Json, changes: &
         let (rule, message) = match (difference.pointer.as_str(), required(old), required(new)) {
             ("/required", false, true) => (
                 RuleId::PromptArgumentBecameRequired,
-                format!("the argument `{name}` became required"),
+                sentences::argument_became(name, true),
             ),
             ("/required", true, false) => (
                 RuleId::PromptArgumentBecameOptional,
-                format!("the argument `{name}` became optional"),
+                sentences::argument_became(name, false),
             ),
             (inside, _, _) => {
                 let what = pointer::tokens(inside).collect::<Vec<_>>().join(".");
                 (
                     RuleId::PromptArgumentChanged,
-                    format!("`{what}` of the argument `{name}` changed"),
+                    sentences::argument_changed(name, &what),
                 )
             }
         };

@@ -4,12 +4,13 @@ use super::Change;
 use crate::canonical::{Json, pointer};
 use crate::provider::{Provider, Violation, violations};
 use crate::rules::RuleId;
+use crate::sentences::{self, list};
 
 /// The first thing in a tool that keeps some providers from taking it.
 struct Obstacle {
     pointer: String,
-    /// Each provider with what it says.
-    told: Vec<(Provider, Violation)>,
+    /// Each provider that refuses it, with the reason.
+    refusals: Vec<(Provider, Violation)>,
 }
 
 /// One change for each place that keeps providers from taking a tool they took, or that no longer does.
@@ -37,11 +38,11 @@ pub(super) fn compare(old: &Json, new: &Json, changes: &mut Vec<Change>) {
         changes.push(change.values(value(old), value(new)));
     };
     for obstacle in exceeded {
-        let message = format!("the tool is no longer taken by {}", obstacle.sentence());
+        let message = sentences::drift::provider_refuses(&obstacle.sentence());
         push(RuleId::ProviderLimitExceeded, obstacle, message);
     }
     for obstacle in met {
-        let message = format!("the tool is taken now by {}", obstacle.providers());
+        let message = sentences::drift::provider_accepts(&obstacle.providers());
         push(RuleId::ProviderLimitMet, obstacle, message);
     }
 }
@@ -51,10 +52,10 @@ fn add(obstacles: &mut Vec<Obstacle>, provider: Provider, violation: Violation) 
         .iter_mut()
         .find(|it| it.pointer == violation.pointer)
     {
-        Some(obstacle) => obstacle.told.push((provider, violation)),
+        Some(obstacle) => obstacle.refusals.push((provider, violation)),
         None => obstacles.push(Obstacle {
             pointer: violation.pointer.clone(),
-            told: vec![(provider, violation)],
+            refusals: vec![(provider, violation)],
         }),
     }
 }
@@ -62,32 +63,23 @@ fn add(obstacles: &mut Vec<Obstacle>, provider: Provider, violation: Violation) 
 impl Obstacle {
     /// "openai-strict and gemini".
     fn providers(&self) -> String {
-        list(self.told.iter().map(|(provider, _)| provider.word()))
+        list(self.refusals.iter().map(|(provider, _)| provider.word()))
     }
 
     /// "openai-strict and gemini: `not` is not supported", with the reasons apart where they differ.
     fn sentence(&self) -> String {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-        for (provider, violation) in &self.told {
+        for (provider, violation) in &self.refusals {
             let reason = format!("`{}` {}", violation.keyword, violation.reason);
-            match reasons.iter_mut().find(|(told, _)| *told == reason) {
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, providers)) => providers.push(provider.word()),
                 None => reasons.push((reason, vec![provider.word()])),
             }
         }
-        let told = reasons
+        let by_reason = reasons
             .iter()
             .map(|(reason, providers)| format!("{}: {reason}", list(providers.iter().copied())));
-        told.collect::<Vec<_>>().join("; by ")
-    }
-}
-
-fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    let words: Vec<&str> = words.collect();
-    match words.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
+        by_reason.collect::<Vec<_>>().join("; by ")
     }
 }
 
@@ -97,15 +89,17 @@ mod tests {
     use crate::canonical::parse_str;
 
     /// Rule, pointer and message of each change between two tools with one parameter of these schemas.
-    fn told(old: &str, new: &str) -> Vec<(RuleId, String, String)> {
+    fn reported(old: &str, new: &str) -> Vec<(RuleId, String, String)> {
         let tool = |schema: &str| {
             let text = format!(r#"{{"name":"t","inputSchema":{{"properties":{{"x":{schema}}}}}}}"#);
             parse_str(&text).unwrap()
         };
         let mut changes = Vec::new();
         compare(&tool(old), &tool(new), &mut changes);
-        let told = changes.into_iter();
-        told.map(|it| (it.rule, it.pointer, it.message)).collect()
+        let changes = changes.into_iter();
+        changes
+            .map(|it| (it.rule, it.pointer, it.message))
+            .collect()
     }
 
     const PLAIN: &str = r#"{"type":"string"}"#;
@@ -113,37 +107,37 @@ mod tests {
     #[test]
     fn providers_that_stumble_over_one_place_share_a_change() {
         let at = "/inputSchema/properties/x/not".to_owned();
-        let message = "the tool is no longer taken by openai-strict, anthropic-strict and gemini: \
+        let message = "no longer accepted by openai-strict, anthropic-strict and gemini: \
                        `not` is not supported";
         let refused = r#"{"type":"string","not":{"const":"a"}}"#;
         assert_eq!(
-            told(PLAIN, refused),
+            reported(PLAIN, refused),
             [(
                 RuleId::ProviderLimitExceeded,
                 at.clone(),
                 message.to_owned()
             )]
         );
-        let message = "the tool is taken now by openai-strict, anthropic-strict and gemini";
+        let message = "now accepted by openai-strict, anthropic-strict and gemini";
         assert_eq!(
-            told(refused, PLAIN),
+            reported(refused, PLAIN),
             [(RuleId::ProviderLimitMet, at, message.to_owned())]
         );
     }
 
     #[test]
     fn each_provider_says_its_own_reason() {
-        let message = "the tool is no longer taken by openai-strict and anthropic-strict: \
+        let message = "no longer accepted by openai-strict and anthropic-strict: \
                        `propertyNames` is not supported; by gemini: `propertyNames` is an object; \
                        supported: only what holds for every name";
         let new = r#"{"type":"object","propertyNames":{"pattern":"^a"}}"#;
-        assert_eq!(told(PLAIN, new)[0].2, message);
+        assert_eq!(reported(PLAIN, new)[0].2, message);
     }
 
     #[test]
     fn places_that_differ_are_changes_that_differ() {
         let new = r#"{"type":"string","format":"uri","maxLength":9}"#;
-        let at: Vec<String> = told(PLAIN, new).into_iter().map(|it| it.1).collect();
+        let at: Vec<String> = reported(PLAIN, new).into_iter().map(|it| it.1).collect();
         let x = "/inputSchema/properties/x";
         assert_eq!(at, [format!("{x}/format"), format!("{x}/maxLength")]);
     }
@@ -152,12 +146,12 @@ mod tests {
     fn a_tool_that_was_never_taken_yields_nothing() {
         let old = r#"{"type":"string","not":{"const":"a"}}"#;
         let new = r#"{"type":"object","patternProperties":{"^a":{}}}"#;
-        assert!(told(old, new).is_empty());
-        assert!(told(old, old).is_empty() && told(PLAIN, PLAIN).is_empty());
+        assert!(reported(old, new).is_empty());
+        assert!(reported(old, old).is_empty() && reported(PLAIN, PLAIN).is_empty());
     }
 
     #[test]
-    fn a_name_that_a_provider_refuses_is_told_beside_the_renaming() {
+    fn a_name_that_a_provider_refuses_is_reported_beside_the_renaming() {
         let surface = |name: &str| {
             let tool = format!(
                 r#"{{"name":"{name}","description":"Reads a file.","inputSchema":{{"properties":{{"x":{PLAIN}}}}}}}"#

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use super::{Change, component, tool};
 use crate::canonical::Json;
 use crate::rules::RuleId;
+use crate::sentences::drift as sentences;
 use crate::surface::{Component, Kind};
 
-/// Beyond this many tools on either side nobody reads names one by one; they are told as removed and added.
+/// Beyond this many tools on either side, tools are reported as removed and added.
 const MOST: usize = 300;
 
 /// A tool under its old and its new name.
@@ -31,11 +32,11 @@ impl Renamed<'_> {
         changes.push(change);
         let mut others = Vec::new();
         component::compare(self.old, self.new, &mut others);
-        // The name itself has been told, and so has the version.
-        let told = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
+        // The name itself is reported already, and so is the version.
+        let reported = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
         for mut change in others {
-            // What a provider says to the new name has not been told.
-            if !told.contains(&change.pointer.as_str()) || change.rule.is_of_provider() {
+            // What a provider says to the new name is not.
+            if !reported.contains(&change.pointer.as_str()) || change.rule.is_of_provider() {
                 // Where the baseline knows it: that is where a reviewer looks.
                 change.component = Some(self.old.key.clone());
                 changes.push(change);
@@ -52,12 +53,7 @@ impl Renamed<'_> {
                 .map_or("", |it| it.to_string_lossy())
                 .to_owned()
         };
-        let alike = self.similarity * 100.0;
-        let message = format!(
-            "`{}` is called `{}` now ({alike:.0}% alike)",
-            said(&was),
-            said(&is)
-        );
+        let message = sentences::renamed(&said(&was), &said(&is), self.similarity);
         let mut change =
             Change::new(RuleId::ToolRenamed, "/name", message).values(was.as_ref(), is.as_ref());
         change.proof = tool::call_that_worked(&self.old.definition);
@@ -67,18 +63,7 @@ impl Renamed<'_> {
     fn version_changed(&self) -> Change {
         let version = |component: &Component| component.key.version().to_owned();
         let (was, is) = (version(self.old), version(self.new));
-        let said = |version: &str| {
-            if version.is_empty() {
-                "none".to_owned()
-            } else {
-                version.to_owned()
-            }
-        };
-        let message = format!(
-            "the tool's own version went from {} to {}",
-            said(&was),
-            said(&is)
-        );
+        let message = sentences::own_version_changed(&was, &is);
         Change::new(
             RuleId::ToolVersionChanged,
             "/_meta/fastmcp/version",

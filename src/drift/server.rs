@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Change, located};
 use crate::canonical::{Json, Object, pointer};
 use crate::rules::RuleId;
+use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Surface};
 
 pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
@@ -15,7 +16,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
             Change::new(
                 RuleId::ProtocolVersionChanged,
                 "/protocolVersion",
-                format!("the protocol revision went from {was} to {is}"),
+                sentences::protocol_revision(was, is),
             )
             .values(
                 Some(&Json::string(was.as_str())),
@@ -28,7 +29,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
             Change::new(
                 RuleId::ClientChanged,
                 "/client",
-                "the two surfaces were captured by different clients".to_owned(),
+                sentences::client_changed(),
             )
             .values(Some(&old.client.to_json()), Some(&new.client.to_json())),
         );
@@ -36,18 +37,9 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     capabilities(&old.capabilities, &new.capabilities, changes);
     if old.instructions != new.instructions {
         let json = |text: &Option<_>| text.clone().map(Json::String);
-        let message = match (&old.instructions, &new.instructions) {
-            (None, _) => "the server gives instructions to the model now",
-            (_, None) => "the server no longer gives instructions to the model",
-            _ => "the server's instructions to the model changed",
-        };
+        let message = sentences::instructions(old.instructions.as_ref(), new.instructions.as_ref());
         changes.push(
-            Change::new(
-                RuleId::InstructionsChanged,
-                "/instructions",
-                message.to_owned(),
-            )
-            .text(
+            Change::new(RuleId::InstructionsChanged, "/instructions", message).text(
                 json(&old.instructions).as_ref(),
                 json(&new.instructions).as_ref(),
             ),
@@ -60,12 +52,8 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     .iter()
     .any(|(one, other)| one != other && one.same_value(other));
     if respelled {
-        let message = "the server's own members are written differently and mean the same";
-        changes.push(Change::new(
-            RuleId::DefinitionRespelled,
-            "",
-            message.to_owned(),
-        ));
+        let message = sentences::server_respelled();
+        changes.push(Change::new(RuleId::DefinitionRespelled, "", message));
     }
 }
 
@@ -75,17 +63,14 @@ fn info(old: &Json, new: &Json, changes: &mut Vec<Change>) {
             .next()
             .unwrap_or_default();
         let (rule, message) = match difference.pointer.as_str() {
-            "/name" => (
-                RuleId::ServerNameChanged,
-                "the server calls itself by another name".to_owned(),
-            ),
+            "/name" => (RuleId::ServerNameChanged, sentences::server_name_changed()),
             "/version" => (
                 RuleId::ServerVersionChanged,
-                "the server reports another version".to_owned(),
+                sentences::server_version_changed(),
             ),
             _ => (
                 RuleId::ServerInfoChanged,
-                format!("`serverInfo` changed at `{member}`"),
+                sentences::server_info_changed(&member),
             ),
         };
         let at = format!("/serverInfo{}", difference.pointer);
@@ -101,20 +86,13 @@ fn capabilities(old: &Json, new: &Json, changes: &mut Vec<Change>) {
             .collect::<Vec<_>>()
             .join(".");
         let whole = difference.pointer.matches('/').count() == 1;
-        let (rule, message) = match (&difference.old, &difference.new) {
-            (None, Some(_)) if whole => (
-                RuleId::CapabilityAdded,
-                format!("the capability `{name}` is new"),
-            ),
-            (Some(_), None) if whole => (
-                RuleId::CapabilityRemoved,
-                format!("the capability `{name}` is gone"),
-            ),
-            _ => (
-                RuleId::CapabilityChanged,
-                format!("the capability `{name}` changed"),
-            ),
+        let rule = match (&difference.old, &difference.new) {
+            (None, Some(_)) if whole => RuleId::CapabilityAdded,
+            (Some(_), None) if whole => RuleId::CapabilityRemoved,
+            _ => RuleId::CapabilityChanged,
         };
+        let message =
+            sentences::capability(&name, difference.old.as_ref(), difference.new.as_ref());
         let at = format!("/capabilities{}", difference.pointer);
         changes.push(
             Change::new(rule, at, message).values(difference.old.as_ref(), difference.new.as_ref()),
@@ -139,11 +117,7 @@ pub(super) fn emptied(
         .filter(|key| !new.contains_key(*key))
         .map(|key| Json::string(*key))
         .collect();
-    let message = format!(
-        "the server lists {} any more, where it listed {}; often a credential is missing",
-        if all { "nothing" } else { "no tool" },
-        gone.len()
-    );
+    let message = sentences::surface_emptied(all, gone.len());
     Some(
         Change::new(RuleId::SurfaceEmptied, "/components", message)
             .values(Some(&Json::Array(gone)), None),
@@ -177,7 +151,7 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
                     .collect(),
             )
         };
-        let message = "the tools are listed in another order".to_owned();
+        let message = sentences::tools_reordered();
         changes.push(
             Change::new(RuleId::ToolOrderChanged, "/toolOrder", message)
                 .values(Some(&list(was)), Some(&list(is))),
@@ -187,15 +161,13 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
 
 /// The change that stands for a server which the baseline does not know.
 pub fn not_pinned(new: &Surface) -> Change {
-    let count = new.components.len();
-    let message = format!("the baseline does not know this server, which lists {count} components");
+    let message = sentences::server_not_pinned(new.components.len());
     Change::new(RuleId::ServerNotPinned, "", message).values(None, Some(&fingerprints(new)))
 }
 
 /// The change that stands for a server which only the old source has.
 pub fn removed(old: &Surface) -> Change {
-    let count = old.components.len();
-    let message = format!("the server is gone, with its {count} components");
+    let message = sentences::server_removed(old.components.len());
     Change::new(RuleId::ServerRemoved, "", message).values(Some(&fingerprints(old)), None)
 }
 

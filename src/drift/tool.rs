@@ -6,6 +6,7 @@ use crate::canonical::{Json, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::{self, Side};
+use crate::sentences::drift as sentences;
 use crate::surface::{Component, Era, HeaderProblem, Surface, header_problem};
 
 /// The behaviour hints and the protocol's default for each.
@@ -67,7 +68,7 @@ pub(super) fn hidden(
     }
     let HeaderProblem { pointer, problem } = header_problem(&after.definition)?;
     let header = pointer::resolve(&after.definition, &pointer);
-    let message = format!("clients over HTTP leave the tool out now: {problem}");
+    let message = sentences::hidden_from_http(&problem);
     let mut change =
         Change::new(RuleId::ToolHiddenFromHttpClients, pointer, message).values(None, header);
     change.proof = call_that_worked(&before.definition);
@@ -93,44 +94,26 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
             Some(hint) if is_flag(&difference.old) && is_flag(&difference.new) => {
                 let (was, is) = (effective(member.old, hint), effective(member.new, hint));
                 if was == is || was.is_none() || is.is_none() {
-                    let message = match (was, is) {
-                        (None, Some(_)) => {
-                            format!("`{hint}` counts now that the tool no longer only reads")
-                        }
-                        (Some(_), None) => {
-                            format!("`{hint}` counts no longer now that the tool only reads")
-                        }
-                        _ => format!("`{hint}` is stated differently and means the same"),
-                    };
+                    let message = sentences::hint_stated(hint, was, is);
                     Change::new(RuleId::ToolHintStated, at, message)
                 } else {
                     let is = is == Some(true);
-                    Change::new(RuleId::ToolHintChanged, at, hint_message(hint, is))
-                        .exposure(hint_exposure(hint, is))
+                    Change::new(
+                        RuleId::ToolHintChanged,
+                        at,
+                        sentences::hint_changed(hint, is),
+                    )
+                    .exposure(hint_exposure(hint, is))
                 }
             }
             _ => Change::new(
                 RuleId::ToolAnnotationChanged,
                 at,
-                format!("the annotation `{name}` changed"),
+                sentences::annotation_changed(&name),
             ),
         };
         changes.push(change.values(difference.old.as_ref(), difference.new.as_ref()));
     }
-}
-
-fn hint_message(hint: &str, is: bool) -> String {
-    match (hint, is) {
-        ("readOnlyHint", true) => "the tool says now that it only reads",
-        ("readOnlyHint", false) => "the tool no longer says that it only reads",
-        ("destructiveHint", true) => "the tool may destroy now",
-        ("destructiveHint", false) => "the tool says now that it does not destroy",
-        ("idempotentHint", true) => "the tool says now that repeating a call is harmless",
-        ("idempotentHint", false) => "repeating a call of the tool is no longer harmless",
-        ("openWorldHint", true) => "the tool may reach the open world now",
-        _ => "the tool says now that it stays in its own world",
-    }
-    .to_owned()
 }
 
 fn hint_exposure(hint: &str, is: bool) -> Exposure {
@@ -189,23 +172,19 @@ fn from_schema(member: &Member<'_>, change: schema::SchemaChange) -> Change {
 
 /// A schema that came or went.
 fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
-    let (rule, message) = match (side, member.new.is_some()) {
-        (Side::Input, true) => (RuleId::InputSchemaAdded, "the tool has an input schema now"),
-        (Side::Input, false) => (
-            RuleId::InputSchemaRemoved,
-            "the tool has lost its input schema",
-        ),
-        (Side::Output, true) => (
-            RuleId::OutputSchemaAdded,
-            "the tool declares what it returns",
-        ),
-        (Side::Output, false) => (
-            RuleId::OutputSchemaRemoved,
-            "the tool no longer declares what it returns",
-        ),
+    let added = member.new.is_some();
+    let rule = match (side, added) {
+        (Side::Input, true) => RuleId::InputSchemaAdded,
+        (Side::Input, false) => RuleId::InputSchemaRemoved,
+        (Side::Output, true) => RuleId::OutputSchemaAdded,
+        (Side::Output, false) => RuleId::OutputSchemaRemoved,
     };
-    let mut change =
-        Change::new(rule, member.pointer(), message.to_owned()).values(member.old, member.new);
+    let message = if added {
+        sentences::schema_added(member.name)
+    } else {
+        sentences::schema_removed(member.name)
+    };
+    let mut change = Change::new(rule, member.pointer(), message).values(member.old, member.new);
     if let (Side::Output, Some(old), None) = (side, member.old, member.new) {
         // Without a schema anything may be returned: a result that the old schema rejects shows what is lost.
         let verdict = schema::compare(old, &Json::Bool(true), Side::Output).verdict;

@@ -28,6 +28,9 @@ pub struct DigestScheme {
     pub hashes: Hashes,
 }
 
+/// Digests of a list, each under the original's name for it.
+pub type NamedDigests = Vec<(&'static str, Digest)>;
+
 /// What a scheme takes a digest of.
 #[derive(Clone, Copy, Debug)]
 pub enum Hashes {
@@ -38,7 +41,7 @@ pub enum Hashes {
     /// Each tool, with the members that `--fields` adds.
     ToolsWithFields(fn(&Component, &[fastmcp::Field]) -> Result<Digest, Refusal>),
     /// The list as a whole, under the original's names.
-    List(fn(&Surface) -> Result<Vec<(&'static str, Digest)>, Refusal>),
+    List(fn(&Surface) -> Result<NamedDigests, Refusal>),
 }
 
 const KEEL: DigestScheme = DigestScheme {

@@ -12,6 +12,7 @@ use super::{Contents, Lock};
 use crate::canonical::{Json, pointer};
 use crate::drift::Change;
 use crate::rules::RuleId;
+use crate::surface::{ComponentKey, Kind};
 
 /// What moved between two revisions.
 #[derive(Debug, Default)]
@@ -103,7 +104,7 @@ fn hangar(
         };
         let tools: BTreeSet<&String> = old.tools.keys().chain(new.tools.keys()).collect();
         for tool in tools {
-            let key = format!("tool:{tool}@");
+            let key = ComponentKey::new(Kind::Tool, tool, "");
             let change = match (old.tools.get(tool), new.tools.get(tool)) {
                 (Some(before), Some(now)) if before == now => continue,
                 (Some(before), Some(now)) => {

@@ -20,6 +20,7 @@ use crate::drift::Change;
 use crate::judgement::{Exposure, Level};
 use crate::keyword_enum::keyword_enum;
 use crate::rules::{DefaultAction, RuleId};
+use crate::sentences::run as sentences;
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date};
@@ -311,22 +312,27 @@ impl Policy {
         }
     }
 
-    /// What there is to say of the acceptances themselves: those that have expired, and those that match nothing
-    /// unless a change has the id beside the note.
+    /// Notes about the acceptances themselves: those that have expired, and those that match nothing unless a change
+    /// has the id beside the note.
     pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {
         let note = |acceptance: &Acceptance| {
-            let (rule, what) = if acceptance.is_expired(today) {
-                (RuleId::AcceptanceExpired, "has expired")
+            let Acceptance {
+                change,
+                line,
+                owner,
+                ..
+            } = acceptance;
+            let (rule, message) = if acceptance.is_expired(today) {
+                let message = sentences::acceptance_expired(change, *line, owner);
+                (RuleId::AcceptanceExpired, message)
             } else {
-                (RuleId::AcceptanceUnused, "matches no change")
+                let message = sentences::acceptance_unused(change, *line, owner);
+                (RuleId::AcceptanceUnused, message)
             };
             let note = Note {
                 rule,
                 component: None,
-                message: format!(
-                    "the acceptance of {} (line {}, owner {}) {what}",
-                    acceptance.change, acceptance.line, acceptance.owner
-                ),
+                message,
             };
             let void_if_change = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
             (note, void_if_change)

@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::escape::Visible;
-use super::{Located, Place, Report, plain};
+use super::{Located, Place, Report, change_text};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
+use crate::sentences::report as sentences;
 
 /// What GitHub takes of a title.
 const TITLE_CHARACTERS: usize = 255;
@@ -93,14 +94,14 @@ pub(super) fn severity(located: &Located) -> Severity {
 }
 
 fn of_change(located: &Located, place: &Place) -> Annotation {
-    let values = plain::values(located, VALUE_CHARACTERS);
+    let values = change_text::values(located, VALUE_CHARACTERS);
     Annotation {
         path: place.slashed(),
         start_line: place.line,
         end_line: place.line,
         level: located.judged.action.into(),
-        title: title(plain::title(located)),
-        message: bounded(plain::joined(&plain::lines(located), "\n")),
+        title: title(change_text::title(located)),
+        message: bounded(change_text::joined(&change_text::lines(located), "\n")),
         raw_details: (!values.is_empty()).then(|| bounded(values)),
     }
 }
@@ -110,7 +111,7 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
     let mut declared: BTreeMap<(String, usize, &str), Vec<&Located>> = BTreeMap::new();
     for located in changes {
         if let Some(place) = &located.source {
-            let key = (place.slashed(), place.line, plain::component(located));
+            let key = (place.slashed(), place.line, change_text::component(located));
             declared.entry(key).or_default().push(located);
         }
     }
@@ -121,19 +122,19 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
             .iter()
             .map(|it| {
                 let change = &it.judged.change;
-                let sentence = plain::sentence(it);
+                let sentence = change_text::sentence(it);
                 format!("{} {}: {sentence}", change.level, change.rule)
             })
             .collect();
-        let count = super::headline::counted(changes.len(), "change");
         let about = super::escape::line(component);
         let annotation = Annotation {
             path,
             start_line: line,
             end_line: line,
             level: worst.0,
-            title: title(Visible::of_parts(format!(
-                "{about}: {count} against the baseline"
+            title: title(Visible::of_parts(sentences::against_baseline(
+                &about,
+                changes.len(),
             ))),
             message: bounded(Visible::of_parts(said.join("\n"))),
             raw_details: None,

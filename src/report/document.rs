@@ -603,7 +603,7 @@ mod tests {
         let value = |text: &str| parse_str(text).unwrap();
         let change = Change {
             rule: rule("tool-removed").unwrap(),
-            component: Some("tool:a@".to_owned()),
+            component: Some("tool:a@".parse().unwrap()),
             pointer: String::new(),
             level: Level::Breaking,
             exposure: Exposure::None,

@@ -1,4 +1,4 @@
-//! Folding for people: the same change on many components is told once. Machine formats keep every change.
+//! Folding for people: the same change on many components is shown once. Machine formats keep every change.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::Located;
 use crate::judgement::{Exposure, Level};
 use crate::surface::{ComponentKey, Kind};
 
-/// From how many components on the same change is told once.
+/// From how many components on the same change is shown once.
 const MANY: usize = 5;
 
-/// A change as it is told: once, for one component or for many.
-pub(super) struct Told<'a> {
+/// A change as it is shown: once, for one component or for many.
+pub(super) struct Group<'a> {
     /// The change, or the first of them.
     pub(super) change: &'a Located,
     /// All components with this change, where there are many.
@@ -19,16 +19,16 @@ pub(super) struct Told<'a> {
     pub(super) same_values: bool,
 }
 
-impl Told<'_> {
-    /// What the worst is told first by.
+impl Group<'_> {
+    /// What the worst is shown first by.
     pub(super) fn severity(&self) -> (Level, Exposure) {
         let change = &self.change.judged.change;
         (change.level, change.exposure)
     }
 }
 
-/// The changes as they are told. Two are the same when rule, place, sentence and judgement are.
-pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
+/// The changes as they are shown. Two are the same when rule, place, sentence and judgement are.
+pub(super) fn fold(changes: &[Located]) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<_, Vec<&Located>> = BTreeMap::new();
     for located in changes {
         let change = &located.judged.change;
@@ -42,22 +42,22 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
         );
         groups.entry(key).or_default().push(located);
     }
-    let mut told: Vec<Told<'_>> = Vec::new();
+    let mut shown: Vec<Group<'_>> = Vec::new();
     for group in groups.into_values() {
         let first = &group[0].judged.change;
         let of_components = group.iter().all(|it| it.judged.change.component.is_some());
-        // What is a component's own text, or the component itself, is told one by one.
+        // What is a component's own text, or the component itself, is shown one by one.
         // A tool that came or went deserves a place of its own; a hundred resources do not.
-        let told_by_itself = first.pointer.is_empty()
+        let shown_by_itself = first.pointer.is_empty()
             && first.component.as_ref().map(ComponentKey::kind) == Some(Kind::Tool);
         let foldable =
-            group.len() >= MANY && of_components && first.words.is_empty() && !told_by_itself;
+            group.len() >= MANY && of_components && first.words.is_empty() && !shown_by_itself;
         if foldable {
             let values = |it: &&Located| {
                 let change = &it.judged.change;
                 (change.old == first.old) && (change.new == first.new)
             };
-            told.push(Told {
+            shown.push(Group {
                 change: group[0],
                 same_values: group.iter().all(values),
                 components: group
@@ -66,12 +66,12 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Told<'_>> {
                     .collect(),
             });
         } else {
-            told.extend(group.into_iter().map(|change| Told {
+            shown.extend(group.into_iter().map(|change| Group {
                 change,
                 components: Vec::new(),
                 same_values: true,
             }));
         }
     }
-    told
+    shown
 }

@@ -7,7 +7,8 @@ use std::fmt::Write as _;
 
 use super::annotations::{AnnotationLevel, annotations};
 use super::escape::{self, Visible};
-use super::{Report, Status, plain};
+use super::{Report, Status, change_text};
+use crate::sentences::report as sentences;
 
 /// What GitHub shows of each level in one step.
 const A_LEVEL: usize = 10;
@@ -43,9 +44,7 @@ pub fn github(report: &Report) -> String {
             };
             count(&mut all.iter().map(|it| it.level)) - count(&mut shown.iter().map(|it| it.level))
         };
-        let message = format!(
-            "{} more than a log can annotate: {} errors, {} warnings, {} notices. The job summary and `mcp-keel check` \
-             have all of them.",
+        let message = sentences::more_than_annotated(
             all.len() - shown.len(),
             missing(AnnotationLevel::Failure),
             missing(AnnotationLevel::Warning),
@@ -54,7 +53,7 @@ pub fn github(report: &Report) -> String {
         let command = Command {
             level: AnnotationLevel::Notice,
             place: None,
-            title: Visible::of_parts("mcp-keel: not all is shown".to_owned()),
+            title: Visible::of_parts(sentences::not_all_annotated()),
             message: Visible::of_parts(message),
         };
         out += &command.line();
@@ -98,7 +97,7 @@ fn commands(report: &Report) -> Vec<Command> {
             all.push(Command {
                 level: AnnotationLevel::Failure,
                 place: None,
-                title: escape::line(&format!("{} could not be captured", server.name)),
+                title: escape::line(&sentences::could_not_be_captured(&server.name)),
                 message: Visible::of_parts(format!(
                     "{}\n{}",
                     escape::line(&failure.message),
@@ -117,8 +116,8 @@ fn commands(report: &Report) -> Vec<Command> {
         all.push(Command {
             level: located.judged.action.into(),
             place: None,
-            title: plain::title(located),
-            message: plain::joined(&plain::lines(located), "\n"),
+            title: change_text::title(located),
+            message: change_text::joined(&change_text::lines(located), "\n"),
         });
     }
     let of_servers = report.servers.iter().flat_map(|server| &server.findings);
@@ -127,7 +126,7 @@ fn commands(report: &Report) -> Vec<Command> {
             level: finding.action.into(),
             place: None,
             title: Visible::of_parts(finding.note.rule.to_string()),
-            message: plain::finding(finding),
+            message: change_text::finding(finding),
         });
     }
     all

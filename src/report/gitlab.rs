@@ -1,17 +1,22 @@
 //! GitLab's Code Quality report: an array of issues, one a change or finding.
 
-use super::{Finding, Located, Report, Status, escape, plain, sarif};
+use super::{Finding, Located, Report, Status, change_text, escape, sarif};
 use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
+use crate::sentences::report as sentences;
 
 /// The report as GitLab reads it, with a final newline.
 pub fn gitlab(report: &Report) -> String {
     let mut issues = Vec::new();
     for server in &report.servers {
         if let Status::Undetermined(failure) = &server.status {
-            let text = format!("{} could not be captured: {}", server.name, failure.message);
+            let text = format!(
+                "{}: {}",
+                sentences::could_not_be_captured(&server.name),
+                failure.message
+            );
             issues.push(issue(
                 &escape::short(&text, 1_000),
                 "undetermined",
@@ -32,8 +37,8 @@ fn change(located: &Located) -> Json {
     let change = &located.judged.change;
     let description = format!(
         "{}: {}",
-        escape::short(plain::component(located), 120),
-        plain::sentence(located)
+        escape::short(change_text::component(located), 120),
+        change_text::sentence(located)
     );
     let place = located.location.as_ref().or(located.source.as_ref());
     issue(
@@ -54,7 +59,7 @@ fn finding(finding: &Finding, server: &str) -> Json {
         Action::Audit | Action::Accepted => "info",
     };
     issue(
-        &plain::finding(finding),
+        &change_text::finding(finding),
         note.rule.id(),
         &sarif::identity_of(&[server, note.rule.id(), about, &note.message]),
         severity,

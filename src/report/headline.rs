@@ -4,6 +4,7 @@ use super::escape::{self, Visible};
 use super::{Comparison, Report, ServerReport, Status};
 use crate::judgement::Level;
 use crate::policy::Action;
+use crate::sentences::report as sentences;
 
 /// How a format shows a name, a path or a command that comes from outside.
 pub(super) type Show = fn(&str) -> String;
@@ -40,25 +41,22 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
     let mut sentences = Vec::new();
     if !drifted.is_empty() {
         let what = match (&drifted[..], &report.comparison) {
-            (_, Comparison::Diff) => "the two sources differ".to_owned(),
-            ([only], _) => format!("{} drifted", show(&only.name)),
-            (many, _) => format!("{} of {} servers drifted", many.len(), report.servers.len()),
+            (_, Comparison::Diff) => sentences::sources_differ(),
+            ([only], _) => sentences::one_drifted(&show(&only.name)),
+            (many, _) => sentences::many_drifted(many.len(), report.servers.len()),
         };
         sentences.push(format!("{what}: {}.", counts(report)));
     }
     if !new.is_empty() {
         let names: Vec<String> = new.iter().map(|server| show(&server.name)).collect();
-        sentences.push(format!("not in the baseline: {}.", names.join(", ")));
+        sentences.push(sentences::not_in_baseline(&names));
     }
     if !undetermined.is_empty() {
         let names: Vec<String> = undetermined
             .iter()
             .map(|server| show(&server.name))
             .collect();
-        sentences.push(format!(
-            "could not be captured: {}. Nothing is claimed about it.",
-            names.join(", ")
-        ));
+        sentences.push(sentences::not_captured(&names));
     }
     let (next, command) = next_step(report, drifted.len() + new.len(), show);
     sentences.push(next);
@@ -68,11 +66,10 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
 
 fn clean_headline(report: &Report, show: Show) -> String {
     let components: usize = report.servers.iter().map(|server| server.components).sum();
-    let components = counted(components, "component");
     match (&report.comparison, &report.servers[..]) {
-        (Comparison::Diff, _) => format!("no difference ({components} compared)."),
-        (_, [only]) => format!("{} matches the baseline ({components}).", show(&only.name)),
-        (_, many) => format!("{} servers match the baseline ({components}).", many.len()),
+        (Comparison::Diff, _) => sentences::no_difference(components),
+        (_, [only]) => sentences::one_clean(&show(&only.name), components),
+        (_, many) => sentences::many_clean(many.len(), components),
     }
 }
 
@@ -87,23 +84,16 @@ fn pin_headline(report: &Report, written: &[std::path::PathBuf], show: Show) -> 
         .iter()
         .map(|path| show(&path.to_string_lossy()))
         .collect();
-    let what = format!(
-        "{} ({})",
-        names.join(", "),
-        counted(components, "component")
-    );
     let first_time = report
         .servers
         .iter()
         .all(|server| matches!(server.status, Status::New));
-    let accepted = match counts(report) {
-        none if none.is_empty() || first_time => String::new(),
-        counts => format!(" This accepts: {counts}."),
+    let accepted = if first_time {
+        String::new()
+    } else {
+        counts(report)
     };
-    match &files[..] {
-        [] => format!("{what}: the baseline says so already, nothing was written."),
-        files => format!("{what}.{accepted} Commit {}.", files.join(", ")),
-    }
+    sentences::pinned(&names, components, &accepted, &files)
 }
 
 fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<String>) {
@@ -119,20 +109,8 @@ fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<S
         [only] => only.accept_with.clone(),
         _ => "mcp-keel pin".to_owned(),
     };
-    let sentence = if blocked > 0 {
-        "Fix the server, or accept the changes:".to_owned()
-    } else if would_block > 0 {
-        let changes = counted(would_block, "change");
-        format!("{changes} would have blocked under enforcement \"block\". To accept:")
-    } else {
-        "Nothing fails. To accept:".to_owned()
-    };
+    let sentence = sentences::next_step(blocked, would_block);
     (sentence, Some(show(&command)))
-}
-
-/// `1 change`, `2 changes`
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// `1 breaking, 2 additive`

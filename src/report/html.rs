@@ -4,10 +4,11 @@
 
 use std::fmt::Write as _;
 
-use super::{Failure, Finding, Located, Report, ServerReport, Status, escape, plain, rules};
+use super::{Failure, Finding, Located, Report, ServerReport, Status, change_text, escape, rules};
 use crate::canonical::{Json, to_pretty};
 use crate::judgement::Proof;
 use crate::rules::RuleId;
+use crate::sentences::report as sentences;
 
 /// How much of a value is shown.
 const VALUE_CHARACTERS: usize = 20_000;
@@ -67,7 +68,8 @@ fn server(out: &mut String, server: &ServerReport) {
 fn failure(out: &mut String, failure: &Failure) {
     let _ = writeln!(
         out,
-        "<p>It could not be captured, and nothing is claimed about it: {}</p>\n<p>{}</p>",
+        "<p>{}</p>\n<p>{}</p>\n<p>{}</p>",
+        sentences::no_verdict(),
         escape::html(&failure.message),
         escape::html(&failure.help)
     );
@@ -79,7 +81,7 @@ fn failure(out: &mut String, failure: &Failure) {
 fn change(out: &mut String, located: &Located) {
     let judged = &located.judged;
     let change = &judged.change;
-    let component = escape::html(plain::component(located));
+    let component = escape::html(change_text::component(located));
     let _ = writeln!(
         out,
         "<section class=\"change {0}\">\n<h3><code>{component}</code> {1}</h3>\n<p>{0}, exposure {2}, {3}, id <code>{4}</code></p>",
@@ -89,7 +91,11 @@ fn change(out: &mut String, located: &Located) {
         judged.action,
         judged.id
     );
-    let _ = writeln!(out, "<p>{}</p>", escape::html(&plain::sentence(located)));
+    let _ = writeln!(
+        out,
+        "<p>{}</p>",
+        escape::html(&change_text::sentence(located))
+    );
     for (word, place) in [("Baseline", &located.location), ("Source", &located.source)] {
         if let Some(place) = place {
             let path = escape::html(&place.slashed());
@@ -97,7 +103,7 @@ fn change(out: &mut String, located: &Located) {
         }
     }
     if !change.words.is_empty() {
-        let words = escape::html_block(&plain::words(&change.words));
+        let words = escape::html_block(&change_text::words(&change.words));
         let _ = writeln!(out, "<pre>{words}</pre>");
     }
     *out += "<div class=\"sides\">\n";
@@ -109,16 +115,21 @@ fn change(out: &mut String, located: &Located) {
     *out += "</div>\n";
     match &change.proof {
         Some(Proof::Witness(instance)) => {
-            let label = plain::witness_label(located);
+            let label = change_text::witness_label(located);
             let _ = writeln!(out, "<p>{label}:</p>\n{}", pre(instance));
         }
         Some(Proof::Undecided(reason)) => {
-            let _ = writeln!(out, "<p>not decided: {}</p>", escape::html(reason));
+            let _ = writeln!(
+                out,
+                "<p>{}: {}</p>",
+                sentences::undecided(),
+                escape::html(reason)
+            );
         }
         Some(Proof::Subsumed) | None => {}
     }
     let advice = escape::html(change.rule.rule().advice);
-    let _ = writeln!(out, "<p>What to do: {advice}</p>");
+    let _ = writeln!(out, "<p>{}: {advice}</p>", sentences::what_to_do());
     *out += "</section>\n";
 }
 
@@ -138,7 +149,7 @@ fn findings(out: &mut String, findings: &[Finding]) {
     }
     *out += "<ul>\n";
     for finding in findings {
-        let text = escape::html(&plain::finding(finding));
+        let text = escape::html(&change_text::finding(finding));
         let rule = rule_link(finding.note.rule);
         let _ = writeln!(out, "<li>{}: {text} ({rule})</li>", finding.action);
     }

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::escape::{self, Shown, Visible};
-use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, plain};
+use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, change_text};
 use crate::policy::Action;
+use crate::sentences::report as sentences;
 
 /// The report as JUnit XML, with a final newline.
 pub fn junit(report: &Report) -> String {
@@ -76,7 +77,7 @@ impl Suite {
         let mut by_component: BTreeMap<&str, Vec<&Located>> = BTreeMap::new();
         for located in &server.changes {
             by_component
-                .entry(plain::component(located))
+                .entry(change_text::component(located))
                 .or_default()
                 .push(located);
         }
@@ -89,7 +90,7 @@ impl Suite {
             .count();
         let unchanged = server.components.saturating_sub(known);
         suite.cases.push(Case {
-            name: Visible::of_parts(format!("unchanged components: {unchanged}")),
+            name: Visible::of_parts(sentences::unchanged_components(unchanged)),
             outcome: Outcome::Passed,
             output: Vec::new(),
         });
@@ -102,7 +103,7 @@ impl Suite {
 
     fn findings(&mut self, findings: &[Finding]) {
         for finding in findings {
-            let text = plain::finding(finding);
+            let text = change_text::finding(finding);
             let name = match &finding.note.component {
                 Some(key) => format!("{} {key}", finding.note.rule),
                 None => finding.note.rule.to_string(),
@@ -178,7 +179,7 @@ impl Case {
             }
         }
         if !self.output.is_empty() {
-            let output = escape::xml(&plain::joined(&self.output, "\n\n"));
+            let output = escape::xml(&change_text::joined(&self.output, "\n\n"));
             let _ = writeln!(out, "      <system-out>{output}</system-out>");
         }
         *out += "    </testcase>\n";
@@ -214,8 +215,8 @@ fn changed(component: &str, changes: &[&Located]) -> Case {
     let text = |located: &&&Located| {
         let mut text = format!(
             "{}\n{}",
-            plain::title(located),
-            plain::joined(&plain::lines(located), "\n")
+            change_text::title(located),
+            change_text::joined(&change_text::lines(located), "\n")
         );
         if let Some(place) = &located.location {
             let _ = write!(text, "\nBaseline: {}", at(place));
@@ -234,13 +235,13 @@ fn changed(component: &str, changes: &[&Located]) -> Case {
         Some(worst) => Outcome::Failed {
             kind: worst.judged.change.rule.to_string(),
             message: match failing.len() {
-                1 => plain::sentence(worst),
+                1 => change_text::sentence(worst),
                 many => {
-                    let sentence = plain::sentence(worst);
+                    let sentence = change_text::sentence(worst);
                     Visible::of_parts(format!("{sentence} (and {} more)", many - 1))
                 }
             },
-            text: plain::joined(&failing.iter().map(text).collect::<Vec<_>>(), "\n\n"),
+            text: change_text::joined(&failing.iter().map(text).collect::<Vec<_>>(), "\n\n"),
         },
     };
     Case {

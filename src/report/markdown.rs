@@ -9,13 +9,14 @@ use std::fmt::Write as _;
 
 use super::annotations::{AnnotationLevel, severity};
 use super::escape::{self, Visible};
-use super::fold::{Told, fold};
-use super::headline::{counted, one_line};
-use super::{Comparison, Failure, Finding, Located, Report, ServerReport, Status, plain};
+use super::fold::{Group, fold};
+use super::headline::one_line;
+use super::{Comparison, Failure, Finding, Located, Report, ServerReport, Status, change_text};
 use crate::canonical::{Json, to_pretty};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
 use crate::rules::{RuleId, Side};
+use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Kind};
 
 /// What GitHub takes of a comment. Counted here in bytes, which are never fewer than characters.
@@ -116,26 +117,25 @@ impl Page {
         if let Status::Undetermined(failure) = &server.status {
             self.add(Part::Failure, at, failure_text(failure));
         }
-        let told = in_order(&server.changes);
+        let group = in_order(&server.changes);
         for (kind, write) in [
-            (Part::Row, row as fn(&Told<'_>) -> String),
+            (Part::Row, row as fn(&Group<'_>) -> String),
             (Part::Detail, detail),
         ] {
-            for told in &told {
+            for group in &group {
                 self.pieces.push(Piece {
                     kind,
-                    severity: severity(told.change),
+                    severity: severity(group.change),
                     server: at,
-                    changes: told.components.len().max(1),
-                    text: write(told),
+                    changes: group.components.len().max(1),
+                    text: write(group),
                 });
             }
         }
         let accepts = matches!(comparison, Comparison::Check) && !server.accept_with.is_empty();
         if accepts && !server.changes.is_empty() {
             let command = escape::fenced("console", &escape::short(&server.accept_with, 2_000));
-            let text =
-                format!("\nTo accept all of it, run this and commit the baseline:\n\n{command}");
+            let text = format!("\n{}\n\n{command}", sentences::accept_all());
             self.add(Part::Accept, at, text);
         }
         for finding in &server.findings {
@@ -183,10 +183,10 @@ impl Page {
         self.section(&mut out, kept, None, &[Part::Headline]);
         let mut hidden = 0;
         for server in 0..self.servers {
-            let is_told = |(piece, _): &(&Piece, &bool)| {
+            let is_of_server = |(piece, _): &(&Piece, &bool)| {
                 piece.server == Some(server) && piece.kind == Part::Server
             };
-            match self.pieces.iter().zip(kept).find(is_told) {
+            match self.pieces.iter().zip(kept).find(is_of_server) {
                 Some((_, false)) => hidden += 1,
                 Some((_, true)) => self.one_server(&mut out, kept, server),
                 None => {}
@@ -256,11 +256,7 @@ impl Page {
 }
 
 fn left_out(out: &mut String, count: usize, noun: &str, verb: &str) {
-    let (what, are) = (counted(count, noun), if count == 1 { "is" } else { "are" });
-    let _ = write!(
-        out,
-        "\n**{what} {are} not {verb} here, for lack of room**, the least severe. `mcp-keel check` shows everything.\n"
-    );
+    let _ = write!(out, "\n{}\n", sentences::left_out(count, noun, verb));
 }
 
 fn title(report: &Report) -> String {
@@ -292,20 +288,15 @@ fn server_title(server: &ServerReport, comparison: &Comparison) -> String {
         facts.push(if was == is {
             format!("Version {}.", shown(is))
         } else {
-            format!("Version {} to {}.", shown(was), shown(is))
+            format!("Version {} → {}.", shown(was), shown(is))
         });
     }
     if version.required > Bump::None && !version.ok && *comparison == Comparison::Check {
-        facts.push(format!(
-            "This drift asks for a new {} version.",
-            version.required
-        ));
+        facts.push(sentences::requires_bump(version.required.word()));
     }
     let (was, is) = (server.cost.baseline, server.cost.current);
     if was != is && was > 0 && !server.changes.is_empty() {
-        facts.push(format!(
-            "Context cost of the tools: about {was} to {is} tokens."
-        ));
+        facts.push(sentences::context_cost(was, is));
     }
     if !facts.is_empty() {
         let _ = write!(out, "\n{}\n", facts.join(" "));
@@ -317,7 +308,8 @@ fn failure_text(failure: &Failure) -> String {
     let message = escape::markdown(&escape::short(&failure.message, 1_000));
     let help = escape::markdown(&escape::short(&failure.help, 1_000));
     let mut out = format!(
-        "\nIt could not be captured, and nothing is claimed about it.\n\n- error: {message}\n- help: {help}\n"
+        "\n{}\n\n- error: {message}\n- help: {help}\n",
+        sentences::no_verdict()
     );
     let lines: Vec<Visible> = failure
         .stderr
@@ -326,45 +318,47 @@ fn failure_text(failure: &Failure) -> String {
         .map(|line| escape::short(line, 400))
         .collect();
     if !lines.is_empty() {
-        let last = plain::joined(&lines[lines.len().saturating_sub(STDERR_LINES)..], "\n");
+        let last = change_text::joined(&lines[lines.len().saturating_sub(STDERR_LINES)..], "\n");
         let _ = write!(
             out,
-            "\nThe last lines of its stderr:\n\n{}",
+            "\n{}\n\n{}",
+            sentences::last_of_stderr(),
             escape::fenced("text", &last)
         );
     }
     out
 }
 
-/// The changes as they are told: by component, the component with the worst first.
-fn in_order(changes: &[Located]) -> Vec<Told<'_>> {
-    let mut by_component: BTreeMap<Option<&str>, Vec<Told<'_>>> = BTreeMap::new();
+/// The changes as they are shown: by component, the component with the worst first.
+fn in_order(changes: &[Located]) -> Vec<Group<'_>> {
+    let mut by_component: BTreeMap<Option<&str>, Vec<Group<'_>>> = BTreeMap::new();
     let mut many = Vec::new();
-    for told in fold(changes) {
-        if told.components.is_empty() {
+    for group in fold(changes) {
+        if group.components.is_empty() {
             by_component
-                .entry(told.change.judged.change.component.as_deref())
+                .entry(group.change.judged.change.component.as_deref())
                 .or_default()
-                .push(told)
+                .push(group)
         } else {
-            many.push(vec![told])
+            many.push(vec![group])
         }
     }
-    let mut groups: Vec<Vec<Told<'_>>> =
+    let mut groups: Vec<Vec<Group<'_>>> =
         many.into_iter().chain(by_component.into_values()).collect();
     for group in &mut groups {
-        group.sort_by_key(|told| std::cmp::Reverse(severity(told.change)));
+        group.sort_by_key(|group| std::cmp::Reverse(severity(group.change)));
     }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.first().map(|told| severity(told.change))));
+    groups
+        .sort_by_key(|group| std::cmp::Reverse(group.first().map(|group| severity(group.change))));
     groups.into_iter().flatten().collect()
 }
 
-fn row(told: &Told<'_>) -> String {
-    let judged = &told.change.judged;
+fn row(group: &Group<'_>) -> String {
+    let judged = &group.change.judged;
     let change = &judged.change;
-    let component = match told.components.len() {
-        0 => escape::code(&escape::short(plain::component(told.change), 120)),
-        many => format!("{many} {}", noun(&told.components)),
+    let component = match group.components.len() {
+        0 => escape::code(&escape::short(change_text::component(group.change), 120)),
+        many => format!("{many} {}", noun(&group.components)),
     };
     let level = match change.level {
         Level::Breaking => "**breaking**",
@@ -397,13 +391,13 @@ fn rule_link(rule: RuleId) -> String {
     format!("[{rule}]({})", super::rules::address(rule))
 }
 
-fn detail(told: &Told<'_>) -> String {
-    let located = told.change;
+fn detail(group: &Group<'_>) -> String {
+    let located = group.change;
     let judged = &located.judged;
     let change = &judged.change;
-    let about = match told.components.len() {
-        0 => escape::short(plain::component(located), 120),
-        many => Visible::of_parts(format!("{many} {}", noun(&told.components))),
+    let about = match group.components.len() {
+        0 => escape::short(change_text::component(located), 120),
+        many => Visible::of_parts(format!("{many} {}", noun(&group.components))),
     };
     let mut out = format!(
         "\n<details><summary>{} <code>{}</code> {}</summary>\n",
@@ -419,17 +413,17 @@ fn detail(told: &Told<'_>) -> String {
         sentence += &format!(" ({})", escape::code(&escape::short(&change.pointer, 300)));
     }
     paragraph(&upper(&sentence));
-    if let Some(alike) = plain::look_alike(change) {
+    if let Some(alike) = change_text::look_alike(change) {
         paragraph(&upper(&format!("{}.", escape::markdown(&alike))));
     }
-    if !told.components.is_empty() {
-        let names: Vec<String> = told
+    if !group.components.is_empty() {
+        let names: Vec<String> = group
             .components
             .iter()
             .take(50)
             .map(|key| escape::code(&escape::short(key.as_str(), 120)))
             .collect();
-        let more = match told.components.len() - names.len() {
+        let more = match group.components.len() - names.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
@@ -439,9 +433,9 @@ fn detail(told: &Told<'_>) -> String {
         paragraph(&places);
     }
     if !change.words.is_empty() {
-        paragraph(&escape::fenced("text", &plain::words(&change.words)));
+        paragraph(&escape::fenced("text", &change_text::words(&change.words)));
     }
-    if told.same_values
+    if group.same_values
         && let Some(values) = values(change.old.as_ref(), change.new.as_ref())
     {
         paragraph(&values);
@@ -449,12 +443,13 @@ fn detail(told: &Told<'_>) -> String {
     if let Some(proof) = proof(located) {
         paragraph(&proof);
     }
-    paragraph(&format!("**What to do.** {}", change.rule.rule().advice));
-    if told.components.is_empty() && judged.action >= Action::Warn {
-        paragraph(&format!(
-            "To accept this change alone: `[[accept]]` with `change = \"{}\"`, a reason and an owner in `mcp-keel.toml`.",
-            judged.id
-        ));
+    paragraph(&format!(
+        "**{}.** {}",
+        sentences::what_to_do(),
+        change.rule.rule().advice
+    ));
+    if group.components.is_empty() && judged.action >= Action::Warn {
+        paragraph(&sentences::accept_one(&judged.id));
     }
     out + "\n</details>\n"
 }
@@ -488,8 +483,8 @@ fn values(old: Option<&Json>, new: Option<&Json>) -> Option<String> {
             shown(old),
             shown(new)
         )),
-        (Some(old), None) => Some(format!("Before, and gone now:\n\n{}", shown(old))),
-        (None, Some(new)) => Some(format!("New:\n\n{}", shown(new))),
+        (Some(old), None) => Some(format!("{}\n\n{}", sentences::was_removed(), shown(old))),
+        (None, Some(new)) => Some(format!("{}\n\n{}", sentences::is_new(), shown(new))),
         (None, None) => None,
     }
 }
@@ -498,7 +493,7 @@ fn proof(located: &Located) -> Option<String> {
     let change = &located.judged.change;
     match change.proof.as_ref()? {
         Proof::Witness(instance) => {
-            let label = upper(plain::witness_label(located));
+            let label = upper(change_text::witness_label(located));
             let tool = change.component.as_ref().and_then(ComponentKey::tool_name);
             let call = |params: Json| {
                 Json::object([("method", Json::string("tools/call")), ("params", params)])
@@ -516,13 +511,10 @@ fn proof(located: &Located) -> Option<String> {
             let shown = escape::fenced("json", &escape::short_block(&shown, VALUE_CHARACTERS));
             Some(format!("{label}:\n\n{shown}"))
         }
-        Proof::Subsumed => Some(if change.rule.side() == Some(Side::Output) {
-            "Shown: every new result satisfies the old schema.".to_owned()
-        } else {
-            "Shown: every declared old call is still accepted.".to_owned()
-        }),
+        Proof::Subsumed => Some(sentences::subsumed(change.rule.side()).to_owned()),
         Proof::Undecided(reason) => Some(format!(
-            "Not decided: {}",
+            "{}: {}",
+            upper(sentences::undecided()),
             escape::markdown(&escape::short(reason, 400))
         )),
     }

@@ -4,16 +4,17 @@
 //! [`escape`] on its way into any of them.
 
 mod annotations;
+mod change_text;
 mod document;
 pub mod escape;
 mod fold;
+mod format;
 mod github;
 mod gitlab;
 mod headline;
 mod html;
 mod junit;
 mod markdown;
-mod plain;
 pub mod rules;
 mod sarif;
 mod shard;
@@ -22,12 +23,12 @@ mod terminal;
 use std::path::PathBuf;
 
 use crate::judgement::{Exposure, Level};
-use crate::keyword_enum::keyword_enum;
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
 use crate::surface::{Kind, Note, Surface};
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
 pub use document::{ReadReportError, from_json, to_json};
+pub use format::{Format, render};
 pub use github::github;
 pub use gitlab::gitlab;
 pub use html::html;
@@ -36,61 +37,6 @@ pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
 pub use sarif::sarif;
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, terminal};
-
-/// What a report can be rendered as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Terminal,
-    Json,
-    Markdown,
-    Html,
-    Sarif,
-    Junit,
-    Github,
-    Gitlab,
-}
-
-keyword_enum!(Format {
-    Terminal = "terminal",
-    Json = "json",
-    Markdown = "markdown",
-    Html = "html",
-    Sarif = "sarif",
-    Junit = "junit",
-    Github = "github",
-    Gitlab = "gitlab",
-});
-
-impl Format {
-    /// What it is for, in a few words.
-    pub fn purpose(self) -> &'static str {
-        match self {
-            Self::Terminal => "For people",
-            Self::Json => "Everything, versioned",
-            Self::Markdown => "For a comment or a job summary",
-            Self::Html => "One page that needs nothing else",
-            Self::Sarif => "SARIF 2.1.0, for code scanning",
-            Self::Junit => "JUnit XML, for test results",
-            Self::Github => "Workflow commands, for annotations",
-            Self::Gitlab => "GitLab Code Quality",
-        }
-    }
-}
-
-/// The report as text. `style` is for the terminal only.
-pub fn render(report: &Report, format: Format, style: Style) -> String {
-    match format {
-        Format::Terminal => terminal(report, style),
-        Format::Json => to_json(report),
-        // A file and a pipe have no limit; a comment on GitHub has one.
-        Format::Markdown => markdown(report, usize::MAX),
-        Format::Html => html(report),
-        Format::Sarif => sarif(report),
-        Format::Junit => junit(report),
-        Format::Github => github(report),
-        Format::Gitlab => gitlab(report),
-    }
-}
 
 /// The outcome of a run.
 #[derive(Clone, Debug)]

@@ -8,13 +8,14 @@
 use std::collections::BTreeMap;
 
 use super::escape::{self, Shown, Visible};
-use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, plain, rules};
+use super::{Failure, Finding, Located, Place, Report, ServerReport, Status, change_text, rules};
 use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
 use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::rules::{Rule, RuleId, Subject};
+use crate::sentences::report as sentences;
 
 /// The name under which the id of a change stands. A new meaning would be a new name.
 const FINGERPRINT: &str = "mcpKeelChange/v1";
@@ -89,7 +90,12 @@ fn descriptor(rule: &Rule) -> Json {
         Subject::Finding => "note",
         Subject::Change => usual_level(rule),
     };
-    let text = format!("{}\n\nWhat to do: {}", rule.rationale, rule.advice);
+    let text = format!(
+        "{}\n\n{}: {}",
+        rule.rationale,
+        sentences::what_to_do(),
+        rule.advice
+    );
     let markdown = format!(
         "{}\n\n**What to do.** {}\n\n[{}]({})",
         rule.rationale,
@@ -184,10 +190,10 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
     let judged = &located.judged;
     let change = &judged.change;
     let mut members = rule_members(change.rule, rules);
-    let component = escape::line(plain::component(located));
+    let component = escape::line(change_text::component(located));
     let message = Visible::of_parts(format!(
         "{component}: {}.",
-        plain::sentence(located).trim_end_matches('.')
+        change_text::sentence(located).trim_end_matches('.')
     ));
     members.extend([
         ("kind", Json::string("fail")),
@@ -212,7 +218,7 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
         related.insert(0, ("id", number(1)));
         related.push((
             "message",
-            text_of(&Visible::of_parts(format!("{component} is declared here."))),
+            text_of(&Visible::of_parts(sentences::declared_here(&component))),
         ));
         members.push(("relatedLocations", Json::Array(vec![Json::object(related)])));
     }
@@ -220,7 +226,7 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
         "partialFingerprints",
         Json::object([(FINGERPRINT, Json::string(judged.id.as_str()))]),
     ));
-    let details: Vec<Json> = plain::lines(located)
+    let details: Vec<Json> = change_text::lines(located)
         .into_iter()
         .map(Json::string)
         .collect();
@@ -254,7 +260,7 @@ fn finding(finding: &Finding, server: Option<&str>, rules: &Rules) -> Json {
             "message",
             text_of(&Visible::of_parts(format!(
                 "{}.",
-                plain::finding(finding).trim_end_matches('.')
+                change_text::finding(finding).trim_end_matches('.')
             ))),
         ),
         ("locations", Json::Array(vec![location(None, None)])),
@@ -342,8 +348,8 @@ fn invocation(report: &Report) -> Json {
 
 fn notification(server: &ServerReport, failure: &Failure) -> Json {
     let text = format!(
-        "{} could not be captured, and nothing is claimed about it: {}\n{}",
-        escape::line(&server.name),
+        "{}: {}\n{}",
+        sentences::could_not_be_captured(&escape::line(&server.name)),
         escape::line(&failure.message),
         escape::block(&failure.help)
     );

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Comparison, Failure, Finding, Report, ServerReport, Status};
+use crate::sentences::report as sentences;
 
 /// Which part of a run a report is of, and what the whole has to know.
 #[derive(Clone, Debug)]
@@ -264,16 +265,12 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
 /// A server of the run that no part speaks of.
 fn missing(name: &str, absent: &[String]) -> ServerReport {
     let message = match absent {
-        [] => "no part of the run holds it, although every part is there".to_owned(),
-        absent => format!(
-            "the report of its part of the run is missing ({} not among the merged)",
-            absent.join(", ")
-        ),
+        [] => sentences::no_part_has_it(),
+        absent => sentences::part_missing(absent),
     };
     let why = Failure {
         message,
-        help: "look at the job of that part, and run it again; every part needs the same plan and --timings"
-            .to_owned(),
+        help: sentences::run_part_again(),
         stderr: String::new(),
     };
     ServerReport::undetermined(name, why)

@@ -6,13 +6,15 @@ use std::fmt::Write as _;
 
 use owo_colors::{OwoColorize as _, Style as Paint};
 
-use super::fold::{Told, fold};
-use super::{Comparison, Failure, Finding, Report, ServerReport, Status, escape, headline, plain};
+use super::fold::{Group, fold};
+use super::{
+    Comparison, Failure, Finding, Report, ServerReport, Status, change_text, escape, headline,
+};
 use crate::canonical::Json;
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
-use crate::rules::Side;
+use crate::sentences::report as sentences;
 use crate::surface::Kind;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
@@ -129,7 +131,7 @@ impl Page {
         let nothing_to_say = server.changes.is_empty()
             && server.findings.is_empty()
             && !matches!(server.status, Status::Undetermined(_));
-        // A server that is pinned for the first time is told in the headline.
+        // A server that is pinned for the first time is in the headline.
         let nothing_to_say = nothing_to_say
             || (self.pinning && matches!(server.status, Status::New) && server.findings.is_empty());
         if nothing_to_say {
@@ -144,7 +146,7 @@ impl Page {
             let _ = if was == is {
                 write!(title, "  version {is}")
             } else {
-                write!(title, "  version {was} -> {is}")
+                write!(title, "  version {was} → {is}")
             };
         }
         self.paragraph(0, &title);
@@ -152,27 +154,22 @@ impl Page {
             self.failure(failure);
         }
         if version.required > Bump::None && !version.ok && *comparison == Comparison::Check {
-            let sentence = format!("This drift asks for a new {} version.", version.required);
+            let sentence = sentences::requires_bump(version.required.word());
             self.paragraph(2, &sentence);
         }
         let (was, is) = (server.cost.baseline, server.cost.current);
         if was != is && !server.changes.is_empty() && was > 0 {
-            let sign = if is > was { "+" } else { "-" };
-            let sentence = format!(
-                "Context cost of the tools: about {was} -> {is} tokens ({sign}{}).",
-                is.abs_diff(was)
-            );
-            self.paragraph(2, &sentence);
+            self.paragraph(2, &sentences::context_cost(was, is));
         }
-        let told = fold(&server.changes);
+        let group = fold(&server.changes);
         let (mut many, single): (Vec<_>, Vec<_>) =
-            told.into_iter().partition(|it| !it.components.is_empty());
+            group.into_iter().partition(|it| !it.components.is_empty());
         many.sort_by_key(|change| std::cmp::Reverse(change.severity()));
         for change in &many {
             self.out.push('\n');
             self.many(change);
         }
-        let mut by_component: BTreeMap<Option<&str>, Vec<Told<'_>>> = BTreeMap::new();
+        let mut by_component: BTreeMap<Option<&str>, Vec<Group<'_>>> = BTreeMap::new();
         for change in single {
             by_component
                 .entry(change.change.judged.change.component.as_deref())
@@ -182,7 +179,7 @@ impl Page {
         let mut groups: Vec<_> = by_component.into_iter().collect();
         // The worst first; BTreeMap's order by key decides between equals.
         groups.sort_by_key(|(_, changes)| {
-            std::cmp::Reverse(changes.iter().map(Told::severity).max())
+            std::cmp::Reverse(changes.iter().map(Group::severity).max())
         });
         for (component, mut changes) in groups {
             self.out.push('\n');
@@ -203,7 +200,7 @@ impl Page {
             .filter(|line| !line.trim().is_empty())
             .collect();
         if !lines.is_empty() {
-            self.paragraph(2, "the last lines of its stderr:");
+            self.paragraph(2, sentences::last_of_stderr());
             for line in &lines[lines.len().saturating_sub(STDERR_LINES)..] {
                 let line = escape::short(line, 400);
                 let _ = writeln!(self.out, "  | {line}");
@@ -211,46 +208,46 @@ impl Page {
         }
     }
 
-    fn many(&mut self, told: &Told<'_>) {
-        let kinds: BTreeSet<Kind> = told.components.iter().map(|key| key.kind()).collect();
+    fn many(&mut self, group: &Group<'_>) {
+        let kinds: BTreeSet<Kind> = group.components.iter().map(|key| key.kind()).collect();
         let noun = match kinds.into_iter().collect::<Vec<_>>()[..] {
             [kind] => format!("{}s", kind.noun()),
             _ => "components".to_owned(),
         };
         let title = self.paint(
-            &format!("{} {noun}", told.components.len()),
+            &format!("{} {noun}", group.components.len()),
             Paint::new().bold(),
         );
         // All of them: a reviewer who looks for one must find it.
-        let names: Vec<String> = told
+        let names: Vec<String> = group
             .components
             .iter()
             .map(|component| kept(&escape::short(component.as_str(), 120)))
             .collect();
         self.hanging(2, "", &format!("{title}: {}", names.join(", ")));
-        self.change(told);
+        self.change(group);
     }
 
-    fn component(&mut self, component: Option<&str>, changes: &[Told<'_>]) {
+    fn component(&mut self, component: Option<&str>, changes: &[Group<'_>]) {
         let name = match component {
             Some(key) => kept(&escape::short(key, 120)),
-            None => "the server itself".to_owned(),
+            None => sentences::server_itself().to_owned(),
         };
         let place = changes
             .iter()
-            .find_map(|told| told.change.location.as_ref())
+            .find_map(|group| group.change.location.as_ref())
             .map(|place| format!("  ({}:{})", escape::line(&place.slashed()), place.line))
             .unwrap_or_default();
         let title =
             self.paint(&name, Paint::new().bold()) + &self.paint(&place, Paint::new().dimmed());
         self.paragraph(2, &title);
-        for told in changes {
-            self.change(told);
+        for group in changes {
+            self.change(group);
         }
     }
 
-    fn change(&mut self, told: &Told<'_>) {
-        let judged = &told.change.judged;
+    fn change(&mut self, group: &Group<'_>) {
+        let judged = &group.change.judged;
         let change = &judged.change;
         let level = self.paint(&format!("{:<9}", change.level), level_paint(change.level));
         let mut title = format!("{level} {}", change.rule);
@@ -275,40 +272,33 @@ impl Page {
             );
         }
         self.paragraph(14, &sentence);
-        if let Some(alike) = plain::look_alike(change) {
+        if let Some(alike) = change_text::look_alike(change) {
             self.paragraph(14, &kept(&alike));
         }
         if !change.words.is_empty() {
             let words = self.words(&change.words);
             self.paragraph(14, &words);
-        } else if !told.same_values {
-            self.paragraph(
-                14,
-                "(old and new differ from one to the next; the JSON report has them all)",
-            );
+        } else if !group.same_values {
+            self.paragraph(14, sentences::values_differ());
         } else if !change.pointer.is_empty() || change.component.is_none() {
             self.value("- ", change.old.as_ref(), Paint::new().red());
             self.value("+ ", change.new.as_ref(), Paint::new().green());
         }
         match &change.proof {
             Some(Proof::Witness(instance)) => {
-                let label = if change.rule.side() == Some(Side::Output) {
-                    "may be returned now, and the old contract forbids it:"
-                } else {
-                    "worked before, fails now:"
-                };
-                let of = match told.components.first() {
+                let label = sentences::witness(change.rule.side());
+                let of = match group.components.first() {
                     Some(first) => format!("with {}, ", escape::short(first.as_str(), 60)),
                     None => String::new(),
                 };
-                self.paragraph(14, &format!("{of}{label}"));
+                self.paragraph(14, &format!("{of}{label}:"));
                 let call = kept(&escape::short_value(instance, VALUE_CHARACTERS));
                 let call = self.paint(&call, Paint::new().cyan());
                 self.paragraph(16, &call);
             }
             Some(Proof::Undecided(reason)) => {
                 let reason = escape::short(reason, 200);
-                self.hanging(14, "not decided: ", &reason);
+                self.hanging(14, &format!("{}: ", sentences::undecided()), &reason);
             }
             Some(Proof::Subsumed) | None => {}
         }

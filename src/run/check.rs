@@ -21,6 +21,8 @@ use crate::report::{
     unconditional_findings,
 };
 use crate::rules::RuleId;
+use crate::sentences::run as sentences;
+use crate::settings::Given;
 use crate::surface::{Note, Surface};
 
 /// What to check, and how.
@@ -30,6 +32,17 @@ pub(crate) struct CheckRequest {
     pub(crate) shard: ShardRequest,
     /// How many servers at a time.
     pub(crate) jobs: usize,
+}
+
+impl CheckRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        Self {
+            server: ServerRequest::new(given),
+            policy: PolicyRequest::new(given),
+            shard: ShardRequest::new(given),
+            jobs: fleet::jobs(given),
+        }
+    }
 }
 
 /// Captures every server that was asked for and compares it with its baseline.
@@ -238,7 +251,7 @@ fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
                 let note = Note {
                     rule: RuleId::ServerNotChecked,
                     component: None,
-                    message: format!("{} holds `{name}`, which was not checked", path.display()),
+                    message: sentences::server_not_checked(&path.display().to_string(), name),
                 };
                 notes.push((note, None));
             }

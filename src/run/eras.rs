@@ -3,6 +3,7 @@
 use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order};
 use crate::drift;
 use crate::rules::RuleId;
+use crate::sentences::run as sentences;
 use crate::stability::mask::{self, Mask};
 use crate::surface::{Era, Note, Surface};
 
@@ -22,11 +23,7 @@ pub(crate) async fn capture_in_eras(
             // The revision that a server names need not be one of the era in which it answers.
             let spoken = [captured.era, captured.surface.era()];
             if recorded.is_some_and(|recorded| !spoken.contains(&recorded)) {
-                let message = format!(
-                    "the server was pinned in the {} era of the protocol and speaks only the {} one now",
-                    first.word(),
-                    captured.era.word()
-                );
+                let message = sentences::era_fallback(first.word(), captured.era.word());
                 captured.surface.note(RuleId::EraFallback, None, message);
             }
             Ok(captured)
@@ -76,10 +73,7 @@ fn both(
         Err(failure) => vec![Note {
             rule: RuleId::EraNotSpoken,
             component: None,
-            message: format!(
-                "the server speaks only the {} era of the protocol: {failure}",
-                counts.era.word()
-            ),
+            message: sentences::era_not_spoken(counts.era.word(), &failure.to_string()),
         }],
     };
     counts.surface.notes.extend(notes);

@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Error;
+use crate::settings::{Given, JOBS};
 
 /// So many at a time, unless set: booting is work for a core, and more at once only push each other
 /// towards their timeouts.
 const MOST_BY_DEFAULT: usize = 8;
 
 /// How many servers are booted at the same time.
-pub(crate) fn jobs(asked: Option<u16>) -> usize {
+pub(crate) fn jobs(given: &Given) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    asked.map_or_else(|| cores().min(MOST_BY_DEFAULT), usize::from)
+    let asked = given.number(JOBS).and_then(|it| usize::try_from(it).ok());
+    asked.unwrap_or_else(|| cores().min(MOST_BY_DEFAULT))
 }
 
 /// The runtime on which one job talks to its servers, one after another.

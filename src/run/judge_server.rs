@@ -13,6 +13,7 @@ use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
 use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
+use crate::sentences::run as sentences;
 use crate::surface::{ComponentKey, Kind, Note, Surface};
 
 /// A surface with the version that the policy goes by.
@@ -113,10 +114,8 @@ impl Compared<'_> {
         };
         let mut findings = Vec::new();
         if !version.ok {
-            let message = format!(
-                "the version went from {was} to {is} ({}), and the drift asks for a new {} version",
-                release.source, version.required
-            );
+            let message =
+                sentences::version_not_bumped(&was, &is, &release.source, version.required.word());
             let note = note(RuleId::VersionNotBumped, None, message);
             // Without `require-version-bump` the report's `version` says so, and that is enough.
             if policy.require_version_bump || policy.rules.contains_key(&note.rule) {
@@ -124,20 +123,14 @@ impl Compared<'_> {
             }
         }
         if version.moved == Moved::Down {
-            let message = format!(
-                "the version went down from {was} to {is} ({})",
-                release.source
-            );
+            let message = sentences::version_decreased(&was, &is, &release.source);
             findings.push(finding(
                 policy,
                 note(RuleId::VersionDecreased, None, message),
             ));
         }
         if version.moved == Moved::Up && !changes.iter().any(|change| is_drift(change)) {
-            let message = format!(
-                "the version went from {was} to {is} ({}), and the contract did not change",
-                release.source
-            );
+            let message = sentences::version_without_drift(&was, &is, &release.source);
             findings.push(finding(
                 policy,
                 note(RuleId::VersionWithoutDrift, None, message),
@@ -148,11 +141,10 @@ impl Compared<'_> {
             && reported.is_some()
             && reported != release.version.as_deref()
         {
-            let message = format!(
-                "serverInfo.version is {}, and {} says {}",
+            let message = sentences::version_disagrees(
                 reported.unwrap_or_default(),
-                release.source,
-                said(&release.version)
+                &release.source,
+                &said(&release.version),
             );
             findings.push(finding(
                 policy,
@@ -160,7 +152,7 @@ impl Compared<'_> {
             ));
         }
         for key in changed_versioned_tools(changes) {
-            let message = "its contract changed, and its own version did not".to_owned();
+            let message = sentences::tool_version_not_bumped();
             findings.push(finding(
                 policy,
                 note(RuleId::ToolVersionNotBumped, Some(key), message),

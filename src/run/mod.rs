@@ -19,6 +19,7 @@ pub(crate) mod endpoint;
 pub(crate) mod eras;
 mod error;
 pub(crate) mod fleet;
+pub(crate) mod in_force;
 pub(crate) mod judge_server;
 pub(crate) mod observer;
 pub(crate) mod pin;

@@ -16,3 +16,8 @@ pub(crate) trait Observer: Send + Sync {
     /// Something that a person should know and that is no part of a report.
     fn note(&self, _text: &str) {}
 }
+
+/// Ignores all of it.
+pub(crate) struct Silent;
+
+impl Observer for Silent {}

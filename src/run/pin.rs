@@ -20,6 +20,7 @@ use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Report, ServerReport};
+use crate::settings::{BASELINE, Given};
 use crate::surface::Surface;
 
 /// What to pin, and how.
@@ -33,6 +34,21 @@ pub(crate) struct PinRequest {
     pub(crate) sign: SignRequest,
 }
 
+impl PinRequest {
+    pub(crate) fn new(given: &Given, lock: bool, sign: SignRequest) -> Self {
+        let mut given = given.clone();
+        if lock && !given.has(BASELINE) {
+            given.set(BASELINE, vec![FILE_NAME.into()]);
+        }
+        Self {
+            server: ServerRequest::new(&given),
+            jobs: fleet::jobs(&given),
+            lock,
+            sign,
+        }
+    }
+}
+
 /// What was pinned, and what was not.
 pub(crate) struct PinOutcome {
     pub(crate) report: Report,
@@ -42,12 +58,9 @@ pub(crate) struct PinOutcome {
 /// Captures every server that was asked for and writes its baseline. A server that fails does not keep the others from
 /// being pinned; its entry stays as it was.
 pub(crate) async fn pin(
-    mut request: PinRequest,
+    request: PinRequest,
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
-    if request.lock && request.server.baseline.is_none() {
-        request.server.baseline = Some(FILE_NAME.into());
-    }
     let mut plan = plan(&request.server, None, &*observer)?;
     let mut failed = Vec::new();
     let destinations = destinations(&mut plan, request.lock, &mut failed)?;

@@ -254,7 +254,8 @@ fn tidy(path: PathBuf) -> PathBuf {
     path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)
 }
 
-fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
+/// The configuration: the file that was named, or the default one if it exists.
+pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let default = Path::new(crate::config::DEFAULT_PATH);
     match path {
         Some(path) => Ok(Some(Config::read(path)?)),
@@ -435,7 +436,10 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         client,
         eras: request.era.unwrap_or(server.era),
         limits,
-        repeat: request.repeat.map(usize::from).or(server.repeat),
+        repeat: request
+            .repeat
+            .and_then(|it| usize::try_from(it).ok())
+            .or(server.repeat),
         masks: server.masks,
         version: server.version,
         verify: server.verify,

@@ -9,6 +9,7 @@ use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
 use crate::report::escape::Visible;
 use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
+use crate::sentences::run as sentences;
 
 /// What is shown, made from both answers.
 pub(crate) struct Page<'a> {
@@ -24,22 +25,20 @@ impl Page<'_> {
             servers.any(|it| matches!(it.status, Status::Undetermined(_)))
         };
         if undetermined(&self.result.live) {
-            parts.push("a server could not be captured".to_owned());
+            parts.push(sentences::a_server_not_captured());
         }
         if let Some(counts) = counts(&self.result.live) {
             parts.push(format!("drift: {counts}"));
         }
         if let Some(approval) = &self.result.approval {
             if undetermined(&approval.report) {
-                parts.push("the base branch's baseline could not be read".to_owned());
+                parts.push(sentences::base_not_read());
             }
             if let Some(counts) = counts(&approval.report) {
-                let accepted = if self.result.accepted_by_label {
-                    " (accepted by label)"
-                } else {
-                    ""
-                };
-                parts.push(format!("to approve: {counts}{accepted}"));
+                parts.push(sentences::to_approve(
+                    &counts,
+                    self.result.accepted_by_label,
+                ));
             }
         }
         if parts.is_empty() {
@@ -58,26 +57,22 @@ impl Page<'_> {
         let Some(approval) = &self.result.approval else {
             return report::markdown(&self.result.live, limit);
         };
-        let first = "The server against its baseline";
-        let second = "What merging approves";
+        let first = sentences::first_question();
+        let second = sentences::second_question();
         // A version that went down is no change of the contract, and blocks.
-        let told = approval.report.changes().next().is_some()
+        let differs = approval.report.changes().next().is_some()
             || approval.report.verdict != Verdict::Pass
             || !approval.notes.is_empty();
-        let mut intro = if told {
-            "The committed baseline, compared with the one on the base branch.\n\n"
+        let mut intro = if differs {
+            format!("{}\n\n", sentences::compared_with_base())
         } else {
-            "Nothing: the committed baseline is the one on the base branch.\n"
-        }
-        .to_owned();
+            format!("{}\n", sentences::same_as_base())
+        };
         let label = escape::code(self.label);
         if self.result.accepted_by_label {
-            intro += &format!("Accepted by a maintainer with the label {label}.\n\n");
+            intro += &format!("{}\n\n", sentences::accepted_by_label(&label));
         } else if self.result.label_would_help {
-            intro += &format!(
-                "**This needs a maintainer.** To accept it, somebody who may label pull requests here adds the label \
-                 {label}.\n\n"
-            );
+            intro += &format!("{}\n\n", sentences::needs_maintainer(&label));
         }
         for note in &approval.notes {
             intro += &format!("{}\n\n", escape::markdown(note));
@@ -87,7 +82,7 @@ impl Page<'_> {
         let room = limit.saturating_sub(around);
         // Half of the room for each, unless one needs less.
         let body = |limit| {
-            if told {
+            if differs {
                 report::markdown(&approval.report, limit)
             } else {
                 String::new()
@@ -110,7 +105,7 @@ impl Page<'_> {
             for mut server in approval.report.servers.clone() {
                 for located in &mut server.changes {
                     let change = &mut located.judged.change;
-                    change.message = format!("against the base branch: {}", change.message);
+                    change.message = crate::sentences::report::against_base_branch(&change.message);
                 }
                 servers.push(server);
             }

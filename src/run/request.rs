@@ -1,5 +1,8 @@
-//! What somebody asks of a run, however they said it: flags, inputs of the action, another program. What is not set is left
-//! to the configuration, and then to the defaults.
+//! What is asked of a run, by flags or by inputs of the action. What is not set is left to the configuration, and then to
+//! the defaults.
+//!
+//! Settings that are used in several places have a field here. A setting that is used in one place is read there, from
+//! [`ServerRequest::given`].
 
 use std::path::PathBuf;
 
@@ -9,10 +12,13 @@ use crate::config::foreign;
 use crate::judgement::Exposure;
 use crate::launch::sandbox::{Level, Sandbox};
 use crate::policy::{Enforcement, FailOn, Policy, Unknown};
+use crate::settings::{self, Given, Origin};
 
 /// Which servers, and how they are started or reached.
 #[derive(Default)]
 pub(crate) struct ServerRequest {
+    /// All settings as they were given.
+    pub(crate) given: Given,
     /// Names of servers, or with a command or an address the name to use for it.
     pub(crate) servers: Vec<String>,
     pub(crate) command: Vec<String>,
@@ -35,12 +41,42 @@ pub(crate) struct ServerRequest {
     /// In seconds.
     pub(crate) timeout: Option<u64>,
     pub(crate) era: Option<Eras>,
-    pub(crate) repeat: Option<u8>,
+    pub(crate) repeat: Option<u64>,
     /// In seconds.
     pub(crate) settle: Option<u64>,
     pub(crate) client: Option<String>,
     pub(crate) capabilities: Option<Vec<String>>,
     pub(crate) sandbox: SandboxRequest,
+}
+
+impl ServerRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        Self {
+            servers: given.texts(settings::SERVERS),
+            command: given.texts(settings::COMMAND),
+            config: given.path(settings::CONFIG),
+            from: given.paths(settings::FROM),
+            from_format: given.word(settings::FROM_FORMAT),
+            inputs: given.pairs(settings::ANSWERS),
+            baseline: given.path(settings::BASELINE),
+            env: given.pairs(settings::ENV),
+            pass_env: given.texts(settings::PASS_ENV),
+            url: given.text(settings::URL),
+            headers: given.texts(settings::HEADER),
+            start: given.text(settings::START),
+            ca: given.path(settings::CA),
+            proxy: given.text(settings::PROXY),
+            transport: given.word(settings::TRANSPORT),
+            timeout: given.number(settings::TIMEOUT),
+            era: given.word(settings::ERA),
+            repeat: given.number(settings::REPEAT),
+            settle: given.number(settings::SETTLE),
+            client: given.text(settings::CLIENT),
+            capabilities: given.list(settings::CAPABILITIES),
+            sandbox: SandboxRequest::new(given),
+            given: given.clone(),
+        }
+    }
 }
 
 /// What a server may touch.
@@ -53,6 +89,24 @@ pub(crate) struct SandboxRequest {
 }
 
 impl SandboxRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        let level = given.word(settings::SANDBOX);
+        let required = given.switch(settings::SANDBOX_REQUIRED);
+        match given.origin() {
+            Origin::Flag => Self {
+                level,
+                required,
+                at_least: Level::default(),
+            },
+            // The workflow is reviewed; the configuration may be the pull request's own.
+            Origin::Input => Self {
+                level: None,
+                required,
+                at_least: level.unwrap_or_default(),
+            },
+        }
+    }
+
     /// The sandbox of a server, with what the configuration says.
     pub(crate) fn with(&self, configured: Option<Level>, required: bool) -> Sandbox {
         Sandbox {
@@ -77,6 +131,15 @@ pub(crate) struct PolicyRequest {
 }
 
 impl PolicyRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        Self {
+            fail_on: given.word(settings::FAIL_ON),
+            fail_on_exposure: given.word(settings::FAIL_ON_EXPOSURE),
+            enforcement: given.word(settings::ENFORCEMENT),
+            unknown: given.word(settings::UNKNOWN),
+        }
+    }
+
     /// Changes the policy of the configuration to what is asked for.
     pub(crate) fn apply(&self, policy: &mut Policy) {
         if let Some(enforcement) = self.enforcement {
@@ -104,8 +167,14 @@ pub(crate) struct ShardRequest {
     pub(crate) timings: Option<PathBuf>,
 }
 
-/// A matrix of GitHub Actions has at most so many jobs.
-pub(crate) const MOST_PARTS: u16 = 256;
+impl ShardRequest {
+    pub(crate) fn new(given: &Given) -> Self {
+        Self {
+            part: given.word(settings::SHARD),
+            timings: given.path(settings::TIMINGS),
+        }
+    }
+}
 
 /// `2/4`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,14 +187,8 @@ impl std::str::FromStr for Part {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        let (index, of) = text.split_once('/').ok_or(())?;
-        let index = index.parse().map_err(|_| ())?;
-        let of = of.parse().map_err(|_| ())?;
-        if 1 <= index && index <= of && of <= usize::from(MOST_PARTS) {
-            Ok(Self { index, of })
-        } else {
-            Err(())
-        }
+        let (index, of) = settings::part(text).map_err(drop)?;
+        Ok(Self { index, of })
     }
 }
 

@@ -2,124 +2,116 @@
 
 use super::request::ServerRequest;
 use crate::capture::http::Template;
-use crate::launch::sandbox::Level;
 use crate::redact::is_secret;
+use crate::settings::{self, Flag, Form, Given, Kind, Origin, Scope, Secrecy, Setting};
 
-/// `mcp-keel pin` with everything that was asked for and that pinning understands, to be pasted into a shell. Without it the
-/// server would be another one.
+/// What stands for a value that is not shown.
+const HIDDEN: &str = "[redacted]";
+
+/// `mcp-keel pin` with every setting that was given and that pinning understands, to be pasted into a shell. Without them
+/// the server would be another one. Secrets are replaced by variables: this line may end up in a public log.
 pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
+    let given = &request.given;
     let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
-    let mut option = |flag: &str, value: &str| {
-        words.push(flag.to_owned());
-        words.push(quote(value));
-    };
-    if let Some(config) = &request.config {
-        option("--config", &config.to_string_lossy());
+    for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
+        let is_named = |it: Flag| matches!(it.form, Form::Long | Form::Short(_));
+        if !setting.flag.is_some_and(is_named) || is_default_of_action(given, setting) {
+            continue;
+        }
+        let flag = format!("--{}", setting.name);
+        match setting.kind {
+            Kind::Switch if given.switch(setting) => words.push(flag),
+            Kind::Switch => {}
+            _ => {
+                for value in given.texts(setting) {
+                    words.extend([flag.clone(), word(setting, &value)]);
+                }
+            }
+        }
     }
-    for file in &request.from {
-        option("--from", &file.to_string_lossy());
-    }
-    if let Some(format) = request.from_format {
-        option("--from-format", format.word());
-    }
-    if let Some(baseline) = &request.baseline {
-        option("--baseline", &baseline.to_string_lossy());
-    }
-    for name in &request.pass_env {
-        option("--pass-env", name);
-    }
-    if let Some(url) = &request.url {
-        option("--url", &shown_url(url));
-    }
-    for header in &request.headers {
-        option("--header", &shown_header(header));
-    }
-    if let Some(start) = &request.start {
-        option("--start", start);
-    }
-    if let Some(ca) = &request.ca {
-        option("--ca", &ca.to_string_lossy());
-    }
-    if let Some(proxy) = &request.proxy {
-        option("--proxy", &shown_proxy(proxy));
-    }
-    if let Some(transport) = request.transport {
-        option("--transport", transport.word());
-    }
-    if let Some(seconds) = request.timeout {
-        option("--timeout", &seconds.to_string());
-    }
-    if let Some(eras) = request.era {
-        option("--era", eras.word());
-    }
-    if let Some(boots) = request.repeat {
-        option("--repeat", &boots.to_string());
-    }
-    if let Some(seconds) = request.settle {
-        option("--settle", &seconds.to_string());
-    }
-    if let Some(client) = &request.client {
-        option("--client", client);
-    }
-    if let Some(capabilities) = &request.capabilities {
-        option("--capabilities", &capabilities.join(","));
-    }
-    // `fs` is what a workflow gets that asks for nothing.
-    let demanded = Some(request.sandbox.at_least).filter(|it| *it > Level::Fs);
-    if let Some(level) = request.sandbox.level.max(demanded) {
-        option("--sandbox", level.word());
-    }
-    if request.sandbox.required {
-        words.push("--sandbox-required".to_owned());
-    }
-    for (id, _) in &request.inputs {
-        words.push("--input".to_owned());
-        // Clients ask for secrets.
-        words.push(format!("{}=\"${}\"", quote(id), variable_for(id)));
-    }
-    for (key, value) in &request.env {
-        words.push("--env".to_owned());
-        // The value may be a secret, and this line may end up in a public log.
-        words.push(if is_secret(key, value) {
-            format!("{key}=\"${key}\"")
-        } else {
-            quote(&format!("{key}={value}"))
-        });
-    }
+    let (servers, command) = (&request.servers, &request.command);
     if request.url.is_some() {
-        words.extend(request.servers.first().map(|name| quote(name)));
-    } else if request.command.is_empty() {
+        words.extend(servers.first().map(|name| quote(name)));
+    } else if command.is_empty() {
         words.push(quote(name));
     } else {
-        if let [name] = &request.servers[..] {
+        if let [name] = &servers[..] {
             words.push(quote(name));
         }
         words.push("--".to_owned());
-        words.extend(request.command.iter().map(|word| quote(word)));
+        words.extend(command.iter().map(|word| quote(word)));
     }
     words.join(" ")
 }
 
+/// Whether a setting has the value that the action gives it by itself.
+pub(crate) fn is_default_of_action(given: &Given, setting: &Setting) -> bool {
+    let default = setting.input.and_then(|it| it.default);
+    given.origin() == Origin::Input
+        && default.is_some()
+        && given.text(setting).as_deref() == default
+}
+
+/// A value as a word of a shell.
+fn word(setting: &Setting, value: &str) -> String {
+    match setting.secrecy {
+        Secrecy::Variable => match value.split_once('=') {
+            Some((key, value)) if is_secret(key, value) => format!("{key}=\"${key}\""),
+            _ => quote(value),
+        },
+        // Clients ask for secrets.
+        Secrecy::Answer => {
+            let id = value.split_once('=').map_or(value, |it| it.0);
+            format!("{}=\"${}\"", quote(id), variable_for(id))
+        }
+        _ => quote(&without_secrets(setting, value, |name| {
+            format!("${{{}}}", variable_for(name))
+        })),
+    }
+}
+
+/// A value as it may be shown to anyone.
+pub(crate) fn shown(setting: &Setting, value: &str) -> String {
+    without_secrets(setting, value, |_| HIDDEN.to_owned())
+}
+
+/// A value with something else in place of a secret, made from the name of the secret.
+fn without_secrets(setting: &Setting, value: &str, stand_in: fn(&str) -> String) -> String {
+    match setting.secrecy {
+        Secrecy::Plain => value.to_owned(),
+        Secrecy::Url => shown_url(value, stand_in),
+        Secrecy::Header => shown_header(value, stand_in),
+        Secrecy::Proxy => shown_proxy(value),
+        Secrecy::Variable => match value.split_once('=') {
+            Some((key, secret)) if is_secret(key, secret) => format!("{key}={}", stand_in(key)),
+            _ => value.to_owned(),
+        },
+        Secrecy::Answer => match value.split_once('=') {
+            Some((id, _)) => format!("{id}={}", stand_in(id)),
+            None => stand_in(value),
+        },
+        Secrecy::Hidden => HIDDEN.to_owned(),
+    }
+}
+
 /// An address as it was typed, but for values of its query that could be secrets.
-fn shown_url(url: &str) -> String {
+fn shown_url(url: &str, stand_in: fn(&str) -> String) -> String {
     let Some((address, query)) = url.split_once('?') else {
         return url.to_owned();
     };
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, value)) if !value.starts_with("${") => {
-            format!("{name}=${{{}}}", variable_for(name))
-        }
+        Some((name, value)) if !value.starts_with("${") => format!("{name}={}", stand_in(name)),
         _ => pair.to_owned(),
     });
     format!("{address}?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
-/// A header as it was typed if it names its secret, else with a variable in its place.
-fn shown_header(header: &str) -> String {
+/// A header as it was typed if it names its secret, else with something else in its place.
+fn shown_header(header: &str, stand_in: fn(&str) -> String) -> String {
     let (name, value) = header.split_once(':').unwrap_or((header, ""));
     match Template::new(value.trim()).shown() {
         Some(value) => format!("{name}: {value}"),
-        None => format!("{name}: ${{{}}}", variable_for(name)),
+        None => format!("{name}: {}", stand_in(name)),
     }
 }
 
@@ -153,101 +145,106 @@ fn quote(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capture::Eras;
-    use crate::capture::http::HttpTransport;
-    use crate::config::foreign;
-    use crate::run::request::SandboxRequest;
 
-    fn pair(name: &str, value: &str) -> (String, String) {
-        (name.to_owned(), value.to_owned())
-    }
-
-    /// A request with everything in it. No `..`: a new member does not compile until somebody decides about it here.
-    fn everything() -> ServerRequest {
-        ServerRequest {
-            servers: vec!["weather".into()],
-            command: vec!["node".into(), "my server.js".into()],
-            config: Some("keel.toml".into()),
-            from: vec![".mcp.json".into()],
-            from_format: Some(foreign::Format::ALL[0]),
-            inputs: vec![pair("api-key", "hunter2")],
-            baseline: Some("pins.json".into()),
-            env: vec![pair("LANG", "de"), pair("API_TOKEN", "hunter2")],
-            pass_env: vec!["HOME".into()],
-            url: None,
-            headers: vec!["X-Key: hunter2".into()],
-            start: Some("node http.js".into()),
-            ca: Some("ca.pem".into()),
-            proxy: Some("env".into()),
-            transport: Some(HttpTransport::ALL[0]),
-            timeout: Some(7),
-            era: Some(Eras::Both),
-            repeat: Some(3),
-            settle: Some(5),
-            client: Some("zed".into()),
-            capabilities: Some(vec!["roots".into(), "sampling".into()]),
-            sandbox: SandboxRequest {
-                level: Some(Level::Strict),
-                required: true,
-                at_least: Level::default(),
-            },
+    /// What to give for a setting, and how that is suggested.
+    fn example(setting: &Setting) -> (&'static str, &'static str) {
+        match (setting.secrecy, setting.kind) {
+            (Secrecy::Variable, _) => ("API_TOKEN=hunter2", "API_TOKEN=\"$API_TOKEN\""),
+            (Secrecy::Answer, _) => ("api-key=hunter2", "api-key=\"$API_KEY\""),
+            (Secrecy::Header, _) => ("X-Key: hunter2", "'X-Key: ${X_KEY}'"),
+            (Secrecy::Url, _) => ("https://x.example/mcp", "https://x.example/mcp"),
+            (Secrecy::Proxy, _) => ("http://me:hunter2@proxy:1", "http://proxy:1"),
+            (_, Kind::Number { .. }) => ("7", "7"),
+            (_, Kind::Word(words)) => (words[0].name, words[0].name),
+            (_, Kind::List) => ("roots,sampling", "'roots,sampling'"),
+            (_, Kind::Switch) => ("true", ""),
+            _ => ("a b", "'a b'"),
         }
     }
 
     #[test]
     fn every_setting_that_was_given_comes_back() {
-        let format = foreign::Format::ALL[0].word();
-        let transport = HttpTransport::ALL[0].word();
-        let options = format!(
-            "--config keel.toml --from .mcp.json --from-format {format} --baseline pins.json --pass-env HOME"
+        let mut given = Given::new(Origin::Flag);
+        let mut options = String::new();
+        for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
+            if matches!(setting.name, "servers" | "command") {
+                continue;
+            }
+            let (value, suggested) = example(setting);
+            assert_eq!(setting.check(value), Ok(()), "{}", setting.name);
+            given.set(setting, vec![value.into()]);
+            options += format!(" --{} {suggested}", setting.name).trim_end();
+        }
+        assert!(options.ends_with("--sandbox off --sandbox-required"));
+        let command = |given: &Given| pin_command(&ServerRequest::new(given), "weather");
+        // An address is there, so the name is only repeated if it was given.
+        assert_eq!(command(&given), format!("mcp-keel pin{options}"));
+        given.set(settings::SERVERS, vec!["it".into()]);
+        assert_eq!(command(&given), format!("mcp-keel pin{options} it"));
+
+        let mut typed = Given::new(Origin::Flag);
+        typed.set(
+            settings::COMMAND,
+            vec!["node".into(), "my server.js".into()],
         );
-        let reached = format!(
-            "--header 'X-Key: ${{X_KEY}}' --start 'node http.js' --ca ca.pem --proxy env --transport {transport}"
-        );
-        let asked = "--timeout 7 --era both --repeat 3 --settle 5 --client zed --capabilities 'roots,sampling' \
-                     --sandbox strict --sandbox-required --input api-key=\"$API_KEY\" --env 'LANG=de' \
-                     --env API_TOKEN=\"$API_TOKEN\"";
+        assert_eq!(command(&typed), "mcp-keel pin -- node 'my server.js'");
+    }
+
+    #[test]
+    fn what_the_action_gives_by_itself_is_not_repeated() {
+        let mut given = Given::new(Origin::Input);
+        given.set(settings::SANDBOX, vec!["fs".into()]);
+        given.set(settings::SANDBOX_REQUIRED, vec!["false".into()]);
+        let command = |given: &Given| pin_command(&ServerRequest::new(given), "weather");
+        assert_eq!(command(&given), "mcp-keel pin weather");
+        given.set(settings::SANDBOX, vec!["strict".into()]);
+        given.set(settings::SANDBOX_REQUIRED, vec!["true".into()]);
         assert_eq!(
-            pin_command(&everything(), "weather"),
-            format!("mcp-keel pin {options} {reached} {asked} weather -- node 'my server.js'")
-        );
-        let by_workflow = ServerRequest {
-            sandbox: SandboxRequest {
-                at_least: Level::Strict,
-                ..SandboxRequest::default()
-            },
-            ..ServerRequest::default()
-        };
-        assert_eq!(
-            pin_command(&by_workflow, "weather"),
-            "mcp-keel pin --sandbox strict weather"
-        );
-        let over_http = ServerRequest {
-            url: Some("https://x.example/mcp".into()),
-            command: Vec::new(),
-            ..everything()
-        };
-        assert_eq!(
-            pin_command(&over_http, "weather"),
-            format!("mcp-keel pin {options} --url https://x.example/mcp {reached} {asked} weather")
+            command(&given),
+            "mcp-keel pin --sandbox strict --sandbox-required weather"
         );
     }
 
     #[test]
-    fn what_may_be_secret_in_an_address_is_named_and_not_shown() {
-        assert_eq!(
-            shown_url("https://x.example/mcp?key=hunter2&v=${V}&flag"),
-            "https://x.example/mcp?key=${KEY}&v=${V}&flag"
-        );
-        assert_eq!(
-            shown_header("X-Api-Key: hunter2"),
-            "X-Api-Key: ${X_API_KEY}"
-        );
-        assert_eq!(
-            shown_header("Authorization: Bearer ${TOKEN}"),
-            "Authorization: Bearer ${TOKEN}"
-        );
-        assert_eq!(shown_proxy("http://me:pw@proxy:1"), "http://proxy:1");
-        assert_eq!(shown_proxy("env"), "env");
+    fn what_may_be_secret_is_not_shown() {
+        let url = "https://x.example/mcp?key=hunter2&v=${V}&flag";
+        for (setting, value, pasted, seen) in [
+            (
+                settings::URL,
+                url,
+                "'https://x.example/mcp?key=${KEY}&v=${V}&flag'",
+                "https://x.example/mcp?key=[redacted]&v=${V}&flag",
+            ),
+            (
+                settings::HEADER,
+                "X-Api-Key: hunter2",
+                "'X-Api-Key: ${X_API_KEY}'",
+                "X-Api-Key: [redacted]",
+            ),
+            (
+                settings::HEADER,
+                "Authorization: Bearer ${TOKEN}",
+                "'Authorization: Bearer ${TOKEN}'",
+                "Authorization: Bearer ${TOKEN}",
+            ),
+            (
+                settings::PROXY,
+                "http://me:pw@proxy:1",
+                "http://proxy:1",
+                "http://proxy:1",
+            ),
+            (settings::PROXY, "env", "env", "env"),
+            (
+                settings::ENV,
+                "API_TOKEN=hunter2",
+                "API_TOKEN=\"$API_TOKEN\"",
+                "API_TOKEN=[redacted]",
+            ),
+            (settings::ENV, "LANG=de", "'LANG=de'", "LANG=de"),
+            (settings::ANSWERS, "id=x", "id=\"$ID\"", "id=[redacted]"),
+        ] {
+            assert_eq!(word(setting, value), pasted, "{value}");
+            assert_eq!(shown(setting, value), seen, "{value}");
+        }
     }
 }

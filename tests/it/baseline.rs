@@ -43,7 +43,7 @@ fn a_missing_baseline_names_the_command_that_makes_it() {
         ])
         .exits(2);
     run.says("mcp-baseline.json")
-        .says("mcp-keel pin --pass-env X --env API_KEY=\"$API_KEY\" w -- 'my server' 'a b'")
+        .says("mcp-keel pin --env API_KEY=\"$API_KEY\" --pass-env X w -- 'my server' 'a b'")
         .says_nothing_of("geheim");
 }
 

@@ -591,7 +591,7 @@ fn a_server_sees_what_its_file_names_and_is_accepted_with_the_same_file() {
     ];
     keel.run_on_path(&args, &npx)
         .exits(1)
-        .says("mcp-keel pin --from mcp.json --input id=\"$ID\" --env 'UNITS=imperial' weather")
+        .says("mcp-keel pin --env 'UNITS=imperial' --from mcp.json --input id=\"$ID\" weather")
         .says_nothing_of("hush-hush");
     keel.run_on_path(&["check", "wether", "--from", "mcp.json"], &npx)
         .exits(2)

@@ -533,6 +533,35 @@ fn without_a_token_there_are_commands_and_a_summary() {
 }
 
 #[test]
+fn with_debug_logging_the_settings_are_in_the_log_with_the_inputs_that_gave_them() {
+    let mut pull = Pull::new(&usual());
+    pull.set("INPUT_TIMEOUT", "77");
+    pull.set("INPUT_FAIL-ON", "breaking");
+    assert!(!pull.run().exits(0).stdout.contains("input timeout"));
+    pull.set("RUNNER_DEBUG", "1");
+    let config = "[server.weather]\ncommand = [\"x\"]\nsandbox = \"off\"\nsettle = 1\n";
+    pull.keel.write("mcp-keel.toml", config);
+    let run = pull.run().exits(0).says("::group::Settings");
+    let rows: Vec<Vec<&str>> = run
+        .stdout
+        .lines()
+        .map(|it| it.split_whitespace().collect())
+        .collect();
+    for row in [
+        &["timeout", "77", "input", "timeout"][..],
+        &["fail-on", "breaking", "input", "fail-on"],
+        &["comment", "true", "default", "of", "the", "action"],
+        // The configuration may raise it, not lower it.
+        &["sandbox", "fs", "default", "of", "the", "action"],
+        &["settle", "1", "mcp-keel.toml:4"],
+    ] {
+        assert!(rows.iter().any(|it| it == row), "{row:?}: {}", run.stdout);
+    }
+    let rest: String = run.stdout.lines().skip(1).collect();
+    assert!(!rest.contains(TOKEN));
+}
+
+#[test]
 fn the_token_is_masked_and_told_to_nobody() {
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());

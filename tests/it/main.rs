@@ -14,6 +14,7 @@ mod era;
 mod faults;
 mod fleet;
 mod formats;
+mod generated;
 mod github;
 mod github_double;
 mod golden;
@@ -41,6 +42,7 @@ mod schema_semantics;
 mod schemas;
 mod scripted;
 mod secrets;
+mod settings;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;

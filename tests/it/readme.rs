@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::generated::assert_blocks_current;
 use crate::keel::Keel;
 
 fn root() -> &'static Path {
@@ -29,25 +30,11 @@ fn excerpt(printed: &str) -> String {
 
 #[test]
 fn the_report_that_the_readme_shows_is_the_demos() {
-    const MARK: &str = "<!-- demo -->";
-    let readme = read("README.md");
     let printed = Keel::new().run(&["demo"]).exits(0).stdout;
     let expected = excerpt(&printed);
     assert!(expected.contains("worked before, fails now"), "{expected}");
-    let parts: Vec<&str> = readme.split(MARK).collect();
-    let [before, shown, after] = parts[..] else {
-        panic!("README.md shows the demo's report between two `{MARK}`");
-    };
-    let current = format!("\n```text\n{expected}\n```\n");
-    if std::env::var_os("MCP_KEEL_UPDATE").is_some() && shown != current {
-        let text = [before, &current, after].join(MARK);
-        std::fs::write(root().join("README.md"), text).unwrap();
-        return;
-    }
-    assert!(
-        shown == current,
-        "the report in README.md is stale: run this test with MCP_KEEL_UPDATE=1, or paste\n{expected}"
-    );
+    let block = format!("```text\n{expected}\n```\n");
+    assert_blocks_current("README.md", &[("demo", block)]);
 }
 
 /// The fenced blocks of a document: the word after the fence, and the text.

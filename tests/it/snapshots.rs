@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use mcp_keel::report::{Style, from_json, terminal};
 use serde_json::Value;
 
+use crate::generated;
 use crate::github::Pull;
 use scenes::{Scene, Verb};
 
@@ -45,7 +46,7 @@ impl Comparison {
     fn file(&mut self, name: &str, current: &str) {
         let path = folder().join(name);
         let current = without_version(current);
-        if updating() {
+        if generated::is_update() {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, current).unwrap();
             return;
@@ -76,10 +77,6 @@ impl Comparison {
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")
-}
-
-fn updating() -> bool {
-    std::env::var_os("MCP_KEEL_UPDATE").is_some()
 }
 
 /// A release must not change every file. No server of a scene has this version.
@@ -222,7 +219,7 @@ fn no_snapshot_is_left_over() {
     }
     for left in found.difference(&known) {
         assert!(
-            updating(),
+            generated::is_update(),
             "tests/snapshots/{left} belongs to no scene, command or mistake"
         );
         std::fs::remove_file(folder().join(left)).unwrap();

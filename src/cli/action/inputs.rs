@@ -5,47 +5,19 @@ use std::path::PathBuf;
 
 use clap::Parser as _;
 
-use crate::cli::args::{CheckArgs, Cli, Command};
-use crate::launch::sandbox;
+use crate::cli::args::{Cli, Command};
 use crate::policy::FailOn;
 use crate::run::Error;
 use crate::run::pull_request::PullRequestRequest;
+use crate::settings::{self, Form, Given, Input, Kind, Origin, Secrecy, Split};
 
 /// Our own environment, as far as it is text.
 pub(super) type Environment = BTreeMap<String, String>;
 
-/// The check run's name when nobody gives it another.
-const CHECK_NAME: &str = "mcp-keel";
-
-/// The label by which a maintainer accepts what would block.
-const ACCEPT_LABEL: &str = "mcp-keel: accept-breaking";
-
-/// Inputs that become a flag of `check` as they are.
-const FLAGS: &[&str] = &[
-    "config",
-    "baseline",
-    "url",
-    "start",
-    "timeout",
-    "client",
-    "capabilities",
-    "era",
-    "repeat",
-    "fail-on",
-    "fail-on-exposure",
-    "enforcement",
-    "unknown",
-    "format",
-    "sandbox",
-    "jobs",
-    "shard",
-    "timings",
-    "from-format",
-];
-
-/// What the workflow says.
+/// The inputs of one use of the action.
 pub(super) struct Inputs {
-    pub(super) check: CheckArgs,
+    /// Every setting that was given, those of the action alone included, and the defaults of `action.yml`.
+    pub(super) given: Given,
     pub(super) folder: Option<PathBuf>,
     pub(super) check_run: bool,
     pub(super) check_name: String,
@@ -59,59 +31,45 @@ pub(super) struct Inputs {
 
 impl Inputs {
     pub(super) fn read(env: &Environment) -> Result<Self, Error> {
-        let input = |name: &str| input(env, name);
-        let on = |name: &str| -> Result<bool, Error> {
-            match input(name).unwrap_or("true") {
-                "true" => Ok(true),
-                "false" => Ok(false),
-                other => Err(wrong(name, other, "true or false")),
-            }
-        };
-        let base_fail_on = input("base-fail-on").unwrap_or("breaking");
-        let base_fail_on = base_fail_on.parse().map_err(|()| {
-            let words: Vec<&str> = FailOn::ALL.iter().map(|it| it.word()).collect();
-            wrong("base-fail-on", base_fail_on, &words.join(", "))
-        })?;
-        let check_name = input("check-name").unwrap_or(CHECK_NAME).to_owned();
+        let given = given(env)?;
+        let check_name = given.text(settings::CHECK_NAME).unwrap_or_default();
         let named = [
-            "working-directory",
-            "config",
-            "baseline",
-            "servers",
-            "command",
-            "from",
+            settings::WORKING_DIRECTORY,
+            settings::CONFIG,
+            settings::BASELINE,
+            settings::SERVERS,
+            settings::COMMAND,
+            settings::FROM,
         ];
         let mut identity = vec![check_name.clone()];
-        identity.extend(named.map(|name| input(name).unwrap_or_default().to_owned()));
-        identity.extend(input("url").map(str::to_owned));
-        let check = check_args(env)?;
-        let merge: Vec<PathBuf> = listed(env, "merge")
-            .into_iter()
-            .map(PathBuf::from)
-            .collect();
-        // A part of a run posts nothing: that is for whoever joins the parts.
-        let part = check.shard.shard.is_some();
+        identity.extend(named.map(|it| input(env, it.name).unwrap_or_default().to_owned()));
+        identity.extend(given.text(settings::URL));
+        let merge = given.paths(settings::MERGE);
+        // A part of a run posts nothing: that is for the job that joins the parts.
+        let part = given.has(settings::SHARD);
         if part && !merge.is_empty() {
             return Err(Error::usage(
-                "the inputs shard and merge are two jobs",
-                "give shard to those that check, and merge to the one after them",
+                "the inputs shard and merge belong to two jobs",
+                "give shard to the jobs that check, and merge to the one after them",
             ));
         }
         Ok(Self {
-            check,
             asked: PullRequestRequest {
                 merge,
-                compare_base: on("compare-base")?,
-                base_fail_on,
-                accept_label: input("accept-label").unwrap_or(ACCEPT_LABEL).to_owned(),
+                compare_base: given.switch(settings::COMPARE_BASE),
+                base_fail_on: given
+                    .word(settings::BASE_FAIL_ON)
+                    .unwrap_or(FailOn::Breaking),
+                accept_label: given.text(settings::ACCEPT_LABEL).unwrap_or_default(),
             },
-            folder: input("working-directory").map(PathBuf::from),
-            check_run: on("check-run")? && !part,
+            folder: given.path(settings::WORKING_DIRECTORY),
+            check_run: given.switch(settings::CHECK_RUN) && !part,
             check_name,
-            comment: on("comment")? && !part,
-            annotations: on("annotations")? && !part,
-            summary: on("summary")?,
+            comment: given.switch(settings::COMMENT) && !part,
+            annotations: given.switch(settings::ANNOTATIONS) && !part,
+            summary: given.switch(settings::SUMMARY),
             identity,
+            given,
         })
     }
 }
@@ -125,73 +83,89 @@ fn input<'a>(env: &'a Environment, name: &str) -> Option<&'a str> {
     Some(value.trim()).filter(|it| !it.is_empty())
 }
 
-/// An input that is a list.
-fn listed(env: &Environment, name: &str) -> Vec<String> {
-    let list = input(env, name).unwrap_or_default();
-    list.split([',', ' ', '\t', '\n', '\r'])
-        .filter(|it| !it.is_empty())
-        .map(str::to_owned)
-        .collect()
+/// The values of an input, or the default that `action.yml` names for it.
+fn values(env: &Environment, input: Input) -> Result<Vec<String>, Error> {
+    let text = self::input(env, input.name).or(input.default);
+    let text = text.unwrap_or_default();
+    let values: Vec<&str> = match input.split {
+        Split::Whole => vec![text],
+        Split::Lines => text.lines().map(str::trim).collect(),
+        Split::Words => text.split([',', ' ', '\t', '\n', '\r']).collect(),
+        Split::Shell => {
+            let words = shlex::split(text).ok_or_else(|| {
+                wrong(
+                    input.name,
+                    text,
+                    "expected a command with its quotes closed",
+                )
+            })?;
+            return Ok(words);
+        }
+    };
+    let values = values.into_iter().filter(|it| !it.is_empty());
+    Ok(values.map(str::to_owned).collect())
 }
 
-fn wrong(name: &str, value: &str, expected: &str) -> Error {
-    Error::usage(
-        format!("the input {name} is `{value}`"),
-        format!("expected: {expected}"),
-    )
+fn wrong(name: &str, value: &str, help: &str) -> Error {
+    Error::usage(format!("the input {name} is `{value}`"), help)
 }
 
-/// The inputs as the command line that somebody would have typed, so that both are read by the same rules.
-fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
+/// Every setting that the inputs give. Those of `check` are read as the command line that somebody would have typed, so
+/// that both are read by the same rules.
+fn given(env: &Environment) -> Result<Given, Error> {
     let mut words: Vec<String> = vec!["mcp-keel".into(), "check".into(), "--quiet".into()];
-    for name in FLAGS {
-        if let Some(value) = input(env, name) {
+    let mut last = Vec::new();
+    let mut others = Vec::new();
+    for (setting, input) in settings::inputs() {
+        let values = values(env, input)?;
+        let Some(flag) = setting.flag else {
+            for value in &values {
+                let checked = setting.check(value);
+                checked.map_err(|expected| wrong(input.name, value, &expected))?;
+            }
+            others.push((setting, values));
+            continue;
+        };
+        match (flag.form, setting.kind) {
+            (Form::Positional, _) => {
+                if let Some(option) = values.iter().find(|it| it.starts_with('-')) {
+                    return Err(wrong(input.name, option, "expected names of servers"));
+                }
+                words.extend(values);
+            }
+            (Form::Trailing, _) if values.is_empty() => {}
+            (Form::Trailing, _) => {
+                last.push("--".to_owned());
+                last.extend(values);
+            }
+            (_, Kind::Switch) => {
+                for value in values {
+                    let checked = setting.check(&value);
+                    checked.map_err(|expected| wrong(input.name, &value, &expected))?;
+                    if value == "true" {
+                        words.push(format!("--{}", setting.name));
+                    }
+                }
+            }
             // In one word: a value that begins with a hyphen is a value all the same.
-            words.push(format!("--{name}={value}"));
+            _ => words.extend(values.iter().map(|it| format!("--{}={it}", setting.name))),
         }
     }
-    match input(env, "sandbox-required") {
-        Some("true") => words.push("--sandbox-required".to_owned()),
-        None | Some("false") => {}
-        Some(other) => return Err(wrong("sandbox-required", other, "true or false")),
-    }
-    for (name, flag) in [
-        ("env", "--env"),
-        ("from", "--from"),
-        ("inputs", "--input"),
-        ("header", "--header"),
-        ("report", "--report"),
-    ] {
-        let lines = input(env, name).unwrap_or_default().lines();
-        for line in lines.map(str::trim).filter(|it| !it.is_empty()) {
-            words.push(format!("{flag}={line}"));
+    words.extend(last);
+    let mut given = parse(words)?.given_by(Origin::Input);
+    for (setting, values) in others {
+        if !values.is_empty() && setting.secrecy != Secrecy::Hidden {
+            given.set(setting, values.into_iter().map(Into::into).collect());
         }
     }
-    words.extend(
-        listed(env, "pass-env")
-            .iter()
-            .map(|it| format!("--pass-env={it}")),
-    );
-    let servers = listed(env, "servers");
-    if let Some(option) = servers.iter().find(|it| it.starts_with('-')) {
-        return Err(wrong("servers", option, "names of servers"));
-    }
-    words.extend(servers);
-    if let Some(command) = input(env, "command") {
-        let command = shlex::split(command)
-            .filter(|it| !it.is_empty())
-            .ok_or_else(|| wrong("command", command, "a command with its quotes closed"))?;
-        words.push("--".to_owned());
-        words.extend(command);
-    }
+    Ok(given)
+}
+
+fn parse(words: Vec<String>) -> Result<Given, Error> {
     match Cli::try_parse_from(words) {
         Ok(Cli {
-            command: Command::Check(mut args),
-        }) => {
-            let asked = args.server.sandbox.sandbox.take();
-            args.server.sandbox.at_least = asked.unwrap_or(sandbox::Level::Fs);
-            Ok(args)
-        }
+            command: Command::Check(flags),
+        }) => Ok(flags.given),
         Ok(_) => Err(Error::usage("the inputs are no check", "")),
         Err(usage) => {
             let said = usage.to_string();
@@ -199,7 +173,7 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
             let first = said.split("\n\n").next().unwrap_or_default();
             Err(Error::usage(
                 format!("in the inputs of the action: {first}"),
-                "an input is named as its flag, without the hyphens in front",
+                "an input has the name of its flag, without the leading hyphens",
             ))
         }
     }
@@ -208,6 +182,7 @@ fn check_args(env: &Environment) -> Result<CheckArgs, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::Setting;
 
     fn env(inputs: &[(&str, &str)]) -> Environment {
         inputs
@@ -218,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_command_is_split_as_a_shell_would_and_given_to_none() {
-        let args = check_args(&env(&[
+        let given = given(&env(&[
             (
                 "INPUT_COMMAND",
                 r#"node "my server.js" --flag='$(id)' ; rm"#,
@@ -230,20 +205,20 @@ mod tests {
         ]))
         .expect("arguments");
         let words = ["node", "my server.js", "--flag=$(id)", ";", "rm"];
-        assert_eq!(args.server.command, words);
-        assert_eq!(args.server.servers, ["weather"]);
-        assert_eq!(args.server.pass_env, ["LANG", "API_KEY"]);
+        assert_eq!(given.texts(settings::COMMAND), words);
+        assert_eq!(given.texts(settings::SERVERS), ["weather"]);
+        assert_eq!(given.texts(settings::PASS_ENV), ["LANG", "API_KEY"]);
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(
-            args.server.env,
+            given.pairs(settings::ENV),
             [variable("A", "1"), variable("B", "two words")]
         );
-        assert_eq!(args.policy.fail_on, Some(FailOn::Breaking));
+        assert_eq!(given.word(settings::FAIL_ON), Some(FailOn::Breaking));
     }
 
     #[test]
     fn a_server_over_http_is_reached_with_headers_a_line_each() {
-        let args = check_args(&env(&[
+        let given = given(&env(&[
             ("INPUT_URL", "https://x.example/mcp"),
             (
                 "INPUT_HEADER",
@@ -252,12 +227,15 @@ mod tests {
             ("INPUT_START", "node http.js"),
         ]))
         .expect("arguments");
-        assert_eq!(args.server.url.as_deref(), Some("https://x.example/mcp"));
         assert_eq!(
-            args.server.headers,
+            given.text(settings::URL).as_deref(),
+            Some("https://x.example/mcp")
+        );
+        assert_eq!(
+            given.texts(settings::HEADER),
             ["Authorization: Bearer ${TOKEN}", "X-Key: ${KEY}"]
         );
-        assert_eq!(args.server.start.as_deref(), Some("node http.js"));
+        assert_eq!(given.text(settings::START).as_deref(), Some("node http.js"));
     }
 
     #[test]
@@ -268,10 +246,61 @@ mod tests {
             [("INPUT_COMMAND", "node 'unclosed")],
             [("INPUT_TIMEOUT", "0")],
         ] {
-            let error = check_args(&env(&inputs)).expect_err("an error");
+            let error = given(&env(&inputs)).expect_err("an error");
             assert_eq!(error.exit(), crate::run::Exit::Usage, "{inputs:?}");
         }
         let error = Inputs::read(&env(&[("INPUT_COMMENT", "yes")]));
         assert!(error.is_err_and(|it| it.to_string().contains("true or false")));
+    }
+
+    /// A value that a setting can have.
+    fn example(setting: &Setting) -> &'static str {
+        match setting.kind {
+            Kind::Switch => "true",
+            Kind::Number { .. } => "7",
+            Kind::Word(words) => words[words.len() - 1].name,
+            Kind::Part => "2/3",
+            Kind::Pairs => "A=b",
+            Kind::Headers => "A: b",
+            Kind::Reports => "json=b.json",
+            _ => "b",
+        }
+    }
+
+    #[test]
+    fn every_input_is_read() {
+        for (setting, input) in settings::inputs() {
+            if setting.secrecy == Secrecy::Hidden {
+                continue; // `github::context` reads the token.
+            }
+            let value = example(setting);
+            for name in [
+                input.name.to_uppercase(),
+                input.name.to_uppercase().replace('-', "_"),
+            ] {
+                let variable = format!("INPUT_{name}");
+                let mut inputs = vec![(variable.as_str(), value)];
+                // Some inputs have a meaning only beside another one.
+                match setting.flag.and_then(|it| it.requires) {
+                    Some("shard") => inputs.push(("INPUT_SHARD", "1/2")),
+                    Some("from") => inputs.push(("INPUT_FROM", "a.json")),
+                    _ => {}
+                }
+                let given = given(&env(&inputs)).expect(&variable);
+                assert_eq!(given.texts(setting), [value], "{variable}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_inputs_the_defaults_of_the_action_apply() {
+        let inputs = Inputs::read(&Environment::new()).expect("inputs");
+        assert_eq!(inputs.given.text(settings::SANDBOX).as_deref(), Some("fs"));
+        assert!(!inputs.given.switch(settings::SANDBOX_REQUIRED));
+        assert!(inputs.check_run && inputs.comment && inputs.annotations && inputs.summary);
+        assert_eq!(inputs.check_name, "mcp-keel");
+        assert!(inputs.asked.compare_base && inputs.asked.merge.is_empty());
+        assert_eq!(inputs.asked.base_fail_on, FailOn::Breaking);
+        assert_eq!(inputs.asked.accept_label, "mcp-keel: accept-breaking");
     }
 }

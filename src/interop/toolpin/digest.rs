@@ -21,7 +21,7 @@ pub const SCHEME: DigestScheme = DigestScheme {
     hashes: schemes::Hashes::List(named_hashes),
 };
 
-fn named_hashes(surface: &Surface) -> Result<Vec<(&'static str, Digest)>, Refusal> {
+fn named_hashes(surface: &Surface) -> Result<schemes::NamedDigests, Refusal> {
     let hashes = hashes(surface)?;
     Ok(vec![
         ("toolDescriptionHash", hashes.description),

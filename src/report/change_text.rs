@@ -9,7 +9,7 @@ use crate::drift::Change;
 use crate::drift::text_diff::Run;
 use crate::judgement::Proof;
 use crate::policy::Action;
-use crate::rules::Side;
+use crate::sentences::report as sentences;
 
 /// How much of a value is told in a sentence. The whole of it is in the JSON report.
 const VALUE_CHARACTERS: usize = 300;
@@ -68,10 +68,9 @@ pub(super) fn look_alike(change: &Change) -> Option<Visible> {
         .into_iter()
         .find(|(old, new)| escape::look_alike(old, new))?;
     let shown = |text: &str| escape::code_points(text).cut(CHARACTERS);
-    Some(Visible::of_parts(format!(
-        "the two look alike and are not the same: {} was, {} is",
-        shown(old),
-        shown(new)
+    Some(Visible::of_parts(sentences::look_alike(
+        &shown(old),
+        &shown(new),
     )))
 }
 
@@ -97,23 +96,25 @@ pub(super) fn lines(located: &Located) -> Vec<Visible> {
         }
         Some(Proof::Undecided(reason)) => {
             let reason = escape::short(reason, 200);
-            lines.push(Visible::of_parts(format!("not decided: {reason}")));
+            lines.push(Visible::of_parts(format!(
+                "{}: {reason}",
+                sentences::undecided()
+            )));
         }
         Some(Proof::Subsumed) | None => {}
     }
     let advice = change.rule.rule().advice;
-    lines.push(Visible::of_parts(format!("What to do: {advice}")));
+    lines.push(Visible::of_parts(format!(
+        "{}: {advice}",
+        sentences::what_to_do()
+    )));
     lines.push(judgement(located));
     lines
 }
 
 /// What a witness shows.
 pub(super) fn witness_label(located: &Located) -> &'static str {
-    if located.judged.change.rule.side() == Some(Side::Output) {
-        "may be returned now, and the old contract forbids it"
-    } else {
-        "worked before, fails now"
-    }
+    sentences::witness(located.judged.change.rule.side())
 }
 
 /// Both judgements, what happens, and the name by which the change is accepted.
@@ -125,9 +126,11 @@ fn judgement(located: &Located) -> Visible {
         Action::Audit => "does not fail",
         Action::Accepted => "was accepted",
     };
-    Visible::of_parts(format!(
-        "Level {}, exposure {}; the change {} {happens}.",
-        judged.change.level, judged.change.exposure, judged.id
+    Visible::of_parts(sentences::judgement(
+        judged.change.level.word(),
+        judged.change.exposure.word(),
+        &judged.id,
+        happens,
     ))
 }
 

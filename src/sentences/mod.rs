@@ -1,0 +1,35 @@
+//! Every sentence that a report says about a change, a finding or a verdict.
+//!
+//! Facts in, text out: nothing here decides anything, and nothing outside writes prose of its own. The rooms that
+//! compare call [`drift`], [`schema`] and [`run`]; renderers call [`report`] and only lay out. What a server said goes
+//! in as it is and comes out as it is: renderers escape it.
+//!
+//! The texts of rules are in `rules`; an error's message and help are in the error enum of its stage.
+
+pub(crate) mod drift;
+pub(crate) mod report;
+pub(crate) mod run;
+
+/// `1 change`, `2 changes`
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `a`, `a and b`, `a, b and c`
+pub(crate) fn list<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<&str> = words.collect();
+    match words.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// What happened to a member: it `is new`, `was removed` or `changed`.
+pub(crate) fn happened<T>(old: Option<T>, new: Option<T>) -> &'static str {
+    match (old.is_some(), new.is_some()) {
+        (false, _) => "is new",
+        (_, false) => "was removed",
+        _ => "changed",
+    }
+}

@@ -1,0 +1,220 @@
+//! What a report says around its changes. Names, paths and commands come in as the format shows them.
+
+use super::counted;
+use crate::rules::Side;
+
+pub(crate) fn sources_differ() -> String {
+    "the two sources differ".to_owned()
+}
+
+pub(crate) fn one_drifted(server: &str) -> String {
+    format!("{server} drifted")
+}
+
+pub(crate) fn many_drifted(drifted: usize, of: usize) -> String {
+    format!("{drifted} of {of} servers drifted")
+}
+
+pub(crate) fn not_in_baseline(servers: &[String]) -> String {
+    format!("not in the baseline: {}.", servers.join(", "))
+}
+
+pub(crate) fn not_captured(servers: &[String]) -> String {
+    format!("could not be captured: {}. No verdict.", servers.join(", "))
+}
+
+pub(crate) fn no_difference(components: usize) -> String {
+    format!(
+        "no difference ({} compared).",
+        counted(components, "component")
+    )
+}
+
+pub(crate) fn one_clean(server: &str, components: usize) -> String {
+    format!(
+        "{server} matches the baseline ({}).",
+        counted(components, "component")
+    )
+}
+
+pub(crate) fn many_clean(servers: usize, components: usize) -> String {
+    format!(
+        "{servers} servers match the baseline ({}).",
+        counted(components, "component")
+    )
+}
+
+/// What was pinned, what that accepts (counts by level, if any) and the files to commit.
+pub(crate) fn pinned(
+    servers: &[String],
+    components: usize,
+    accepted: &str,
+    files: &[String],
+) -> String {
+    let what = format!(
+        "{} ({})",
+        servers.join(", "),
+        counted(components, "component")
+    );
+    let accepted = match accepted {
+        "" => String::new(),
+        counts => format!(" This accepts: {counts}."),
+    };
+    match files {
+        [] => format!("{what}: already up to date."),
+        files => format!("{what}.{accepted} Commit {}.", files.join(", ")),
+    }
+}
+
+/// What comes before the command that accepts everything.
+pub(crate) fn next_step(blocked: usize, would_block: usize) -> String {
+    if blocked > 0 {
+        "Fix the server, or accept the changes:".to_owned()
+    } else if would_block > 0 {
+        let changes = counted(would_block, "change");
+        format!("{changes} would block under enforcement \"block\". To accept:")
+    } else {
+        "Nothing blocks. To accept:".to_owned()
+    }
+}
+
+pub(crate) fn requires_bump(bump: &str) -> String {
+    format!("These changes require a {bump} version bump.")
+}
+
+pub(crate) fn context_cost(was: usize, is: usize) -> String {
+    let sign = if is > was { "+" } else { "-" };
+    let by = is.abs_diff(was);
+    format!("Context cost of the tools: about {was} → {is} tokens ({sign}{by}).")
+}
+
+pub(crate) fn no_verdict() -> &'static str {
+    "It could not be captured. No verdict."
+}
+
+pub(crate) fn last_of_stderr() -> &'static str {
+    "The last lines of its stderr:"
+}
+
+/// Who the changes are about that no component has.
+pub(crate) fn server_itself() -> &'static str {
+    "server"
+}
+
+pub(crate) fn accept_all() -> &'static str {
+    "To accept all of it, run this and commit the baseline:"
+}
+
+pub(crate) fn accept_one(id: &str) -> String {
+    format!(
+        "To accept this change alone: `[[accept]]` with `change = \"{id}\"`, a reason and an owner in `mcp-keel.toml`."
+    )
+}
+
+pub(crate) fn left_out(count: usize, noun: &str, verb: &str) -> String {
+    let are = if count == 1 { "is" } else { "are" };
+    format!(
+        "**{} {are} not {verb} here for lack of space**, the least severe first. `mcp-keel check` shows everything.",
+        counted(count, noun)
+    )
+}
+
+pub(crate) fn values_differ() -> &'static str {
+    "(old and new values differ between them; the JSON report has them all)"
+}
+
+pub(crate) fn was_removed() -> &'static str {
+    "Removed:"
+}
+
+pub(crate) fn is_new() -> &'static str {
+    "New:"
+}
+
+pub(crate) fn look_alike(old: &str, new: &str) -> String {
+    format!("the two look alike but differ: {old} → {new}")
+}
+
+/// What a witness shows.
+pub(crate) fn witness(side: Option<Side>) -> &'static str {
+    match side {
+        Some(Side::Output) => "can now be returned, and the old contract forbids it",
+        _ => "worked before, fails now",
+    }
+}
+
+pub(crate) fn subsumed(side: Option<Side>) -> &'static str {
+    match side {
+        Some(Side::Output) => "Proved: every new result satisfies the old schema.",
+        _ => "Proved: every declared old call is still accepted.",
+    }
+}
+
+pub(crate) fn undecided() -> &'static str {
+    "not decided"
+}
+
+pub(crate) fn what_to_do() -> &'static str {
+    "What to do"
+}
+
+/// Both judgements, what happens, and the id by which the change is accepted.
+pub(crate) fn judgement(level: &str, exposure: &str, id: &str, happens: &str) -> String {
+    format!("Level {level}, exposure {exposure}; change {id} {happens}.")
+}
+
+pub(crate) fn declared_here(component: &str) -> String {
+    format!("{component} is declared here.")
+}
+
+pub(crate) fn against_baseline(component: &str, changes: usize) -> String {
+    format!(
+        "{component}: {} against the baseline",
+        counted(changes, "change")
+    )
+}
+
+pub(crate) fn against_base_branch(message: &str) -> String {
+    format!("against the base branch: {message}")
+}
+
+pub(crate) fn unchanged_components(count: usize) -> String {
+    format!("unchanged components: {count}")
+}
+
+pub(crate) fn could_not_be_captured(server: &str) -> String {
+    format!("{server} could not be captured")
+}
+
+pub(crate) fn not_all_annotated() -> String {
+    "mcp-keel: not everything is shown".to_owned()
+}
+
+/// What a log cannot annotate, in all and by level.
+pub(crate) fn more_than_annotated(
+    all: usize,
+    errors: usize,
+    warnings: usize,
+    notices: usize,
+) -> String {
+    format!(
+        "{all} more than a log can annotate: {errors} errors, {warnings} warnings, {notices} notices. The job summary and \
+         `mcp-keel check` have all of them."
+    )
+}
+
+pub(crate) fn no_part_has_it() -> String {
+    "no part of the run has it, although every part is there".to_owned()
+}
+
+pub(crate) fn part_missing(absent: &[String]) -> String {
+    format!(
+        "the report of its part of the run is missing ({} not merged)",
+        absent.join(", ")
+    )
+}
+
+pub(crate) fn run_part_again() -> String {
+    "look at the job of that part and run it again; every part needs the same plan and --timings"
+        .to_owned()
+}
