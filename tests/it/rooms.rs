@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const BACKWARD: &[(&str, &str)] = &[];
 
 /// Rooms that are about to be built (documented, not there) or to go (there, not documented). To be emptied.
-const IN_MOTION: &[&str] = &["settings", "files", "bounded"];
+const IN_MOTION: &[&str] = &[];
 
 /// A file that uses a module, and the line.
 type Places = BTreeSet<(String, usize)>;
