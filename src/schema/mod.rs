@@ -11,30 +11,29 @@
 //! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by counting steps
 //! and sizes, so that a hostile schema ends as undecided and never as a hang.
 //!
-//! The rooms inside: `document` (drafts and references), `interpretation` (the protocol's reading of a schema), `walk`
-//! (where two schemas differ), `prove` (whether one covers the other), `sample` and `witness` (instances),
-//! `validator` (the judge of instances), `family` (how a witness for each
-//! family of rules is searched), `judge` (levels and proofs), [`rules`] (what each rule means).
+//! The rooms inside: `document` (drafts), `interpretation` (how a published schema is read), `walk` (where two schemas
+//! differ), `solve` (whether a value exists that one side sends and the other refuses), `validator` (the real validator
+//! that confirms it), `pair` (the verdict on two schemas), `family` (what is at stake in each family of rules), `judge`
+//! (levels and proofs of single changes), [`rules`] (what each rule means). What is decided is stated in
+//! `docs/proofs.md`.
 
 mod document;
 mod example_values;
 mod family;
 mod interpretation;
 mod judge;
+mod kinds;
+mod pair;
 mod pattern;
-mod prove;
-mod regex_sample;
 pub mod rules;
-mod sample;
+mod solve;
 mod validator;
 mod value;
 mod walk;
-mod witness;
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level, Proof};
 
-pub use prove::{Answer, Prover, Question};
 pub use rules::{Family, RULES, RuleInfo};
 
 /// Which of a tool's two schemas.
