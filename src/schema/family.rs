@@ -131,8 +131,52 @@ pub(crate) fn of_keyword(keyword: &str, side: Side) -> Family {
     }
 }
 
+/// The receiver with all members of the sender's allowed at a place, where a finding is about members that neither
+/// names: what is refused for the sake of a member that is gone is not about them.
+pub(crate) fn with_named_members(
+    receiver: &Document,
+    sender: &Document,
+    finding: &Finding,
+    side: Side,
+) -> Option<Document> {
+    if !matches!(
+        finding.family,
+        Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened
+    ) {
+        return None;
+    }
+    let (sender_at, at) = match side {
+        Side::Input => (&finding.site.0, &finding.site.1),
+        Side::Output => (&finding.site.1, &finding.site.0),
+    };
+    let named = sender.at(sender_at)?.get("properties")?.as_object()?;
+    let mut root = receiver.root.clone();
+    let Json::Object(object) = at_mut(&mut root, at)? else {
+        return None;
+    };
+    let own: Vec<Text> = object
+        .get("properties")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flat_map(Object::iter)
+        .map(|(name, _)| name.clone())
+        .collect();
+    for (name, _) in named.iter().filter(|(name, _)| !own.contains(name)) {
+        allow(object, name);
+    }
+    Some(Document {
+        root,
+        draft: receiver.draft,
+    })
+}
+
 /// The receiver without what a finding is about; none where nothing refuses on its behalf or the place is gone.
-pub(crate) fn relaxed(receiver: &Document, sender: &Document, finding: &Finding, side: Side) -> Option<Document> {
+pub(crate) fn relaxed(
+    receiver: &Document,
+    sender: &Document,
+    finding: &Finding,
+    side: Side,
+) -> Option<Document> {
     let (sender_at, at) = match side {
         Side::Input => (&finding.site.0, &finding.site.1),
         Side::Output => (&finding.site.1, &finding.site.0),

@@ -78,7 +78,6 @@ pub(crate) fn at_mut<'a>(root: &'a mut Json, at: &str) -> Option<&'a mut Json> {
     })
 }
 
-
 /// Why a document is not a schema, if it is none.
 pub(crate) fn malformed(document: &Document) -> Option<Problem> {
     let mut found = None;
@@ -131,7 +130,9 @@ fn malformed_keyword(object: &Object, draft: Draft) -> Option<&'static str> {
         _ => None,
     };
     let types = |value: &Json| match value {
-        Json::Array(list) => !list.is_empty() && list.iter().all(|it| it.as_str().is_some() && is_type(it)),
+        Json::Array(list) => {
+            !list.is_empty() && list.iter().all(|it| it.as_str().is_some() && is_type(it))
+        }
         _ => value.as_str().is_some() && is_type(value),
     };
     let exclusive = |value: &Json| match value {

@@ -6,7 +6,7 @@
 //! reaches the changes: one of them carries the witness, or says that nothing could be decided.
 
 use super::document::Document;
-use super::family::{carries, of_keyword, relaxed};
+use super::family::{carries, of_keyword, relaxed, with_named_members};
 use super::pair::{Open, Pair, Verdict};
 use super::walk::{Effect, Finding, Walker};
 use super::{Comparison, Family, SchemaChange, Side};
@@ -99,9 +99,11 @@ impl Case<'_> {
             Verdict::Subsumed => Some(Proof::Subsumed),
             _ if !self.suspect(finding.effect) => Some(Proof::Subsumed),
             Verdict::Witness(known) => {
-                let own = relaxed(self.receiver, self.sender, finding, self.side)
-                    .filter(|_| search)
-                    .and_then(|relaxed| self.open.witness_for(&relaxed, Some(known)));
+                let own = if search {
+                    self.own_witness(finding, known)
+                } else {
+                    None
+                };
                 match own {
                     Some(witness) => Some(Proof::Witness(witness)),
                     None if self.covered(finding) => Some(Proof::Subsumed),
@@ -116,6 +118,14 @@ impl Case<'_> {
                 undecided(problem.to_string())
             }
         }
+    }
+
+    /// A value that is refused because of a finding.
+    fn own_witness(&self, finding: &Finding, known: &Json) -> Option<Json> {
+        let relaxed = relaxed(self.receiver, self.sender, finding, self.side)?;
+        let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
+        self.open
+            .witness_for(&relaxed, narrower.as_ref(), Some(known))
     }
 
     /// Whether nothing is lost at the finding's own place.
@@ -170,7 +180,9 @@ impl Case<'_> {
     /// Sees to it that the verdict on the pair is said by one of the changes.
     fn settle(&self, findings: &[Finding], changes: &mut Vec<SchemaChange>, first: usize) {
         let said = |wanted: fn(&Proof) -> bool, changes: &[SchemaChange]| {
-            changes.iter().any(|it| it.proof.as_ref().is_some_and(wanted))
+            changes
+                .iter()
+                .any(|it| it.proof.as_ref().is_some_and(wanted))
         };
         match self.verdict {
             Verdict::Subsumed | Verdict::Empty => {}
@@ -223,9 +235,7 @@ impl Case<'_> {
                 .filter(|(_, it)| it.effect != Effect::Neutral && carries(it.family))
         };
         let alone = candidates().find(|(_, finding)| {
-            !self.suspect(finding.effect)
-                && relaxed(self.receiver, self.sender, finding, self.side)
-                    .is_some_and(|it| self.open.witness_for(&it, Some(witness)).is_some())
+            !self.suspect(finding.effect) && self.own_witness(finding, witness).is_some()
         });
         let best = alone
             .or_else(|| candidates().find(|(_, it)| it.family == named))

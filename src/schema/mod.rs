@@ -18,11 +18,12 @@
 //! `docs/proofs.md`.
 
 mod document;
-mod example_values;
+pub(crate) mod example_values;
 mod family;
 mod interpretation;
 mod judge;
 mod kinds;
+pub(crate) mod likeness;
 mod pair;
 mod pattern;
 pub mod rules;

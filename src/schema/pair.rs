@@ -4,7 +4,7 @@
 //! in `R`; it is confirmed by our own evaluator and by a real validator, and nothing can be left out of it. That `S` is
 //! inside `R` is said only after the solver closed every case. A sender who sends nothing proves nothing.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use super::Side;
@@ -54,6 +54,7 @@ pub(crate) struct Open<'p> {
     sender: References<'p>,
     receiver: References<'p>,
     compiled: RefCell<Option<Result<(Compiled, Compiled), Problem>>>,
+    problem: OnceCell<Option<Problem>>,
 }
 
 impl Pair {
@@ -104,6 +105,7 @@ impl Pair {
             sender: References::new(&reading.sender),
             receiver: References::new(&reading.receiver),
             compiled: RefCell::new(None),
+            problem: OnceCell::new(),
         }
     }
 
@@ -143,18 +145,22 @@ impl Pair {
 
 impl<'p> Open<'p> {
     /// Why nothing can be decided, where that is known at once.
-    fn problem(&self) -> Option<Problem> {
+    fn problem(&self) -> Option<&Problem> {
         let documents = [self.sender.document, self.receiver.document];
-        documents
-            .iter()
-            .find_map(|it| malformed(it))
-            .or_else(|| guard(&self.sender).err())
-            .or_else(|| guard(&self.receiver).err())
+        self.problem
+            .get_or_init(|| {
+                documents
+                    .iter()
+                    .find_map(|it| malformed(it))
+                    .or_else(|| guard(&self.sender).err())
+                    .or_else(|| guard(&self.receiver).err())
+            })
+            .as_ref()
     }
 
     fn verdict(&self) -> Verdict {
         if let Some(problem) = self.problem() {
-            return Verdict::Unknown(problem);
+            return Verdict::Unknown(problem.clone());
         }
         let mut spurious = None;
         for strict in [true, false] {
@@ -265,13 +271,26 @@ impl<'p> Open<'p> {
 
     /// A witness that a receiver accepts who differs from the real one in one respect only: what is refused because of
     /// that respect. `known` is tried first.
-    pub(crate) fn witness_for(&self, relaxed: &Document, known: Option<&Json>) -> Option<Json> {
+    ///
+    /// A `narrower` receiver, if there is one, must refuse it as well.
+    pub(crate) fn witness_for(
+        &self,
+        relaxed: &Document,
+        narrower: Option<&Document>,
+        known: Option<&Json>,
+    ) -> Option<Json> {
         let relaxed = References::new(relaxed);
+        let narrower = narrower.map(References::new);
         let lists = RefCell::new(HashMap::new());
-        let evaluator = Evaluator::new(&relaxed, &self.pair.patterns, &lists);
+        let answer = |receiver: &References<'_>, value: &Json| {
+            Evaluator::new(receiver, &self.pair.patterns, &lists)
+                .accepts(&receiver.document.root, value)
+        };
         let accepted = |value: &Json| {
-            evaluator.steps.set(0);
-            evaluator.accepts(&relaxed.document.root, value) == Some(true)
+            answer(&relaxed, value) == Some(true)
+                && narrower
+                    .as_ref()
+                    .is_none_or(|it| answer(it, value) == Some(false))
         };
         if let Some(known) = known.filter(|it| accepted(it)) {
             return Some(known.clone());
@@ -282,18 +301,20 @@ impl<'p> Open<'p> {
             }
             let budget = Budget::new(STEPS_FOR_FINDING.min(self.pair.budget.left()));
             let before = budget.left();
-            let documents = vec![&self.sender, &self.receiver, &relaxed];
+            let mut documents = vec![&self.sender, &self.receiver, &relaxed];
+            documents.extend(&narrower);
+            let signs = &[true, false, true, false][..documents.len()];
             let mut solver = Solver::new(documents, &self.pair.patterns, &budget, strict);
-            let outcome = solver.roots(&[true, false, true], self.pair.kinds);
+            let outcome = solver.roots(signs, self.pair.kinds);
             self.pair.budget.take((before - budget.left()) / 4);
             if let Outcome::Value(value) = outcome {
-                let shrunk = self.shrunk(value.clone(), &|_| true);
-                let shrunk = if accepted(&shrunk) {
-                    shrunk
-                } else {
-                    self.shrunk(value, &accepted)
-                };
-                if self.confirmed(&shrunk) {
+                let shrunk = self.shrunk(value, &accepted);
+                // Where less of it is refused for another reason, it is not about this one.
+                let minimal = size(&shrunk) > 2_000
+                    || !reductions(&shrunk)
+                        .iter()
+                        .any(|it| self.is_witness(it, false));
+                if minimal && self.confirmed(&shrunk) {
                     return Some(shrunk);
                 }
             }
@@ -373,5 +394,52 @@ fn reductions(value: &Json) -> Vec<Json> {
             out
         }
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+    use crate::fuzzing::schema_pairs::{Choices, instance, pair};
+
+    /// Values that have a fair chance under both schemas, held against the verdict: a value in `S` and not in `R`
+    /// refutes "subsumed", and shows that "undecided" could have been decided.
+    #[test]
+    fn no_verdict_is_refuted_by_a_sample() {
+        let mut undecided = 0;
+        let mut witnesses = 0;
+        for seed in 0..400 {
+            let mut rng = Choices::from_seed(seed);
+            let (old, new) = pair(&mut rng);
+            let read = |value: &serde_json::Value| parse_str(&value.to_string()).expect("JSON");
+            let judged = Pair::new(&read(&old), &read(&new), Side::Input);
+            let open = judged.open();
+            let verdict = judged.verdict(&open);
+            match &verdict {
+                Verdict::Witness(witness) => {
+                    witnesses += 1;
+                    let smaller = reductions(witness)
+                        .into_iter()
+                        .find(|it| open.is_witness(it, true));
+                    assert_eq!(smaller, None, "seed {seed}: {witness} is not minimal");
+                    continue;
+                }
+                Verdict::Unknown(_) => undecided += 1,
+                _ => {}
+            }
+            for round in 0..60 {
+                let schema = if round % 2 == 0 { &old } else { &new };
+                let sample = read(&instance(&mut rng, schema, schema, 0));
+                if matches!(sample, Json::Object(_)) {
+                    assert!(
+                        !open.is_witness(&sample, true),
+                        "seed {seed}: {verdict:?}, and {sample} is sent and refused: {old} {new}"
+                    );
+                }
+            }
+        }
+        assert!(witnesses > 100, "{witnesses}");
+        assert!(undecided <= 12, "{undecided}");
     }
 }

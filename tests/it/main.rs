@@ -28,6 +28,7 @@ mod merge;
 #[cfg(target_os = "linux")]
 mod parts;
 mod profiles;
+mod proofs;
 mod readme;
 mod recipes;
 mod reference;

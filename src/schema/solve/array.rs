@@ -175,8 +175,11 @@ impl<'a> Solver<'_, 'a> {
                 } => {
                     known.leading = known.leading.max(*from);
                     if let Some(id) = unseen_by {
-                        let depth = self.seen_items(case, *id, true, 0).unwrap_or(0);
-                        known.leading = known.leading.max(depth.min(64));
+                        match self.seen_items(case, *id, true, 0) {
+                            // All are looked at: none is left.
+                            Some(usize::MAX) => known.least = u64::MAX,
+                            seen => known.leading = known.leading.max(seen.unwrap_or(0)),
+                        }
                     }
                     known.some.push((*from, literal.clone(), *unseen_by));
                 }
@@ -250,7 +253,7 @@ impl<'a> Solver<'_, 'a> {
 
     pub(super) fn array(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
         let known = self.gathered_items(case);
-        if known.least > known.most || (known.unique && known.twins) {
+        if known.least > known.most || known.least == u64::MAX || (known.unique && known.twins) {
             return Outcome::None;
         }
         // A longer array can lose items that nothing asks for.
@@ -261,7 +264,9 @@ impl<'a> Solver<'_, 'a> {
                 .iter()
                 .map(|it| it.least.min(1_000))
                 .sum::<u64>();
-        let longest = (known.leading as u64 + asked).max(known.least).min(known.most);
+        let longest = (known.leading as u64 + asked)
+            .max(known.least)
+            .min(known.most);
         if known.least > MAX_BUILT {
             return self.unknown(Problem::TooLarge);
         }
@@ -279,13 +284,7 @@ impl<'a> Solver<'_, 'a> {
         result
     }
 
-    fn of_length(
-        &mut self,
-        case: &Case,
-        place: &Place<'_>,
-        known: &Items,
-        length: u64,
-    ) -> Outcome {
+    fn of_length(&mut self, case: &Case, place: &Place<'_>, known: &Items, length: u64) -> Outcome {
         let Ok(length) = usize::try_from(length) else {
             return self.unknown(Problem::TooLarge);
         };
@@ -434,8 +433,7 @@ impl<'a> Solver<'_, 'a> {
                 .iter()
                 .enumerate()
                 .map(|(index, slot)| {
-                    let mut marks: Vec<super::Mark> =
-                        slot.iter().map(|it| self.mark(it)).collect();
+                    let mut marks: Vec<super::Mark> = slot.iter().map(|it| self.mark(it)).collect();
                     marks.sort();
                     (marks, mask >> index & 1 == 1)
                 })
@@ -546,8 +544,8 @@ impl<'a> Solver<'_, 'a> {
             items.resize(length, last);
         }
         if known.unique {
-            let repeated = (0..items.len())
-                .any(|one| (0..one).any(|other| same(&items[one], &items[other])));
+            let repeated =
+                (0..items.len()).any(|one| (0..one).any(|other| same(&items[one], &items[other])));
             if repeated {
                 return self.unknown(Problem::Keyword("uniqueItems"));
             }

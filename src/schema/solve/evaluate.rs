@@ -324,11 +324,15 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     .filter_map(Json::as_text)
                     .all(|name| has_member(members, name)),
             ),
-            "properties" => all(argument.as_object()?.by_name().into_iter().filter_map(
-                |(name, schema)| {
-                    member(members, name).map(|value| self.node(schema, value, depth + 1))
-                },
-            )),
+            "properties" => {
+                all(argument
+                    .as_object()?
+                    .by_name()
+                    .into_iter()
+                    .filter_map(|(name, schema)| {
+                        member(members, name).map(|value| self.node(schema, value, depth + 1))
+                    }))
+            }
             "patternProperties" => {
                 let mut answers = Vec::new();
                 for (pattern, schema) in argument.as_object()?.iter() {
@@ -351,9 +355,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     None => None,
                 }
             })),
-            "propertyNames" if self.draft() > Draft::Four => all(members.iter().map(|(name, _)| {
-                self.node(argument, &Json::String(name.clone()), depth + 1)
-            })),
+            "propertyNames" if self.draft() > Draft::Four => all(members
+                .iter()
+                .map(|(name, _)| self.node(argument, &Json::String(name.clone()), depth + 1))),
             "dependentRequired" if modern => dependent_names(argument, members),
             "dependencies" if !modern => all([
                 dependent_names(argument, members),

@@ -191,6 +191,8 @@ pub(crate) struct Solver<'r, 'a> {
     known: HashMap<(usize, Address), Id>,
     classes: HashMap<[u8; 32], u32>,
     matters: HashMap<Id, bool>,
+    /// The schemas of `properties` by name, for schemas that hold.
+    properties: HashMap<Id, HashMap<&'a Text, Id>>,
     answers: HashMap<(Vec<Mark>, bool, String), Outcome>,
     path: Vec<BTreeSet<Mark>>,
     /// The outermost place on the path that the current answer depends on.
@@ -198,6 +200,8 @@ pub(crate) struct Solver<'r, 'a> {
     reason: Option<Problem>,
 }
 
+/// What the name of a member is called, where one is invented.
+const NAME: &str = "\u{0}name";
 const MAX_PATH: usize = 28;
 /// Larger values are not built.
 const MAX_BUILT: u64 = 20_000;
@@ -220,6 +224,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             known: HashMap::new(),
             classes: HashMap::new(),
             matters: HashMap::new(),
+            properties: HashMap::new(),
             answers: HashMap::new(),
             path: Vec::new(),
             lowest: usize::MAX,
@@ -329,13 +334,7 @@ impl<'r, 'a> Solver<'r, 'a> {
     }
 
     /// Solves a place.
-    fn solve(
-        &mut self,
-        literals: Vec<Literal>,
-        root: bool,
-        name: &str,
-        kinds: Kinds,
-    ) -> Outcome {
+    fn solve(&mut self, literals: Vec<Literal>, root: bool, name: &str, kinds: Kinds) -> Outcome {
         if !self.budget.take(1) {
             return self.unknown(Problem::TooLarge);
         }
@@ -428,9 +427,8 @@ impl<'r, 'a> Solver<'r, 'a> {
             return self.unknown(Problem::TooLarge);
         }
         // What must hold comes first: it may leave a list of values, or nothing at all.
-        case.todo.sort_by_key(|item| {
-            !matches!(item, Item::Literal(Literal::Schema(_, false)))
-        });
+        case.todo
+            .sort_by_key(|item| !matches!(item, Item::Literal(Literal::Schema(_, false))));
         while let Some(item) = case.todo.pop() {
             if !self.budget.take(1) {
                 return self.unknown(Problem::TooLarge);
@@ -510,10 +508,9 @@ impl<'r, 'a> Solver<'r, 'a> {
                 // The same schema accepts the member.
                 let class = self.nodes[*id as usize].class;
                 case.held.iter().any(|held| {
-                    self.object(*held)
-                        .and_then(|it| it.get("properties")?.as_object())
-                        .and_then(|it| evaluate::member(it, name))
-                        .and_then(|it| self.known.get(&(self.document(*held), address(it))))
+                    self.properties
+                        .get(held)
+                        .and_then(|it| it.get(name))
                         .is_some_and(|it| self.nodes[*it as usize].class == class)
                 })
             }
@@ -675,7 +672,11 @@ impl<'r, 'a> Solver<'r, 'a> {
                 found.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
             }
             if self.draft(id) >= Draft::Seven && object.contains("if") {
-                found.extend(["if", "then", "else"].iter().filter_map(|it| object.get(it)));
+                found.extend(
+                    ["if", "then", "else"]
+                        .iter()
+                        .filter_map(|it| object.get(it)),
+                );
             }
             let dependent = self.dependent(id);
             found.extend(dependent.into_iter().map(|(_, schema)| schema));
@@ -838,9 +839,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             case.todo.push(holds(part));
         }
         let exact_here = match kind {
-            Kind::Object | Kind::Array => {
-                self.is_sender(id) || self.references(id).has_unevaluated
-            }
+            Kind::Object | Kind::Array => self.is_sender(id) || self.references(id).has_unevaluated,
             _ => false,
         };
         if object.contains("anyOf") {
@@ -1110,10 +1109,9 @@ impl<'r, 'a> Solver<'r, 'a> {
                 .map(|it| it == *sign),
         });
         match evaluate::all(answers.collect::<Vec<_>>()) {
-            Some(true) => {
-                self.evaluator(0)
-                    .declared(&senders, value, place.root, self.strict, 0)
-            }
+            Some(true) => self
+                .evaluator(0)
+                .declared(&senders, value, place.root, self.strict, 0),
             other => other,
         }
     }
@@ -1299,7 +1297,11 @@ impl<'r, 'a> Solver<'r, 'a> {
                     .iter()
                     .all(|(pattern, sign)| self.patterns.matches(pattern, text) == Some(*sign))
         };
-        let named = text_for(place.name);
+        let named = if place.name == NAME {
+            "key"
+        } else {
+            text_for(place.name)
+        };
         let mut candidates: Vec<String> = self
             .liked(case)
             .into_iter()
@@ -1335,11 +1337,7 @@ impl<'r, 'a> Solver<'r, 'a> {
     }
 }
 
-fn refuse_number(
-    object: &Object,
-    draft: Draft,
-    ways: &mut Vec<Vec<Item>>,
-) -> Result<(), Problem> {
+fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Result<(), Problem> {
     let beyond = || Problem::Other("a number of the schema is too long to reckon with".into());
     for lower in [true, false] {
         for (bound, exclusive) in bounds_of(object, lower, draft) {

@@ -38,7 +38,11 @@ pub(crate) struct References<'a> {
     uniform: bool,
     marks: std::cell::RefCell<HashMap<Address, [u8; 32]>>,
     closures: std::cell::RefCell<HashMap<String, BTreeSet<String>>>,
+    resolved: HashMap<(usize, String), (&'a Json, String)>,
 }
+
+/// Schemas that refer to more than this are not compared as text.
+const MAX_REFERENCES: usize = 120;
 
 /// What gives a schema another base than the document's.
 fn own_id(document: &Document, node: &Json) -> Option<String> {
@@ -78,12 +82,14 @@ impl<'a> References<'a> {
             uniform: true,
             marks: std::cell::RefCell::default(),
             closures: std::cell::RefCell::default(),
+            resolved: HashMap::new(),
         };
         let mut places: Vec<(String, &'a Json)> = Vec::new();
         each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
             places.push((at.to_owned(), node));
         });
         let mut bases: BTreeMap<String, usize> = BTreeMap::new();
+        let mut mentioned: BTreeSet<(usize, String)> = BTreeSet::new();
         for (at, node) in places {
             let around = || {
                 let mut prefix = at.as_str();
@@ -123,7 +129,17 @@ impl<'a> References<'a> {
             let Some(object) = node.as_object() else {
                 continue;
             };
+            for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+                if let Some(reference) = object.get(keyword).and_then(Json::as_str) {
+                    mentioned.insert((resource, reference.to_owned()));
+                }
+            }
             it.note(object, node, &at, resource);
+        }
+        for (resource, reference) in mentioned {
+            if let Ok(found) = it.look_up(resource, &reference) {
+                it.resolved.insert((resource, reference), found);
+            }
         }
         it
     }
@@ -181,8 +197,7 @@ impl<'a> References<'a> {
         {
             let target = self.resolve(node, reference)?;
             let name = reference.rsplit('#').next().unwrap_or_default();
-            let is_dynamic =
-                target.0.get("$dynamicAnchor").and_then(Json::as_str) == Some(name);
+            let is_dynamic = target.0.get("$dynamicAnchor").and_then(Json::as_str) == Some(name);
             if is_dynamic && self.dynamic.get(name).copied().unwrap_or(0) > 1 {
                 return Err(Problem::Keyword("$dynamicRef"));
             }
@@ -191,10 +206,12 @@ impl<'a> References<'a> {
         if self.draft() == Draft::Y2019
             && let Some(reference) = named("$recursiveRef")
         {
-            if self.recursive_anchors > 0 && self.resources.len() > 1 {
+            let target = self.resolve(node, reference)?;
+            let is_dynamic = target.0.get("$recursiveAnchor") == Some(&Json::Bool(true));
+            if is_dynamic && self.recursive_anchors > 1 {
                 return Err(Problem::Keyword("$recursiveRef"));
             }
-            found.push(self.resolve(node, reference)?);
+            found.push(target);
         }
         Ok(found)
     }
@@ -206,6 +223,14 @@ impl<'a> References<'a> {
         reference: &str,
     ) -> Result<(&'a Json, String), Problem> {
         let own = self.resource_of.get(&address(node)).copied().unwrap_or(0);
+        let key = (own, reference.to_owned());
+        match self.resolved.get(&key) {
+            Some(known) => Ok(known.clone()),
+            None => self.look_up(own, reference),
+        }
+    }
+
+    fn look_up(&self, own: usize, reference: &str) -> Result<(&'a Json, String), Problem> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resource = if uri.is_empty() {
             own
@@ -264,6 +289,9 @@ impl<'a> References<'a> {
             for further in self.closure(&reference) {
                 if references.insert(further.clone()) {
                     open.push(further);
+                }
+                if references.len() > MAX_REFERENCES {
+                    return None;
                 }
             }
         }
@@ -441,10 +469,7 @@ mod tests {
             );
         }
         assert!(matches!(resolve("other.json"), Err(Problem::Remote(_))));
-        assert!(matches!(
-            resolve("#/$defs/none"),
-            Err(Problem::Dangling(_))
-        ));
+        assert!(matches!(resolve("#/$defs/none"), Err(Problem::Dangling(_))));
     }
 
     #[test]

@@ -149,9 +149,8 @@ fn gcd(mut one: i128, mut other: i128) -> i128 {
 impl Scaled {
     fn of(wanted: &Numbers, unit: i32, kind: Kind) -> Option<Self> {
         let one = 10_i128.checked_pow(u32::try_from(-unit).ok()?)?;
-        let lcm = |one: i128, other: i128| -> Option<i128> {
-            (one / gcd(one, other)).checked_mul(other)
-        };
+        let lcm =
+            |one: i128, other: i128| -> Option<i128> { (one / gcd(one, other)).checked_mul(other) };
         let mut step = if kind == Kind::Integer { one } else { 1 };
         for multiple in &wanted.multiple {
             let multiple = multiple.at(unit)?.checked_abs()?;
@@ -177,9 +176,7 @@ impl Scaled {
             if value == 0 {
                 return None;
             }
-            let dyadic = value
-                .checked_mul(1 << 20)
-                .is_some_and(|it| it % one == 0);
+            let dyadic = value.checked_mul(1 << 20).is_some_and(|it| it % one == 0);
             let same = wanted.multiple.contains(multiple);
             shaky |= kind == Kind::Fraction && !dyadic && !same;
             forbidden.push(value);
@@ -224,7 +221,8 @@ impl Scaled {
             return Some(Found::None);
         }
         if !self.dense && self.forbidden.iter().any(|it| self.step % it == 0) {
-            return Some(if self.shaky {
+            let whole = self.kind == Kind::Fraction && self.step % self.one == 0;
+            return Some(if self.shaky && !whole {
                 Found::Unknown
             } else {
                 Found::None
@@ -236,7 +234,9 @@ impl Scaled {
         } else {
             self.step
         };
-        let first = self.lower.map(|it| it.div_euclid(step) + i128::from(it.rem_euclid(step) != 0));
+        let first = self
+            .lower
+            .map(|it| it.div_euclid(step) + i128::from(it.rem_euclid(step) != 0));
         let last = self.upper.map(|it| it.div_euclid(step));
         if let (Some(first), Some(last)) = (first, last)
             && first > last
@@ -299,7 +299,10 @@ mod tests {
             lower: vec![(exact("8"), false)],
             ..Numbers::default()
         };
-        assert_eq!(wanted.find(Kind::Integer, &[]), Found::One(Json::integer(9)));
+        assert_eq!(
+            wanted.find(Kind::Integer, &[]),
+            Found::One(Json::integer(9))
+        );
         assert_eq!(wanted.find(Kind::Fraction, &[]), Found::None);
         let wanted = Numbers {
             not_multiple: vec![exact("0.01")],

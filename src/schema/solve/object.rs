@@ -1,11 +1,11 @@
 //! The members of an object: which are there, under which names, and what each holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::evaluate::{closes, lists, named_by, opens, own_schemas};
 use super::{
-    Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, SomeMember, Solver,
+    Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, SomeMember,
     refuse_count, size,
 };
 use crate::canonical::{Json, Object, Text};
@@ -41,6 +41,15 @@ impl<'a> Solver<'_, 'a> {
         id: Id,
         object: &'a Object,
     ) -> Result<(), Closed> {
+        if !self.properties.contains_key(&id)
+            && let Some(Json::Object(properties)) = object.get("properties")
+        {
+            let mut by_name = HashMap::new();
+            for (name, schema) in properties.iter() {
+                by_name.insert(name, self.child(id, schema));
+            }
+            self.properties.insert(id, by_name);
+        }
         let fact = Item::Fact;
         for (name, names) in self.dependent_names(id) {
             let mut with = vec![fact(Fact::Present(name.clone()))];
@@ -71,7 +80,11 @@ impl<'a> Solver<'_, 'a> {
     ) -> Result<(), Closed> {
         let fact = Item::Fact;
         let draft = self.draft(id);
-        for name in object.get("required").and_then(Json::as_array).unwrap_or(&[]) {
+        for name in object
+            .get("required")
+            .and_then(Json::as_array)
+            .unwrap_or(&[])
+        {
             let name = name.as_text().ok_or(Problem::Keyword("required"))?;
             ways.push(vec![fact(Fact::Absent(name.clone()))]);
         }
@@ -175,16 +188,24 @@ impl<'a> Solver<'_, 'a> {
         };
         for object in objects(false) {
             let required = object.get("required").and_then(Json::as_array);
-            known
-                .present
-                .extend(required.unwrap_or(&[]).iter().filter_map(Json::as_text).cloned());
+            known.present.extend(
+                required
+                    .unwrap_or(&[])
+                    .iter()
+                    .filter_map(Json::as_text)
+                    .cloned(),
+            );
             if let Some(Json::Object(properties)) = object.get("properties") {
-                known.names.extend(properties.iter().map(|(name, _)| name.clone()));
+                known
+                    .names
+                    .extend(properties.iter().map(|(name, _)| name.clone()));
             }
             if let Some(Json::Object(by_pattern)) = object.get("patternProperties") {
-                known
-                    .patterns
-                    .extend(by_pattern.iter().filter_map(|(it, _)| it.as_str().map(Rc::from)));
+                known.patterns.extend(
+                    by_pattern
+                        .iter()
+                        .filter_map(|(it, _)| it.as_str().map(Rc::from)),
+                );
             }
             let count = |keyword: &str| object.get(keyword).and_then(as_count);
             known.least = known.least.max(count("minProperties").unwrap_or(0));
@@ -210,9 +231,11 @@ impl<'a> Solver<'_, 'a> {
                                 .filter_map(|(it, _)| it.as_str().map(Rc::from)),
                         );
                         let own = object.get("properties").and_then(Json::as_object);
-                        known
-                            .names
-                            .extend(own.into_iter().flat_map(Object::iter).map(|(it, _)| it.clone()));
+                        known.names.extend(
+                            own.into_iter()
+                                .flat_map(Object::iter)
+                                .map(|(it, _)| it.clone()),
+                        );
                     }
                     known.some.push(some.clone());
                 }
@@ -469,7 +492,7 @@ impl<'a> Solver<'_, 'a> {
                     .into_iter()
                     .map(|(pattern, sign)| Literal::Match(pattern, sign)),
             );
-            match self.solve(literals, false, "key", only_text()) {
+            match self.solve(literals, false, super::NAME, only_text()) {
                 Outcome::Value(Json::String(name)) => names.push(name),
                 Outcome::Unknown => problem = Some(self.reason()),
                 _ => {}
@@ -543,8 +566,7 @@ impl<'a> Solver<'_, 'a> {
             return Outcome::None;
         }
         let constrained = |name: &Text| {
-            known.wanted.iter().any(|(it, _)| it == name)
-                || chosen.iter().any(|(it, _)| it == name)
+            known.wanted.iter().any(|(it, _)| it == name) || chosen.iter().any(|(it, _)| it == name)
         };
         // What is most likely to fail comes first.
         let mut order: Vec<Text> = present.iter().cloned().collect();
@@ -574,24 +596,8 @@ impl<'a> Solver<'_, 'a> {
                 other => return other,
             }
         }
-        Outcome::Value(Json::Object(self.ordered(known, values)))
-    }
-
-    /// Members in the order in which the sender's schema names them.
-    fn ordered(&self, known: &Members, values: Vec<(Text, Json)>) -> Object {
-        let order: Vec<&Text> = known
-            .held
-            .iter()
-            .filter_map(|id| self.object(*id)?.get("properties")?.as_object())
-            .flat_map(Object::iter)
-            .map(|(name, _)| name)
-            .collect();
-        let mut values = values;
-        values.sort_by_key(|(name, _)| {
-            let at = order.iter().position(|it| *it == name);
-            (at.unwrap_or(usize::MAX), name.clone())
-        });
-        values.into_iter().collect()
+        values.sort_by(|one, other| one.0.cmp(&other.0));
+        Outcome::Value(Json::Object(values.into_iter().collect()))
     }
 
     fn member_value(
@@ -677,4 +683,3 @@ impl<'a> Solver<'_, 'a> {
 fn only_text() -> Kinds {
     Kinds::of_keyword(&Json::string("string"))
 }
-

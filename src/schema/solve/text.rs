@@ -143,7 +143,10 @@ impl Parser<'_> {
     fn pattern(text: &str, dot: &[(u32, u32)]) -> Option<Pattern> {
         let mut rest = text;
         let mut ahead = Vec::new();
-        while let Some(inner) = rest.strip_prefix("^(?!").or_else(|| rest.strip_prefix("^(?=")) {
+        while let Some(inner) = rest
+            .strip_prefix("^(?!")
+            .or_else(|| rest.strip_prefix("^(?="))
+        {
             let wanted = rest.as_bytes()[3] == b'=';
             let close = closing(inner)?;
             let content = Self::whole(&format!("^(?:{})", &inner[..close]), dot)?;

@@ -8,7 +8,7 @@ use crate::schema::document::Draft;
 use crate::schema::kinds::{Kind, Kinds};
 use crate::schema::solve::bounds_of;
 use crate::schema::value::{as_count, as_i64};
-use crate::schema::Family;
+use crate::schema::{Family, Side};
 
 const COUNTS: &[(&str, bool, &str)] = &[
     ("minLength", true, "length"),
@@ -310,6 +310,14 @@ impl Walker<'_> {
                     };
                 }
                 "format" => {
+                    // An annotation: nothing breaks by it, and validators that assert it refuse.
+                    let asked = match self.side {
+                        Side::Input => !removed,
+                        Side::Output => !added,
+                    };
+                    if asked {
+                        finding.level_if_safe = Level::Risky;
+                    }
                     (finding.family, finding.message) = if added {
                         (
                             Family::FormatAdded,

@@ -15,9 +15,9 @@ mod union;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::document::is_annotation;
 use super::document::{Document, Draft, Holds, Problem, holds};
 use super::solve::References;
-use super::document::is_annotation;
 use super::value::same;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
@@ -128,10 +128,7 @@ impl<'a> Walker<'a> {
         Self {
             old,
             new,
-            references: (
-                Rc::new(References::new(old)),
-                Rc::new(References::new(new)),
-            ),
+            references: (Rc::new(References::new(old)), Rc::new(References::new(new))),
             side,
             findings: Vec::new(),
             visited: BTreeSet::new(),
@@ -238,8 +235,7 @@ impl<'a> Walker<'a> {
             self.gave_up = true;
             return;
         }
-        let mentions =
-            mentions_reference(old) || mentions_reference(new);
+        let mentions = mentions_reference(old) || mentions_reference(new);
         if !mentions {
             if old == new {
                 return;

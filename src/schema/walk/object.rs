@@ -133,7 +133,7 @@ impl Walker<'_> {
         finding.new = Some(to.schema.clone());
         finding.effect = Effect::Either;
         finding.level_if_safe = Level::Risky;
-        finding.exposure = named_exposure(new_name);
+        finding.exposure = named_exposure(new_name).max(described_exposure(to.schema));
         match self.side {
             Side::Input => {
                 finding.message = format!("{base}: calls under the old name are refused");

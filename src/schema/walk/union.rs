@@ -41,8 +41,12 @@ impl Walker<'_> {
         let (Some(old_object), Some(new_object)) = (as_schema(old), as_schema(new)) else {
             let refuses = |node: &Json| *node == Json::Bool(false);
             let (family, effect) = match (refuses(old), refuses(new)) {
-                (false, true) => (Family::PropertyTypeNarrowed, Effect::Narrows),
-                (true, false) => (Family::PropertyTypeWidened, Effect::Widens),
+                (false, true) if *old != Json::Bool(true) => {
+                    (Family::PropertyTypeNarrowed, Effect::Narrows)
+                }
+                (true, false) if *new != Json::Bool(true) => {
+                    (Family::PropertyTypeWidened, Effect::Widens)
+                }
                 _ => (Family::SchemaUnclassified, Effect::Either),
             };
             let mut finding = self.finding(family, place);
@@ -61,7 +65,9 @@ impl Walker<'_> {
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             finding.effect = effect;
-            finding.level_if_safe = Level::Additive;
+            if family != Family::SchemaUnclassified {
+                finding.level_if_safe = Level::Additive;
+            }
             self.push(finding, place);
             return;
         };
@@ -212,6 +218,11 @@ impl Walker<'_> {
     fn pair(&mut self, from: &Alternative<'_>, to: &Alternative<'_>, place: &Place) {
         let inner = placed(place, Some(from), Some(to));
         // A definition that contains itself comes back here.
+        let elsewhere = inner.old != place.old || inner.new != place.new;
+        let plain = (inner.old.clone(), inner.new.clone());
+        if elsewhere && self.visited.contains(&plain) {
+            return;
+        }
         let kind = |it: &Alternative<'_>| it.node.get("type").map(Json::to_string);
         let key = format!("{} {:?} {:?}", inner.new, kind(from), kind(to));
         if !self.visited.insert((inner.old.clone(), key)) {
