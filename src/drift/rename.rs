@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use super::{Change, component, tool};
 use crate::canonical::Json;
 use crate::rules::RuleId;
+use crate::schema::example_values::words as words_of;
+use crate::schema::likeness::{assigned, opposed, without_version};
 use crate::sentences::drift as sentences;
-use crate::surface::{Component, Kind};
+use crate::surface::{Component, ComponentKey, Kind};
 
 /// Beyond this many tools on either side, tools are reported as removed and added.
 const MOST: usize = 300;
@@ -57,6 +59,11 @@ impl Renamed<'_> {
         let mut change =
             Change::new(RuleId::ToolRenamed, "/name", message).values(was.as_ref(), is.as_ref());
         change.proof = tool::call_that_worked(&self.old.definition);
+        // What is new under the new name is as exposed as a new tool.
+        let hint = |component: &Component| tool::exposure_of_new(&component.definition);
+        if hint(self.new) > hint(self.old) {
+            change.exposure = change.exposure.max(hint(self.new));
+        }
         change
     }
 
@@ -89,28 +96,47 @@ pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Ve
         .iter()
         .flat_map(|old| added.iter().filter_map(move |new| old.renamed_to(new)))
         .collect();
+    pairs.sort_by(|one, other| (&one.old.key, &one.new.key).cmp(&(&other.old.key, &other.new.key)));
+    let index = |keys: Vec<&ComponentKey>| -> Vec<ComponentKey> {
+        keys.into_iter()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .cloned()
+            .collect()
+    };
+    let olds = index(pairs.iter().map(|it| &it.old.key).collect());
+    let news = index(pairs.iter().map(|it| &it.new.key).collect());
+    let at = |keys: &[ComponentKey], key: &ComponentKey| {
+        keys.iter().position(|it| it == key).unwrap_or(0)
+    };
+    let scored = pairs
+        .iter()
+        .map(|it| {
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            let score = (it.similarity * 10_000.0) as u32;
+            (at(&olds, &it.old.key), at(&news, &it.new.key), score.max(1))
+        })
+        .collect();
+    let chosen = assigned(scored);
+    pairs.retain(|it| {
+        let place = (at(&olds, &it.old.key), at(&news, &it.new.key));
+        chosen.iter().any(|(old, new, _)| (*old, *new) == place)
+    });
     pairs.sort_by(|one, other| {
         other
             .similarity
             .total_cmp(&one.similarity)
-            .then_with(|| (&one.old.key, &one.new.key).cmp(&(&other.old.key, &other.new.key)))
+            .then_with(|| one.old.key.cmp(&other.old.key))
     });
-    let mut found: Vec<Renamed<'a>> = Vec::new();
-    for pair in pairs {
-        if !found
-            .iter()
-            .any(|it| it.old.key == pair.old.key || it.new.key == pair.new.key)
-        {
-            found.push(pair);
-        }
-    }
-    found
+    pairs
 }
 
 /// What a tool is recognised by.
 struct Traits<'a> {
     component: &'a Component,
     name: String,
+    /// The words of its name.
+    named: Vec<String>,
     words: BTreeSet<String>,
     properties: BTreeSet<&'a str>,
 }
@@ -146,6 +172,7 @@ impl<'a> Traits<'a> {
             .collect();
         (!name.is_empty()).then(|| Self {
             component,
+            named: words_of(text("name")),
             words: words.take(2_000).map(str::to_owned).collect(),
             name,
             properties,
@@ -154,6 +181,11 @@ impl<'a> Traits<'a> {
 
     /// The same tool under another name: the arguments must agree, and either the text or the name beside them.
     fn renamed_to(&self, new: &Traits<'a>) -> Option<Renamed<'a>> {
+        let same_name =
+            self.component.definition.get("name") == new.component.definition.get("name");
+        if !same_name && opposed(&self.named, &new.named) {
+            return None;
+        }
         let schema = |it: &Traits<'a>| it.component.definition.get("inputSchema");
         let same_schema = match (schema(self), schema(new)) {
             (Some(one), Some(other)) => one.same_value(other),
@@ -167,13 +199,16 @@ impl<'a> Traits<'a> {
         let text = overlap(&self.words, &new.words);
         let name = match () {
             () if self.name == new.name => 1.0,
+            () if !without_version(&self.named).is_empty()
+                && without_version(&self.named) == without_version(&new.named) =>
+            {
+                1.0
+            }
             () if self.name.contains(&new.name) || new.name.contains(&self.name) => 0.9,
             () => strsim::jaro_winkler(&self.name, &new.name),
         };
         let says_something = self.words.len() >= 3;
         let takes_something = !self.properties.is_empty();
-        let same_name =
-            self.component.definition.get("name") == new.component.definition.get("name");
         let alike = same_name
             || (name == 1.0 && arguments >= 0.5)
             || (arguments >= 0.8 && takes_something && says_something && text >= 0.7)
@@ -181,7 +216,9 @@ impl<'a> Traits<'a> {
                 && name >= 0.9
                 && (takes_something || says_something)
                 && text >= 0.4)
-            || (same_schema && says_something && text == 1.0 && name >= 0.5);
+            || (same_schema && says_something && text == 1.0 && name >= 0.5)
+            // Renamed and edited: the name and the text carry what the arguments no longer do.
+            || (arguments >= 0.55 && takes_something && says_something && name >= 0.8 && text >= 0.6);
         alike.then_some(Renamed {
             old: self.component,
             new: new.component,
@@ -266,5 +303,35 @@ mod tests {
             found,
             [("tool:read-query@".to_owned(), "tool:read_query@".to_owned())]
         );
+    }
+
+    #[test]
+    fn opposites_are_never_one_tool() {
+        for (old, new) in [
+            ("encrypt", "decrypt"),
+            ("enable_user", "disable_user"),
+            ("user", "user_delete"),
+        ] {
+            assert!(
+                pairs(&[query(old)], &[query(new)]).is_empty(),
+                "{old} {new}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_version_in_a_name_and_an_edit_are_seen_through() {
+        assert_eq!(pairs(&[query("search_v1")], &[query("search_v2")]).len(), 1);
+        let edited = tool(
+            r#"{"name":"run_read_query","description":"Runs a query on the database.","inputSchema":{"type":"object","properties":{"sql":{"type":"string"},"limit":{"type":"integer"}}}}"#,
+        );
+        assert_eq!(pairs(&[query("read_query")], &[edited]).len(), 0);
+        let edited = tool(
+            r#"{"name":"search_files","description":"Searches files by name and by content in a folder.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"pattern":{"type":"string"},"limit":{"type":"integer"}}}}"#,
+        );
+        let before = tool(
+            r#"{"name":"search_file","description":"Searches files by name and content in a folder.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"pattern":{"type":"string"}}}}"#,
+        );
+        assert_eq!(pairs(&[before], &[edited]).len(), 1);
     }
 }

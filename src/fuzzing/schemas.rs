@@ -108,9 +108,7 @@ fn not_contradicted(
         return;
     }
     let mut closed = sender.clone();
-    if side == Side::Input {
-        close(&mut closed, true);
-    }
+    close(&mut closed, true);
     let Some(closed) = validator(&closed) else {
         return;
     };

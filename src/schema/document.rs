@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::canonical::{Json, Object, pointer};
+use crate::canonical::{Json, pointer};
 
 /// The drafts of JSON Schema that servers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +26,8 @@ pub(crate) enum Problem {
     Dangling(String),
     /// A reference that comes back to itself without stepping into a member or an item.
     Circular,
-    /// An embedded resource (`$id` below the root), which changes what references mean.
-    Embedded(String),
+    /// What stands at a pointer is not a schema: the value of this keyword.
+    NotASchema(String, &'static str),
     /// The budget was used up.
     TooLarge,
     /// A keyword whose effect could not be followed.
@@ -47,10 +47,13 @@ impl fmt::Display for Problem {
                 write!(f, "the schema refers to `{to}`, which is not there")
             }
             Self::Circular => f.write_str("a reference comes back to itself"),
-            Self::Embedded(id) => write!(
-                f,
-                "the schema embeds another resource (`{id}`), inside which references change their meaning"
-            ),
+            Self::NotASchema(at, keyword) => {
+                let place = if at.is_empty() { "the root" } else { at };
+                write!(
+                    f,
+                    "this is not a JSON Schema: `{keyword}` at {place} has a value that it cannot have"
+                )
+            }
             Self::TooLarge => f.write_str(
                 "the schema is too large or too entangled to be decided within the budget",
             ),
@@ -78,50 +81,6 @@ impl Document {
     /// The node at a pointer.
     pub(crate) fn at(&self, at: &str) -> Option<&Json> {
         pointer::resolve(&self.root, at)
-    }
-
-    /// Where a reference leads: the node and its pointer.
-    pub(crate) fn resolve(&self, reference: &str) -> Result<(&Json, String), Problem> {
-        let own = self.root.get("$id").and_then(Json::as_str);
-        let local = match reference.find('#') {
-            Some(0) => reference,
-            Some(at) if own.is_some_and(|own| own.trim_end_matches('#') == &reference[..at]) => {
-                &reference[at..]
-            }
-            None if own.is_some_and(|own| own.trim_end_matches('#') == reference) => "#",
-            _ => return Err(Problem::Remote(reference.to_owned())),
-        };
-        let fragment = percent_decoded(&local[1..]);
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return self
-                .at(&fragment)
-                .map(|node| (node, fragment.clone()))
-                .ok_or_else(|| Problem::Dangling(reference.to_owned()));
-        }
-        let mut found = None;
-        find_anchor(&self.root, &fragment, &mut String::new(), &mut found);
-        let at = found.ok_or_else(|| Problem::Dangling(reference.to_owned()))?;
-        self.at(&at)
-            .map(|node| (node, at.clone()))
-            .ok_or_else(|| Problem::Dangling(reference.to_owned()))
-    }
-
-    /// The reference of a node, whichever of the three keywords spells it.
-    ///
-    /// `$dynamicRef` and `$recursiveRef` are followed like `$ref`: inside one document without embedded
-    /// resources the outermost anchor is the only one, so the dynamic scope cannot choose another.
-    pub(crate) fn reference<'a>(&self, node: &'a Object) -> Option<&'a str> {
-        let named = |keyword| node.get(keyword).and_then(Json::as_str);
-        named("$ref").or_else(|| match self.draft {
-            Draft::Y2020 => named("$dynamicRef"),
-            Draft::Y2019 => named("$recursiveRef"),
-            _ => None,
-        })
-    }
-
-    /// Whether a reference silences the keywords beside it, as it does up to draft 7.
-    pub(crate) fn reference_stands_alone(&self) -> bool {
-        self.draft <= Draft::Seven
     }
 }
 
@@ -282,21 +241,7 @@ pub(crate) fn each_schema_at<'a>(
     }
 }
 
-fn find_anchor(root: &Json, anchor: &str, at: &mut String, found: &mut Option<String>) {
-    let with_hash = format!("#{anchor}");
-    each_schema_at(root, at, &mut |node, at| {
-        let is = |keyword: &str, text: &str| node.get(keyword).and_then(Json::as_str) == Some(text);
-        let here = is("$anchor", anchor)
-            || is("$dynamicAnchor", anchor)
-            || is("$id", &with_hash)
-            || is("id", &with_hash);
-        if here && found.is_none() {
-            *found = Some(at.to_owned());
-        }
-    });
-}
-
-fn percent_decoded(text: &str) -> String {
+pub(crate) fn percent_decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
@@ -312,6 +257,34 @@ fn percent_decoded(text: &str) -> String {
         at += if escaped.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&out).into_owned()
+}
+
+/// Annotations of the specification.
+pub(crate) fn is_prose(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "title"
+            | "description"
+            | "default"
+            | "examples"
+            | "example"
+            | "deprecated"
+            | "readOnly"
+            | "writeOnly"
+            | "$comment"
+            | "$schema"
+            | "$id"
+            | "id"
+            | "$vocabulary"
+            | "$anchor"
+            | "$dynamicAnchor"
+            | "$recursiveAnchor"
+    )
+}
+
+/// Keywords that say nothing about validity in any draft.
+pub(crate) fn is_annotation(keyword: &str) -> bool {
+    is_prose(keyword) || matches!(keyword, "$defs" | "definitions" | "nullable")
 }
 
 #[cfg(test)]
@@ -344,24 +317,5 @@ mod tests {
             draft(r#"{"minimum": 1, "exclusiveMinimum": true}"#),
             Draft::Four
         );
-    }
-
-    #[test]
-    fn references_stay_inside_the_document() {
-        let it = document(
-            r##"{"$id": "https://x.test/a", "$defs": {"a b": {"$anchor": "here", "type": "string"}}}"##,
-        );
-        for reference in ["#/$defs/a%20b", "#here", "https://x.test/a#here"] {
-            assert_eq!(
-                it.resolve(reference).expect("resolves").1,
-                "/$defs/a b",
-                "{reference}"
-            );
-        }
-        assert!(matches!(it.resolve("other.json"), Err(Problem::Remote(_))));
-        assert!(matches!(
-            it.resolve("#/$defs/none"),
-            Err(Problem::Dangling(_))
-        ));
     }
 }

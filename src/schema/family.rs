@@ -1,61 +1,86 @@
-//! What the provers know of each family: which keywords refuse an instance on its behalf, and what is at stake at its
-//! place. Every match names every family, so that a new one without an answer does not compile.
+//! What is at stake in each family of rules: which part of the receiver's schema refuses on its behalf. Every match
+//! names every family, so that a new one without an answer does not compile.
 
+use super::document::Document;
+use super::interpretation::at_mut;
+use super::walk::Finding;
 use super::{Family, Side};
+use crate::canonical::{Json, Object, Text, pointer};
 
-/// The keywords that refuse on behalf of a family, at its own place. None means that any may, there and below.
-pub(crate) fn keywords_for(family: Family) -> &'static [&'static str] {
+/// What a receiver would have to leave out for a finding to hurt nobody.
+enum Stake {
+    /// These keywords at its place.
+    Keywords(&'static [&'static str]),
+    /// The keyword that its pointer ends with.
+    Own,
+    /// That its member is required, refused or limited.
+    Member,
+    /// Whether its member is required.
+    Required,
+    /// The patterns of names.
+    Patterns,
+    /// Everything at its place.
+    Place,
+    /// Nothing refuses on its behalf.
+    Nothing,
+}
+
+fn stake(family: Family) -> Stake {
     match family {
         Family::PropertyTypeChanged
         | Family::PropertyTypeNarrowed
-        | Family::PropertyTypeWidened => &["type"],
-        Family::NullableAdded | Family::NullableRemoved => &["type", "enum", "const"],
-        Family::EnumValueAdded | Family::EnumValueRemoved | Family::ConstChanged => {
-            &["enum", "const"]
+        | Family::PropertyTypeWidened => Stake::Keywords(&["type"]),
+        Family::NullableAdded | Family::NullableRemoved => {
+            Stake::Keywords(&["type", "enum", "const", "anyOf", "oneOf"])
         }
-        Family::BoundTightened | Family::BoundLoosened => &[
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "multipleOf",
-            "minLength",
-            "maxLength",
-            "minItems",
-            "maxItems",
-            "minProperties",
-            "maxProperties",
-        ],
-        Family::PatternAdded | Family::PatternChanged | Family::PatternRemoved => &["pattern"],
-        // A format is an annotation; nothing refuses on its behalf.
-        Family::FormatAdded | Family::FormatChanged | Family::FormatRemoved => &["format"],
-        Family::ContentChanged => &["contentEncoding", "contentMediaType"],
+        Family::EnumValueAdded | Family::EnumValueRemoved | Family::ConstChanged => {
+            Stake::Keywords(&["enum", "const", "anyOf", "oneOf"])
+        }
+        Family::BoundTightened | Family::BoundLoosened => Stake::Own,
+        Family::PatternAdded | Family::PatternChanged | Family::PatternRemoved => {
+            Stake::Keywords(&["pattern"])
+        }
         Family::PropertyBecameRequired
         | Family::PropertyBecameOptional
-        | Family::PropertyAddedRequired
-        | Family::PropertyRequiredWithDefault => &["required"],
-        Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened => {
-            &["additionalProperties", "unevaluatedProperties"]
-        }
-        Family::PropertyNamesChanged => &["propertyNames"],
-        Family::ConditionalChanged => &["if", "required", "additionalProperties"],
-        Family::PropertyAddedOptional
+        | Family::PropertyRequiredWithDefault => Stake::Required,
+        Family::PropertyAddedRequired
+        | Family::PropertyAddedOptional
         | Family::PropertyRemoved
-        | Family::PropertyRenamed
-        | Family::PatternPropertiesChanged
-        | Family::DependencyChanged
-        | Family::UnionBranchRemoved
+        | Family::PropertyRenamed => Stake::Member,
+        Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened => {
+            Stake::Keywords(&["additionalProperties", "unevaluatedProperties"])
+        }
+        Family::PropertyNamesChanged => Stake::Keywords(&["propertyNames"]),
+        Family::ConditionalChanged => Stake::Keywords(&["if", "then", "else"]),
+        Family::NotChanged => Stake::Keywords(&["not"]),
+        Family::DependencyChanged => {
+            Stake::Keywords(&["dependentRequired", "dependentSchemas", "dependencies"])
+        }
+        Family::PatternPropertiesChanged => Stake::Patterns,
+        Family::ItemsChanged => Stake::Keywords(&[
+            "items",
+            "prefixItems",
+            "additionalItems",
+            "unevaluatedItems",
+            "contains",
+            "minContains",
+            "maxContains",
+            "uniqueItems",
+        ]),
+        Family::UnionBranchRemoved
         | Family::UnionBranchAdded
-        | Family::ItemsChanged
         | Family::CompositionChanged
-        | Family::NotChanged
+        | Family::SchemaEmptied
+        | Family::SchemaUnclassified
+        | Family::DialectChanged => Stake::Place,
+        Family::FormatAdded
+        | Family::FormatChanged
+        | Family::FormatRemoved
+        | Family::ContentChanged
         | Family::RefRestructured
         | Family::DefinitionsChanged
         | Family::EquivalentRestructured
         | Family::SchemaSpellingChanged
-        | Family::SchemaEmptied
-        | Family::SchemaUnclassified
-        | Family::DialectChanged
         | Family::DefaultChanged
         | Family::DefaultAdded
         | Family::DefaultRemoved
@@ -67,85 +92,173 @@ pub(crate) fn keywords_for(family: Family) -> &'static [&'static str] {
         | Family::VendorKeywordChanged
         | Family::McpHeaderAdded
         | Family::McpHeaderRemoved
-        | Family::McpHeaderChanged => &[],
+        | Family::McpHeaderChanged => Stake::Nothing,
     }
 }
 
-/// What a finding puts at stake, where it is about a member of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stake {
-    /// What the member may hold.
-    Value,
-    /// Whether the member is there at all.
-    Presence,
-    /// Whether the member is there, if the receiver requires it; else what it may hold.
-    PresenceIfRequired,
-    /// Only members that the sender does not name.
-    UndeclaredMembers,
+/// Whether a witness may be shown beside a finding of this family.
+pub(crate) fn carries(family: Family) -> bool {
+    !matches!(stake(family), Stake::Nothing)
 }
 
-pub(crate) fn stake(family: Family, side: Side) -> Stake {
-    match family {
-        Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened => {
-            Stake::UndeclaredMembers
+/// The family whose rule names what a keyword refuses.
+pub(crate) fn of_keyword(keyword: &str, side: Side) -> Family {
+    let either = |input, output| match side {
+        Side::Input => input,
+        Side::Output => output,
+    };
+    match keyword {
+        "type" => Family::PropertyTypeChanged,
+        "enum" | "const" => either(Family::EnumValueRemoved, Family::EnumValueAdded),
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
+        | "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+        | "maxProperties" => either(Family::BoundTightened, Family::BoundLoosened),
+        "pattern" => Family::PatternChanged,
+        "required" => either(
+            Family::PropertyBecameRequired,
+            Family::PropertyBecameOptional,
+        ),
+        "additionalProperties" | "unevaluatedProperties" => either(
+            Family::AdditionalPropertiesClosed,
+            Family::AdditionalPropertiesOpened,
+        ),
+        "propertyNames" => Family::PropertyNamesChanged,
+        "items" | "prefixItems" | "additionalItems" | "unevaluatedItems" | "contains"
+        | "minContains" | "maxContains" | "uniqueItems" => Family::ItemsChanged,
+        "not" => Family::NotChanged,
+        "dependentRequired" | "dependentSchemas" | "dependencies" => Family::DependencyChanged,
+        _ => Family::CompositionChanged,
+    }
+}
+
+/// The receiver with all members of the sender's allowed at a place, where a finding is about members that neither
+/// names: what is refused for the sake of a member that is gone is not about them.
+pub(crate) fn with_named_members(
+    receiver: &Document,
+    sender: &Document,
+    finding: &Finding,
+    side: Side,
+) -> Option<Document> {
+    if !matches!(
+        finding.family,
+        Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened
+    ) {
+        return None;
+    }
+    let (sender_at, at) = match side {
+        Side::Input => (&finding.site.0, &finding.site.1),
+        Side::Output => (&finding.site.1, &finding.site.0),
+    };
+    let named = sender.at(sender_at)?.get("properties")?.as_object()?;
+    let mut root = receiver.root.clone();
+    let Json::Object(object) = at_mut(&mut root, at)? else {
+        return None;
+    };
+    let own: Vec<Text> = object
+        .get("properties")
+        .and_then(Json::as_object)
+        .into_iter()
+        .flat_map(Object::iter)
+        .map(|(name, _)| name.clone())
+        .collect();
+    for (name, _) in named.iter().filter(|(name, _)| !own.contains(name)) {
+        allow(object, name);
+    }
+    Some(Document {
+        root,
+        draft: receiver.draft,
+    })
+}
+
+/// The receiver without what a finding is about; none where nothing refuses on its behalf or the place is gone.
+pub(crate) fn relaxed(
+    receiver: &Document,
+    sender: &Document,
+    finding: &Finding,
+    side: Side,
+) -> Option<Document> {
+    let (sender_at, at) = match side {
+        Side::Input => (&finding.site.0, &finding.site.1),
+        Side::Output => (&finding.site.1, &finding.site.0),
+    };
+    let mut root = receiver.root.clone();
+    let node = at_mut(&mut root, at)?;
+    match stake(finding.family) {
+        Stake::Nothing => return None,
+        Stake::Place => *node = Json::Bool(true),
+        stake => {
+            let Json::Object(object) = node else {
+                *node = Json::Bool(true);
+                return Some(Document {
+                    root,
+                    draft: receiver.draft,
+                });
+            };
+            match stake {
+                Stake::Keywords(keywords) => remove(object, keywords),
+                Stake::Own => {
+                    let last = pointer::tokens(&finding.pointer).last()?;
+                    match last.as_str() {
+                        "minimum" | "exclusiveMinimum" => {
+                            remove(object, &["minimum", "exclusiveMinimum"]);
+                        }
+                        "maximum" | "exclusiveMaximum" => {
+                            remove(object, &["maximum", "exclusiveMaximum"]);
+                        }
+                        keyword => remove(object, &[keyword]),
+                    }
+                }
+                Stake::Required => not_required(object, finding.member.as_ref()?),
+                Stake::Member => {
+                    for member in finding.member.iter().chain(&finding.partner) {
+                        not_required(object, member);
+                        allow(object, member);
+                    }
+                }
+                Stake::Patterns => {
+                    let mut patterns = Object::new();
+                    let theirs = sender
+                        .at(sender_at)
+                        .and_then(|it| it.get("patternProperties"));
+                    for (pattern, _) in [object.get("patternProperties"), theirs]
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Json::as_object)
+                        .flat_map(Object::iter)
+                    {
+                        patterns.push(pattern.clone(), Json::Bool(true));
+                    }
+                    remove(object, &["patternProperties"]);
+                    object.push("patternProperties", Json::Object(patterns));
+                }
+                Stake::Place | Stake::Nothing => {}
+            }
         }
-        Family::PropertyBecameRequired | Family::PropertyBecameOptional => Stake::Presence,
-        Family::PropertyAddedRequired
-        | Family::PropertyAddedOptional
-        | Family::PropertyRequiredWithDefault => match side {
-            Side::Input => Stake::Presence,
-            Side::Output => Stake::Value,
-        },
-        Family::PropertyRemoved => match side {
-            Side::Input => Stake::Value,
-            Side::Output => Stake::PresenceIfRequired,
-        },
-        Family::PropertyRenamed
-        | Family::PropertyNamesChanged
-        | Family::PatternPropertiesChanged
-        | Family::DependencyChanged
-        | Family::PropertyTypeChanged
-        | Family::PropertyTypeNarrowed
-        | Family::PropertyTypeWidened
-        | Family::NullableRemoved
-        | Family::NullableAdded
-        | Family::UnionBranchRemoved
-        | Family::UnionBranchAdded
-        | Family::EnumValueRemoved
-        | Family::EnumValueAdded
-        | Family::ConstChanged
-        | Family::BoundTightened
-        | Family::BoundLoosened
-        | Family::PatternAdded
-        | Family::PatternRemoved
-        | Family::PatternChanged
-        | Family::FormatAdded
-        | Family::FormatRemoved
-        | Family::FormatChanged
-        | Family::ContentChanged
-        | Family::ItemsChanged
-        | Family::CompositionChanged
-        | Family::ConditionalChanged
-        | Family::NotChanged
-        | Family::RefRestructured
-        | Family::DefinitionsChanged
-        | Family::EquivalentRestructured
-        | Family::SchemaSpellingChanged
-        | Family::SchemaEmptied
-        | Family::SchemaUnclassified
-        | Family::DialectChanged
-        | Family::DefaultChanged
-        | Family::DefaultAdded
-        | Family::DefaultRemoved
-        | Family::DescriptionChanged
-        | Family::TitleChanged
-        | Family::ExamplesChanged
-        | Family::DeprecatedChanged
-        | Family::AccessChanged
-        | Family::VendorKeywordChanged
-        | Family::McpHeaderAdded
-        | Family::McpHeaderRemoved
-        | Family::McpHeaderChanged => Stake::Value,
+    }
+    Some(Document {
+        root,
+        draft: receiver.draft,
+    })
+}
+
+fn remove(object: &mut Object, keywords: &[&str]) {
+    object.retain(|name, _| keywords.iter().all(|keyword| name != *keyword));
+}
+
+fn not_required(object: &mut Object, member: &Text) {
+    if let Some(Json::Array(names)) = object.get_mut("required") {
+        names.retain(|name| name.as_text() != Some(member));
+    }
+}
+
+/// Lets a member hold anything.
+fn allow(object: &mut Object, member: &Text) {
+    if !object.contains("properties") {
+        object.push("properties", Json::Object(Object::new()));
+    }
+    if let Some(Json::Object(properties)) = object.get_mut("properties") {
+        properties.retain(|name, _| name != member);
+        properties.push(member.clone(), Json::Bool(true));
     }
 }
 

@@ -1,70 +1,55 @@
-//! The two readings of a schema that the protocol gives us, as rewritten documents.
+//! How a published schema is read, before anything is decided about it.
 //!
-//! - **Arguments are an object**, and so is structured content. The root is forced to `type: object`, whatever it says.
-//! - **Senders send what is declared.** An object level that declares `properties` is closed: members that it
-//!   does not name are not sent. A level that declares none is a free-form map and stays open. Without this
-//!   reading every parameter that is added with a type would "break" the callers who sent an undeclared member
-//!   of the same name and another type, and no change at all would be compatible.
+//! - OpenAPI's `nullable: true` beside a single type is read as its authors mean it.
+//! - `format`, `contentEncoding` and `contentMediaType` are annotations in every draft.
+//! - Without `$schema` the protocol says 2020-12, and forms that only older drafts have say otherwise: both readings
+//!   count, unless the schema is none in one of them.
+//! - What is not a schema at all proves nothing.
 //!
-//! OpenAPI's `nullable: true` is read as its authors mean it. Rewriting only adds or replaces keywords; nothing
-//! moves, so a pointer into the published schema is a pointer into the rewritten one.
+//! Rewriting only replaces keywords; nothing moves, so a pointer into the published schema is a pointer into what is
+//! read. What senders send of all that a schema accepts is said in `docs/proofs.md` and decided by `solve`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use super::document::{Document, Draft, Problem, each_schema_at};
+use super::kinds::{Kind, Kinds};
+use super::value::as_count;
+use crate::canonical::{Json, Object, pointer};
 
-use super::document::{Document, Draft, each_schema_at};
-use crate::canonical::{Json, Object, Text, pointer};
-
-/// The schema as published, with the root forced to an object and `nullable` spelled out.
-pub(crate) fn published(schema: &Json) -> Document {
+/// The schema as it is read, in the draft that it names or shows.
+pub(crate) fn read(schema: &Json) -> Document {
     let draft = Draft::of(schema);
     let mut root = schema.clone();
     spell_out_nullable(&mut root);
-    force_object(&mut root, draft);
     Document { root, draft }
 }
 
-/// The published schema with every level that declares properties closed.
-pub(crate) fn closed(published: &Document) -> Document {
-    let plan = Plan::of(published);
-    let mut root = published.root.clone();
-    for (at, names) in &plan.closings {
-        if let Some(Json::Object(level)) = at_mut(&mut root, at) {
-            close_level(level, names);
-        }
-    }
-    Document {
-        root,
-        draft: published.draft,
-    }
+/// What speaks for an older draft in a schema that names none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    /// A form that 2020-12 does not have: its author wrote for another draft.
+    Strong,
+    /// `definitions`, which may be a habit.
+    Weak,
 }
 
-fn force_object(root: &mut Json, draft: Draft) {
-    match root {
-        Json::Bool(true) => *root = Json::object([("type", Json::string("object"))]),
-        Json::Object(object) => {
-            let is_object = object.get("type").and_then(Json::as_str) == Some("object");
-            if is_object && !(draft <= Draft::Seven && object.contains("$ref")) {
-                return;
-            }
-            // Up to draft 7 a `$ref` silences its neighbours, so it has to move into an `allOf`.
-            if draft <= Draft::Seven
-                && let Some(reference) = object.get("$ref").cloned()
-            {
-                object.retain(|name, _| {
-                    ["$ref", "type", "allOf"]
-                        .iter()
-                        .all(|keyword| name != *keyword)
-                });
-                object.push(
-                    "allOf",
-                    Json::Array(vec![Json::object([("$ref", reference)])]),
-                );
-            }
-            object.retain(|name, _| name != "type");
-            object.push("type", Json::string("object"));
-        }
-        _ => {}
+/// The other reading of a schema that does not say which draft it is in.
+pub(crate) fn other_reading(document: &Document) -> Option<(Document, Evidence)> {
+    if document.draft == Draft::Y2020 || document.root.get("$schema").is_some() {
+        return None;
     }
+    let other = Document {
+        root: document.root.clone(),
+        draft: Draft::Y2020,
+    };
+    if malformed(&other).is_some() {
+        return None;
+    }
+    let mut evidence = Evidence::Weak;
+    each_schema_at(&other.root, &mut String::new(), &mut |node, _| {
+        if node.get("dependencies").is_some() {
+            evidence = Evidence::Strong;
+        }
+    });
+    Some((other, evidence))
 }
 
 fn spell_out_nullable(root: &mut Json) {
@@ -93,243 +78,139 @@ pub(crate) fn at_mut<'a>(root: &'a mut Json, at: &str) -> Option<&'a mut Json> {
     })
 }
 
-/// Closes one object level; names that composed schemas declare stay possible.
-fn close_level(level: &mut Object, names: &BTreeSet<Text>) {
-    if level.contains("unevaluatedProperties") {
-        return;
+/// Why a document is not a schema, if it is none.
+pub(crate) fn malformed(document: &Document) -> Option<Problem> {
+    let mut found = None;
+    let root = &document.root;
+    if !matches!(root, Json::Object(_) | Json::Bool(_)) {
+        return Some(Problem::NotASchema(String::new(), "schema"));
     }
-    match level.get("additionalProperties") {
-        // A schema for further members declares them.
-        Some(Json::Object(schema)) if !schema.is_empty() => return,
-        Some(Json::Bool(false)) => return,
-        _ => {}
-    }
-    if !level.contains("properties") {
-        level.push("properties", Json::Object(Object::new()));
-    }
-    if let Some(Json::Object(properties)) = level.get_mut("properties") {
-        let own: BTreeSet<Text> = properties.iter().map(|(name, _)| name.clone()).collect();
-        for name in names.difference(&own) {
-            properties.push(name.clone(), Json::Object(Object::new()));
+    each_schema_at(root, &mut String::new(), &mut |node, at| {
+        if found.is_some() {
+            return;
         }
-    }
-    level.retain(|name, _| name != "additionalProperties");
-    level.push("additionalProperties", Json::Bool(false));
-}
-
-/// Which levels to close, each with the names that schemas composed with it declare.
-#[derive(Default)]
-struct Plan {
-    closings: BTreeMap<String, BTreeSet<Text>>,
-}
-
-/// What the schemas that apply to the same value declare together.
-#[derive(Default)]
-struct Composition {
-    names: BTreeSet<Text>,
-    members: BTreeSet<String>,
-    /// Something that closing would break: a pattern of names, a map of values, an unresolved reference.
-    open: bool,
-}
-
-impl Plan {
-    fn of(document: &Document) -> Self {
-        let mut levels = Vec::new();
-        // Keywords under which a schema is asked rather than required: closing there would change the question.
-        let mut frozen = Vec::new();
-        each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
-            levels.push((at.to_owned(), node));
-            for keyword in ["not", "if", "contains", "propertyNames"] {
-                if node.get(keyword).is_some() {
-                    frozen.push(pointer::join(at, keyword));
-                }
-            }
-        });
-        freeze_references(document, &levels, &mut frozen);
-        let is_frozen = |at: &str| {
-            frozen.iter().any(|prefix| {
-                at.strip_prefix(prefix.as_str())
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-        };
-        let mut plan = Self::default();
-        let mut inner = BTreeSet::new();
-        for (at, level) in levels.iter().filter(|(at, _)| !is_frozen(at)) {
-            let Json::Object(level) = level else {
-                continue;
-            };
-            let declares = match level.get("properties") {
-                Some(Json::Object(properties)) => at.is_empty() || !properties.is_empty(),
-                _ => false,
-            };
-            let silenced = document.reference_stands_alone() && level.contains("$ref");
-            if silenced || !(declares || all_of_declares(document, level, 0)) {
-                continue;
-            }
-            let mut composition = Composition::default();
-            compose(document, level, at, &mut composition, 0);
-            inner.extend(composition.members);
-            if !composition.open {
-                plan.closings.insert(at.clone(), composition.names);
-            }
-        }
-        // A schema that is composed with others cannot be closed by itself: it would refuse its neighbours.
-        for at in &inner {
-            plan.closings.remove(at);
-        }
-        plan
-    }
-}
-
-/// What a frozen place refers to is asked there too.
-fn freeze_references(document: &Document, levels: &[(String, &Json)], frozen: &mut Vec<String>) {
-    let mut next = 0;
-    while next < frozen.len() {
-        let prefix = frozen[next].clone();
-        next += 1;
-        for (at, node) in levels {
-            let inside = at
-                .strip_prefix(prefix.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            let Some(node) = node.as_object().filter(|_| inside) else {
-                continue;
-            };
-            if let Some((_, target)) = document
-                .reference(node)
-                .and_then(|reference| document.resolve(reference).ok())
-                && !frozen.contains(&target)
-            {
-                frozen.push(target);
-            }
-        }
-    }
-}
-
-const MAX_COMPOSITION: usize = 16;
-
-/// Whether a level declares properties through `allOf` (or, from 2019 on, through a `$ref` beside keywords).
-fn all_of_declares(document: &Document, level: &Object, depth: usize) -> bool {
-    if depth > MAX_COMPOSITION {
-        return false;
-    }
-    let Some(Json::Array(parts)) = level.get("allOf") else {
-        return false;
-    };
-    parts.iter().any(|part| {
-        let part = part
-            .as_object()
-            .and_then(|part| document.reference(part))
-            .and_then(|reference| document.resolve(reference).ok())
-            .map_or(part, |(target, _)| target);
-        part.as_object().is_some_and(|part| {
-            part.contains("properties") || all_of_declares(document, part, depth + 1)
-        })
-    })
-}
-
-fn compose(
-    document: &Document,
-    level: &Object,
-    at: &str,
-    composition: &mut Composition,
-    depth: usize,
-) {
-    if depth > MAX_COMPOSITION || composition.members.len() > 256 {
-        composition.open = true;
-        return;
-    }
-    if depth > 0 {
-        if let Some(Json::Object(properties)) = level.get("properties") {
-            composition
-                .names
-                .extend(properties.iter().map(|(name, _)| name.clone()));
-        }
-        let maps = matches!(level.get("additionalProperties"), Some(Json::Object(schema)) if !schema.is_empty());
-        if maps || level.contains("patternProperties") || level.contains("unevaluatedProperties") {
-            composition.open = true;
-        }
-    }
-    let visit = |part: &Json, at: String, composition: &mut Composition| {
-        if let Json::Object(part) = part
-            && composition.members.insert(at.clone())
+        if let Json::Object(object) = node
+            && let Some(keyword) = malformed_keyword(object, document.draft)
         {
-            compose(document, part, &at, composition, depth + 1);
+            found = Some(Problem::NotASchema(at.to_owned(), keyword));
         }
-    };
-    for keyword in ["allOf", "anyOf", "oneOf"] {
-        if let Some(Json::Array(parts)) = level.get(keyword) {
-            for (index, part) in parts.iter().enumerate() {
-                let at = pointer::join(&pointer::join(at, keyword), &index.to_string());
-                visit(part, at, composition);
-            }
-        }
-    }
-    for keyword in ["then", "else"] {
-        if let Some(part) = level.get(keyword) {
-            visit(part, pointer::join(at, keyword), composition);
-        }
-    }
-    for keyword in ["dependentSchemas", "dependencies"] {
-        if let Some(Json::Object(parts)) = level.get(keyword) {
-            for (name, part) in parts.iter() {
-                let at = pointer::join(&pointer::join(at, keyword), name.to_string_lossy());
-                visit(part, at, composition);
-            }
-        }
-    }
-    if let Some(reference) = document.reference(level) {
-        match document.resolve(reference) {
-            Ok((target, target_at)) => visit(target, target_at, composition),
-            Err(_) => composition.open = true,
-        }
-    }
+    });
+    found
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::canonical::{parse_str, to_canonical};
-
-    fn closed_text(text: &str) -> String {
-        let schema = parse_str(text).expect("a schema");
-        to_canonical(&closed(&published(&schema)).root)
+/// The first keyword whose value is not what the draft asks for.
+fn malformed_keyword(object: &Object, draft: Draft) -> Option<&'static str> {
+    let is_schema = |value: &Json| match value {
+        Json::Object(_) => true,
+        // Draft 4 has no boolean schemas; what servers mean by them is clear all the same.
+        Json::Bool(_) => true,
+        _ => false,
+    };
+    let schemas = |value: &Json| match value {
+        Json::Array(list) => list.iter().all(is_schema),
+        _ => false,
+    };
+    let map = |value: &Json| match value {
+        Json::Object(map) => map.iter().all(|(_, it)| is_schema(it)),
+        _ => false,
+    };
+    let names = |value: &Json| match value {
+        Json::Array(list) => list.iter().all(|it| it.as_text().is_some()),
+        _ => false,
+    };
+    let some = |value: &Json| value.as_array().is_some_and(|it| !it.is_empty());
+    let number = |value: &Json| matches!(value, Json::Number(_));
+    let is_type = |value: &Json| {
+        Kind::ALL
+            .iter()
+            .any(|kind| Kinds::of_keyword(value).has(*kind))
+    };
+    let check = |keyword: &'static str, fine: &dyn Fn(&Json) -> bool| match object.get(keyword) {
+        Some(value) if !fine(value) => Some(keyword),
+        _ => None,
+    };
+    let types = |value: &Json| match value {
+        Json::Array(list) => {
+            !list.is_empty() && list.iter().all(|it| it.as_str().is_some() && is_type(it))
+        }
+        _ => value.as_str().is_some() && is_type(value),
+    };
+    let exclusive = |value: &Json| match value {
+        Json::Bool(_) => draft == Draft::Four,
+        value => draft > Draft::Four && number(value),
+    };
+    let positive = |value: &Json| match value {
+        Json::Number(it) => it.to_f64() > 0.0,
+        _ => false,
+    };
+    let items = |value: &Json| is_schema(value) || (draft < Draft::Y2020 && schemas(value));
+    let count = |value: &Json| as_count(value).is_some();
+    let flag = |value: &Json| matches!(value, Json::Bool(_));
+    let text = |value: &Json| value.as_text().is_some();
+    let dependencies = |value: &Json| match value {
+        Json::Object(map) => map.iter().all(|(_, it)| is_schema(it) || names(it)),
+        _ => false,
+    };
+    let dependent = |value: &Json| match value {
+        Json::Object(map) => map.iter().all(|(_, it)| names(it)),
+        _ => false,
+    };
+    let list_of_some = |value: &Json| schemas(value) && some(value);
+    let array = |value: &Json| matches!(value, Json::Array(_));
+    if draft <= Draft::Seven && object.contains("$ref") {
+        return check("$ref", &text);
     }
-
-    fn canonical(text: &str) -> String {
-        to_canonical(&parse_str(text).expect("JSON"))
+    let modern = draft >= Draft::Y2019;
+    let mut wrong = check("type", &types)
+        .or_else(|| check("enum", &array))
+        .or_else(|| check("allOf", &list_of_some))
+        .or_else(|| check("anyOf", &list_of_some))
+        .or_else(|| check("oneOf", &list_of_some))
+        .or_else(|| check("not", &is_schema))
+        .or_else(|| check("minimum", &number))
+        .or_else(|| check("maximum", &number))
+        .or_else(|| check("exclusiveMinimum", &exclusive))
+        .or_else(|| check("exclusiveMaximum", &exclusive))
+        .or_else(|| check("multipleOf", &positive))
+        .or_else(|| check("minLength", &count))
+        .or_else(|| check("maxLength", &count))
+        .or_else(|| check("pattern", &text))
+        .or_else(|| check("minItems", &count))
+        .or_else(|| check("maxItems", &count))
+        .or_else(|| check("uniqueItems", &flag))
+        .or_else(|| check("items", &items))
+        .or_else(|| check("minProperties", &count))
+        .or_else(|| check("maxProperties", &count))
+        .or_else(|| check("required", &names))
+        .or_else(|| check("properties", &map))
+        .or_else(|| check("patternProperties", &map))
+        .or_else(|| check("additionalProperties", &is_schema))
+        .or_else(|| check("$ref", &text));
+    if draft < Draft::Y2020 {
+        wrong = wrong.or_else(|| check("additionalItems", &is_schema));
+    } else {
+        wrong = wrong.or_else(|| check("prefixItems", &list_of_some));
     }
-
-    #[test]
-    fn levels_that_declare_are_closed_and_maps_stay_open() {
-        assert_eq!(
-            closed_text(
-                r#"{"properties": {"a": {"type": "object", "properties": {"b": {}}}, "map": {"type": "object"}}}"#
-            ),
-            canonical(
-                r#"{"type": "object", "additionalProperties": false, "properties": {
-                    "a": {"type": "object", "properties": {"b": {}}, "additionalProperties": false},
-                    "map": {"type": "object"}}}"#
-            )
-        );
+    if draft > Draft::Four {
+        wrong = wrong
+            .or_else(|| check("contains", &is_schema))
+            .or_else(|| check("propertyNames", &is_schema));
     }
-
-    #[test]
-    fn composed_schemas_keep_each_others_names() {
-        assert_eq!(
-            closed_text(
-                r##"{"type": "object", "properties": {"a": {}}, "allOf": [{"$ref": "#/$defs/B"}],
-                    "$defs": {"B": {"properties": {"b": {"type": "string"}}}}}"##
-            ),
-            canonical(
-                r##"{"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": false,
-                    "allOf": [{"$ref": "#/$defs/B"}], "$defs": {"B": {"properties": {"b": {"type": "string"}}}}}"##
-            )
-        );
+    if draft >= Draft::Seven {
+        for keyword in ["if", "then", "else"] {
+            wrong = wrong.or_else(|| check(keyword, &is_schema));
+        }
     }
-
-    #[test]
-    fn what_is_asked_is_not_closed() {
-        let text = r##"{"type": "object", "not": {"$ref": "#/$defs/B"}, "$defs": {"B": {"properties": {"b": {}}}}}"##;
-        assert_eq!(closed_text(text), canonical(text));
+    if modern {
+        wrong = wrong
+            .or_else(|| check("minContains", &count))
+            .or_else(|| check("maxContains", &count))
+            .or_else(|| check("dependentRequired", &dependent))
+            .or_else(|| check("dependentSchemas", &map))
+            .or_else(|| check("unevaluatedProperties", &is_schema))
+            .or_else(|| check("unevaluatedItems", &is_schema));
+    } else {
+        wrong = wrong.or_else(|| check("dependencies", &dependencies));
     }
+    wrong
 }

@@ -1,51 +1,33 @@
-//! From located findings to judged changes: what the provers say decides the level.
+//! From located findings to judged changes: the verdict on the pair decides the levels.
 //!
-//! The order is fixed. First the whole pair is put to the structural walker: where every old call is shown to be
-//! accepted, no finding can break anything. Otherwise each finding that could hurt gets a search for a witness of
-//! its own, then a proof at its own place. Only what is left goes to the algebra and to a search over the whole
-//! schema. `breaking` is said with a witness in hand, or not at all.
+//! First the pair is decided. Where every old call is shown to be accepted, no finding can break anything. Where a call
+//! breaks, each finding that could hurt gets a witness of its own: a call that is refused because of it and would be
+//! accepted without it. `breaking` is said with a witness in hand, or not at all, and the verdict on the pair always
+//! reaches the changes: one of them carries the witness, or says that nothing could be decided.
 
-use super::document::{Document, Problem, each_schema};
-use super::family::{Stake, stake};
-use super::interpretation::{closed, published};
-use super::prove::view::View;
-use super::prove::{Algebra, Answer, Budget, Patterns, Prover, Question, Structural};
-use super::validator::{Validators, guard};
+use super::document::Document;
+use super::family::{carries, of_keyword, relaxed, with_named_members};
+use super::pair::{Open, Pair, Verdict};
 use super::walk::{Effect, Finding, Walker};
-use super::witness::Search;
 use super::{Comparison, Family, SchemaChange, Side};
 use crate::canonical::Json;
 use crate::judgement::{Level, Proof};
 
-/// Why a result that is fine as long as servers return what they declare is not called safe.
-const OPEN_RESULT: &str = "the result is open: as long as the server returns only members that it declares nothing is lost, but the new schema does not promise that";
+/// What is said of a sender whose schema accepts nothing.
+const NOTHING_SENT: &str =
+    "the schema accepted nothing at all before, so that nothing can be shown";
+/// What is said of a change beside others that break.
+const NOT_ALONE: &str = "a call that would show this is refused because of another change already";
 
-struct Case {
+/// More witnesses than this are not looked for in one schema.
+const MAX_WITNESSES: usize = 24;
+
+struct Case<'p> {
     side: Side,
-    published: Document,
-    closed: Document,
-    receiver: Document,
-    patterns: Patterns,
-    /// Values that the receiver singles out.
-    constants: Vec<Json>,
-    /// For proofs.
-    steps: Budget,
-    /// For witnesses: the larger the schemas, the fewer instances are tried.
-    tries: Budget,
-    try_cost: usize,
-}
-
-/// Steps of proof for one pair.
-const STEPS: usize = 120_000;
-/// Work on witnesses for one pair, in schemas that a try goes through.
-const TRIES: usize = 400_000;
-
-/// What is known about the whole pair.
-enum Whole {
-    Shown,
-    /// Shown for senders that keep to what they declare, where the published schema lets them do more.
-    ShownIfDeclared,
-    NotShown(Problem),
+    open: &'p Open<'p>,
+    verdict: &'p Verdict,
+    sender: &'p Document,
+    receiver: &'p Document,
 }
 
 pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
@@ -56,101 +38,49 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
     let spelling = walker.spelling;
     let gave_up = walker.gave_up;
     let mut findings = walker.findings;
-    let (sender, receiver) = match side {
-        Side::Input => (old, new),
-        Side::Output => (new, old),
-    };
-    let published = published(sender);
-    let receiver = self::published(receiver);
-    let mut nodes = 0;
-    for root in [&published.root, &receiver.root] {
-        each_schema(root, &mut |_| nodes += 1);
-    }
-    let case = Case {
-        side,
-        closed: closed(&published),
-        constants: constants(&receiver),
-        published,
-        receiver,
-        patterns: Patterns::default(),
-        steps: Budget::new(STEPS),
-        tries: Budget::new(TRIES),
-        try_cost: 20 + nodes / 8,
-    };
-    let whole = case.whole();
     if gave_up || (findings.is_empty() && !spelling) {
         findings.push(unexplained(old, new, gave_up));
     }
+    let pair = Pair::new(old, new, side);
+    let open = pair.open();
+    let verdict = pair.verdict(&open);
+    let case = Case {
+        side,
+        open: &open,
+        verdict: &verdict,
+        sender: &pair.reading.sender,
+        receiver: &pair.reading.receiver,
+    };
     let mut changes = Vec::new();
     if spelling {
         changes.push(spelling_change(old, new, side));
     }
-    let mut verdict = match &whole {
-        Whole::Shown => Proof::Subsumed,
-        Whole::ShownIfDeclared => Proof::Undecided(OPEN_RESULT.to_owned()),
-        Whole::NotShown(problem) => Proof::Undecided(problem.to_string()),
-    };
-    match case.validators(&whole) {
-        Ok(validators) => {
-            for finding in findings {
-                changes.push(case.change(finding, &whole, validators.as_ref(), None));
-            }
-            case.settle(&mut changes, &mut verdict, &whole, validators.as_ref());
-        }
-        Err(problem) => {
-            // A schema that no validator takes: nothing can be confirmed, so nothing is called breaking.
-            verdict = Proof::Undecided(problem.to_string());
-            for finding in findings {
-                changes.push(case.change(finding, &whole, None, Some(&problem)));
-            }
-        }
+    let first = changes.len();
+    let mut witnesses = 0;
+    let proofs: Vec<Option<Proof>> = findings
+        .iter()
+        .map(|finding| {
+            let proof = case.weigh(finding, witnesses < MAX_WITNESSES);
+            witnesses += usize::from(matches!(proof, Some(Proof::Witness(_))));
+            proof
+        })
+        .collect();
+    for (finding, proof) in findings.iter().zip(proofs) {
+        changes.push(case.change(finding, proof));
     }
-    Comparison { changes, verdict }
+    case.settle(&findings, &mut changes, first);
+    Comparison {
+        changes,
+        verdict: match verdict {
+            Verdict::Subsumed => Proof::Subsumed,
+            Verdict::Witness(witness) => Proof::Witness(witness),
+            Verdict::Empty => Proof::Undecided(NOTHING_SENT.to_owned()),
+            Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
+        },
+    }
 }
 
-impl Case {
-    fn question<'a>(&'a self, sender: &'a Document) -> Question<'a> {
-        Question {
-            sender,
-            receiver: &self.receiver,
-            patterns: &self.patterns,
-            budget: &self.steps,
-        }
-    }
-
-    fn whole(&self) -> Whole {
-        let show = |sender: &Document| {
-            Structural::show(&self.question(sender), &sender.root, &self.receiver.root)
-        };
-        match self.side {
-            Side::Input => match show(&self.closed) {
-                Ok(()) => Whole::Shown,
-                Err(problem) => Whole::NotShown(problem),
-            },
-            Side::Output => match show(&self.published) {
-                Ok(()) => Whole::Shown,
-                Err(_) => match show(&self.closed) {
-                    Ok(()) => Whole::ShownIfDeclared,
-                    Err(problem) => Whole::NotShown(problem),
-                },
-            },
-        }
-    }
-
-    /// Compiles validators where they are needed. A proof needs none, but a schema must still be one.
-    fn validators(&self, whole: &Whole) -> Result<Option<Validators>, Problem> {
-        match whole {
-            Whole::NotShown(_) => {
-                Validators::new(&self.published, &self.closed, &self.receiver).map(Some)
-            }
-            _ => {
-                guard(&self.closed)?;
-                guard(&self.receiver)?;
-                Ok(None)
-            }
-        }
-    }
-
+impl Case<'_> {
     fn suspect(&self, effect: Effect) -> bool {
         matches!(
             (self.side, effect),
@@ -158,33 +88,88 @@ impl Case {
         )
     }
 
-    fn change(
-        &self,
-        finding: Finding,
-        whole: &Whole,
-        validators: Option<&Validators>,
-        invalid: Option<&Problem>,
-    ) -> SchemaChange {
-        let (level, proof) = if self.suspect(finding.effect) {
-            self.weigh(&finding, whole, validators, invalid)
-        } else if finding.effect == Effect::Neutral {
-            (finding.level_if_safe, None)
-        } else {
-            (finding.level_if_safe, Some(Proof::Subsumed))
+    /// What is known about one finding; none for what no validator reads.
+    fn weigh(&self, finding: &Finding, search: bool) -> Option<Proof> {
+        if finding.effect == Effect::Neutral {
+            return None;
+        }
+        let undecided = |reason: String| Some(Proof::Undecided(reason));
+        match self.verdict {
+            Verdict::Empty => None,
+            Verdict::Subsumed => Some(Proof::Subsumed),
+            _ if !self.suspect(finding.effect) => Some(Proof::Subsumed),
+            Verdict::Witness(known) => {
+                let own = if search {
+                    self.own_witness(finding, known)
+                } else {
+                    None
+                };
+                match own {
+                    Some(witness) => Some(Proof::Witness(witness)),
+                    None if self.covered(finding) => Some(Proof::Subsumed),
+                    None => undecided(NOT_ALONE.to_owned()),
+                }
+            }
+            Verdict::Unknown(problem) => {
+                if self.covered(finding) {
+                    return Some(Proof::Subsumed);
+                }
+                let problem = finding.problem.as_ref().unwrap_or(problem);
+                undecided(problem.to_string())
+            }
+        }
+    }
+
+    /// A value that is refused because of a finding.
+    fn own_witness(&self, finding: &Finding, known: &Json) -> Option<Json> {
+        let relaxed = relaxed(self.receiver, self.sender, finding, self.side)?;
+        let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
+        self.open
+            .witness_for(&relaxed, narrower.as_ref(), Some(known))
+    }
+
+    /// Whether nothing is lost at the finding's own place.
+    fn covered(&self, finding: &Finding) -> bool {
+        if !carries(finding.family) {
+            return true;
+        }
+        let (sender_at, receiver_at) = match self.side {
+            Side::Input => (&finding.site.0, &finding.site.1),
+            Side::Output => (&finding.site.1, &finding.site.0),
         };
-        let safe = level != Level::Breaking && !matches!(proof, Some(Proof::Undecided(_)));
-        let mut message = match finding.message_if_safe {
-            Some(message) if safe || matches!(whole, Whole::ShownIfDeclared) => message,
-            _ => finding.message,
+        self.open.covered(sender_at, receiver_at)
+    }
+
+    /// Whether a finding is about a sender who sends nothing.
+    fn proves_nothing(&self, finding: &Finding) -> bool {
+        *self.verdict == Verdict::Empty && self.suspect(finding.effect)
+    }
+
+    fn change(&self, finding: &Finding, proof: Option<Proof>) -> SchemaChange {
+        let level = match &proof {
+            Some(Proof::Witness(_)) => Level::Breaking,
+            Some(Proof::Undecided(_)) => Level::Risky,
+            None if self.proves_nothing(finding) => finding.level_if_safe.max(Level::Risky),
+            _ => finding.level_if_safe,
         };
-        if level == Level::Risky && matches!(proof, Some(Proof::Undecided(_))) && !safe {
+        let safe = matches!(proof, None | Some(Proof::Subsumed));
+        let mut message = match &finding.message_if_safe {
+            Some(message) if safe => message.clone(),
+            _ => finding.message.clone(),
+        };
+        if let Some(Proof::Undecided(reason)) = &proof
+            && reason != NOT_ALONE
+        {
             message.push_str(" (whether a call breaks could not be decided)");
+        }
+        if proof.is_none() && self.proves_nothing(finding) {
+            message = format!("{message} ({NOTHING_SENT})");
         }
         SchemaChange {
             rule: finding.family.rule(self.side),
-            pointer: finding.pointer,
-            old: finding.old,
-            new: finding.new,
+            pointer: finding.pointer.clone(),
+            old: finding.old.clone(),
+            new: finding.new.clone(),
             level,
             exposure: finding.exposure,
             proof,
@@ -192,167 +177,99 @@ impl Case {
         }
     }
 
-    fn weigh(
-        &self,
-        finding: &Finding,
-        whole: &Whole,
-        validators: Option<&Validators>,
-        invalid: Option<&Problem>,
-    ) -> (Level, Option<Proof>) {
-        if let Some(problem) = finding.problem.as_ref().or(invalid) {
-            return (Level::Risky, Some(Proof::Undecided(problem.to_string())));
-        }
-        match whole {
-            Whole::Shown => return (finding.level_if_safe, Some(Proof::Subsumed)),
-            Whole::ShownIfDeclared => {
-                let proof = match self.local(finding, &self.published) {
-                    Ok(()) => Proof::Subsumed,
-                    Err(_) => Proof::Undecided(OPEN_RESULT.to_owned()),
-                };
-                return (finding.level_if_safe, Some(proof));
+    /// Sees to it that the verdict on the pair is said by one of the changes.
+    fn settle(&self, findings: &[Finding], changes: &mut Vec<SchemaChange>, first: usize) {
+        let said = |wanted: fn(&Proof) -> bool, changes: &[SchemaChange]| {
+            changes
+                .iter()
+                .any(|it| it.proof.as_ref().is_some_and(wanted))
+        };
+        match self.verdict {
+            Verdict::Subsumed | Verdict::Empty => {}
+            Verdict::Witness(witness) => {
+                if said(|it| matches!(it, Proof::Witness(_)), changes) {
+                    return;
+                }
+                self.carry(findings, changes, first, witness);
             }
-            Whole::NotShown(_) => {}
-        }
-        if let Some(witness) = validators.and_then(|it| self.search(it).for_finding(finding)) {
-            return (Level::Breaking, Some(Proof::Witness(witness)));
-        }
-        match self.local(finding, &self.closed) {
-            Ok(()) => (finding.level_if_safe, Some(Proof::Subsumed)),
-            Err(problem) => (Level::Risky, Some(Proof::Undecided(problem.to_string()))),
-        }
-    }
-
-    fn search<'a>(&'a self, validators: &'a Validators) -> Search<'a> {
-        Search {
-            sender: &self.closed,
-            receiver: &self.receiver,
-            patterns: &self.patterns,
-            validators,
-            constants: &self.constants,
-            budget: &self.tries,
-            cost: self.try_cost,
-        }
-    }
-
-    /// The question, asked at the finding's own place.
-    fn local(&self, finding: &Finding, sender: &Document) -> Result<(), Problem> {
-        let (sender_at, receiver_at) = match self.side {
-            Side::Input => (&finding.site.0, &finding.site.1),
-            Side::Output => (&finding.site.1, &finding.site.0),
-        };
-        let gone = || Problem::Other("the place has no counterpart in the other schema".into());
-        let mine = sender.at(sender_at).ok_or_else(gone)?;
-        let theirs = self.receiver.at(receiver_at).ok_or_else(gone)?;
-        let question = self.question(sender);
-        let stake = stake(finding.family, self.side);
-        if stake == Stake::UndeclaredMembers {
-            let rest = View::of(sender, mine)?.rest();
-            for wanted in View::of(&self.receiver, theirs)?.rest() {
-                Structural::show_all(&question, &rest, wanted)?;
+            Verdict::Unknown(problem) => {
+                if said(|it| matches!(it, Proof::Undecided(_)), changes) {
+                    return;
+                }
+                let reason = problem.to_string();
+                // Of what does not concern validators nothing has to be decided.
+                let concerned = findings.iter().enumerate().find(|(_, it)| {
+                    it.effect != Effect::Neutral || it.family == Family::RefRestructured
+                });
+                match concerned {
+                    Some((at, _)) => {
+                        let change = &mut changes[first + at];
+                        change.level = change.level.max(Level::Risky);
+                        change.proof = Some(Proof::Undecided(reason));
+                    }
+                    None => changes.push(self.together(
+                        Family::SchemaUnclassified,
+                        Level::Risky,
+                        Proof::Undecided(reason),
+                        "the schema reads differently now, and whether a call breaks could not be decided",
+                    )),
+                }
             }
-            return Ok(());
         }
-        let Some(member) = &finding.member else {
-            return Structural::show(&question, mine, theirs);
-        };
-        // Whether a member is there is a matter of the whole object; what it holds is a matter of the member.
-        let about_presence = match stake {
-            Stake::Presence => true,
-            Stake::PresenceIfRequired => theirs_requires(&self.receiver, theirs, member),
-            Stake::Value | Stake::UndeclaredMembers => false,
-        };
-        if about_presence {
-            return Structural::show(&question, mine, theirs);
-        }
-        let mine = View::of(sender, mine)?;
-        let theirs = View::of(&self.receiver, theirs)?;
-        let nodes = mine.member(member, &self.patterns);
-        for wanted in theirs.member(member, &self.patterns) {
-            Structural::show_all(&question, &nodes, wanted)?;
-        }
-        Ok(())
     }
 
-    /// The verdict for the pair, with a last attempt where nothing was shown.
-    fn settle(
+    /// Gives a witness that no finding has for its own to the one that it is about, or to a change of its own.
+    fn carry(
         &self,
+        findings: &[Finding],
         changes: &mut Vec<SchemaChange>,
-        verdict: &mut Proof,
-        whole: &Whole,
-        validators: Option<&Validators>,
+        first: usize,
+        witness: &Json,
     ) {
-        let witness = changes.iter().find_map(|change| match &change.proof {
-            Some(proof @ Proof::Witness(_)) => Some(proof.clone()),
-            _ => None,
+        let keyword = self.open.refusal(witness).map(|(keyword, _)| keyword);
+        let named = of_keyword(keyword.as_deref().unwrap_or_default(), self.side);
+        let candidates = || {
+            findings
+                .iter()
+                .enumerate()
+                .filter(|(_, it)| it.effect != Effect::Neutral && carries(it.family))
+        };
+        let alone = candidates().find(|(_, finding)| {
+            !self.suspect(finding.effect) && self.own_witness(finding, witness).is_some()
         });
-        if let Some(witness) = witness {
-            *verdict = witness;
-            return;
-        }
-        let (Whole::NotShown(problem), Some(validators)) = (whole, validators) else {
-            return;
-        };
-        let sender = match self.side {
-            Side::Input => &self.closed,
-            Side::Output => &self.published,
-        };
-        let question = self.question(sender);
-        if Algebra.prove(&question) == Answer::Subsumed {
-            *verdict = Proof::Subsumed;
-            for change in changes.iter_mut() {
-                if matches!(change.proof, Some(Proof::Undecided(_))) {
-                    change.proof = Some(Proof::Subsumed);
-                    change.level = change.level.min(Level::Additive);
-                }
+        let best = alone
+            .or_else(|| candidates().find(|(_, it)| it.family == named))
+            .or_else(|| candidates().find(|(_, it)| self.suspect(it.effect)))
+            .or_else(|| candidates().next());
+        let proof = Proof::Witness(witness.clone());
+        match best {
+            Some((at, finding)) => {
+                let change = &mut changes[first + at];
+                change.level = Level::Breaking;
+                change.proof = Some(proof);
+                change.message.clone_from(&finding.message);
             }
-            return;
+            None => changes.push(self.together(
+                named,
+                Level::Breaking,
+                proof,
+                "the changes break a call together, though none of them does so alone",
+            )),
         }
-        if let Answer::Counterexample(witness) = self.search(validators).prove(&question) {
-            let proof = Proof::Witness(witness);
-            *verdict = proof.clone();
-            let suspect = changes
-                .iter_mut()
-                .find(|change| matches!(change.proof, Some(Proof::Undecided(_))));
-            match suspect {
-                Some(change) => {
-                    change.level = Level::Breaking;
-                    change.proof = Some(proof);
-                }
-                None => changes.push(SchemaChange {
-                    rule: Family::SchemaUnclassified.rule(self.side),
-                    pointer: String::new(),
-                    old: None,
-                    new: None,
-                    level: Level::Breaking,
-                    exposure: crate::judgement::Exposure::None,
-                    proof: Some(proof),
-                    message:
-                        "the changes above break a call together, though none of them does so alone"
-                            .to_owned(),
-                }),
-            }
-            return;
-        }
-        *verdict = Proof::Undecided(problem.to_string());
     }
-}
 
-/// The values that a schema singles out anywhere: conditions ask for them.
-fn constants(document: &Document) -> Vec<Json> {
-    let mut found: Vec<Json> = Vec::new();
-    each_schema(&document.root, &mut |node| {
-        let listed = node.get("enum").and_then(Json::as_array).unwrap_or(&[]);
-        for value in node.get("const").into_iter().chain(listed) {
-            if found.len() < 48 && !found.contains(value) {
-                found.push(value.clone());
-            }
+    fn together(&self, family: Family, level: Level, proof: Proof, message: &str) -> SchemaChange {
+        SchemaChange {
+            rule: family.rule(self.side),
+            pointer: String::new(),
+            old: None,
+            new: None,
+            level,
+            exposure: crate::judgement::Exposure::None,
+            proof: Some(proof),
+            message: message.to_owned(),
         }
-    });
-    found
-}
-
-fn theirs_requires(document: &Document, node: &Json, member: &crate::canonical::Text) -> bool {
-    View::of(document, node).is_ok_and(|view| view.required().contains(member))
+    }
 }
 
 fn spelling_change(old: &Json, new: &Json, side: Side) -> SchemaChange {
@@ -393,11 +310,8 @@ fn unexplained(old: &Json, new: &Json, gave_up: bool) -> Finding {
         },
         message_if_safe: None,
         site: (String::new(), String::new()),
-        steps: Vec::new(),
-        receiver_steps: Vec::new(),
         member: None,
         partner: None,
-        hints: Vec::new(),
         problem: None,
     }
 }

@@ -11,32 +11,31 @@
 //! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by counting steps
 //! and sizes, so that a hostile schema ends as undecided and never as a hang.
 //!
-//! The rooms inside: `document` (drafts and references), `interpretation` (the protocol's reading of a schema), `walk`
-//! (where two schemas differ), `prove` (whether one covers the other), `sample` and `witness` (instances),
-//! `validator` (the judge of instances), `family` (how a witness for each
-//! family of rules is searched), `judge` (levels and proofs). What each rule means is
-//! in [`crate::rules`].
+//! The rooms inside: `document` (drafts), `interpretation` (how a published schema is read), `walk` (where two schemas
+//! differ), `solve` (whether a value exists that one side sends and the other refuses), `validator` (the real validator
+//! that confirms it), `pair` (the verdict on two schemas), `family` (what is at stake in each family of rules), `judge`
+//! (levels and proofs of single changes), [`crate::rules`] (what each rule means). What is decided is stated in
+//! `docs/proofs.md`.
 
 mod document;
-mod example_values;
+pub(crate) mod example_values;
 mod family;
 mod interpretation;
 mod judge;
+mod kinds;
+pub(crate) mod likeness;
+mod pair;
 mod pattern;
-mod prove;
-mod regex_sample;
-mod sample;
+mod solve;
 mod validator;
 mod value;
 mod walk;
-mod witness;
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 
 pub use crate::rules::{Family, Side};
-pub use prove::{Answer, Prover, Question};
 
 /// One located change of a schema, judged.
 #[derive(Clone, Debug, PartialEq, Eq)]

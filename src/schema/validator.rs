@@ -9,7 +9,8 @@ use std::collections::HashMap;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
-use super::document::{Document, Draft, Problem, each_schema};
+use super::document::{Document, Draft, Holds, Problem, each_schema, holds};
+use super::solve::References;
 use super::value::{Converted, has_number, to_value};
 use crate::canonical::{Json, Object};
 
@@ -20,108 +21,48 @@ const MAX_IN_PLACE: u64 = 20_000;
 /// A longer chain of schemas that apply to one value is not compiled.
 const MAX_CHAIN: usize = 220;
 
-/// One reason why the receiver refuses an instance.
-#[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    /// JSON pointer of the refused part of the instance.
-    pub(crate) at: String,
-    /// The keyword that refuses.
-    pub(crate) keyword: String,
-    /// The members that it names: missing ones of `required`, unexpected ones of `additionalProperties`.
-    pub(crate) names: Vec<String>,
-}
-
-/// Two senders' readings and a receiver, compiled.
-pub(crate) struct Validators {
-    published: Option<Validator>,
-    closed: Validator,
-    receiver: Validator,
+/// A schema, compiled.
+pub(crate) struct Compiled {
+    validator: Validator,
     exact: bool,
 }
 
-impl Validators {
+impl Compiled {
     /// Compiles; the error says why a schema cannot be given to a validator.
-    pub(crate) fn new(
-        published: &Document,
-        closed: &Document,
-        receiver: &Document,
-    ) -> Result<Self, Problem> {
-        guard(closed)?;
-        guard(receiver)?;
-        let (closed_validator, exact) = compile(closed)?;
-        let (receiver, receiver_exact) = compile(receiver)?;
-        // Closing can only widen what a `oneOf` or a `not` lets through; elsewhere closed implies published.
-        let needed = published.root != closed.root && asks(&published.root);
-        let published = needed.then(|| compile(published)).transpose()?;
-        Ok(Self {
-            published: published.map(|(validator, _)| validator),
-            closed: closed_validator,
-            receiver,
-            exact: exact && receiver_exact,
-        })
+    pub(crate) fn new(document: &Document) -> Result<Self, Problem> {
+        let (validator, exact) = compile(document)?;
+        Ok(Self { validator, exact })
     }
 
-    /// Whether the sender lets an instance through and the receiver refuses it; then with the reasons.
-    pub(crate) fn refusals(&self, instance: &Json) -> Option<Vec<Refusal>> {
-        if !self.exact && has_number(instance) {
+    /// Whether the validator accepts a value; none where it cannot say.
+    pub(crate) fn accepts(&self, value: &Json) -> Option<bool> {
+        if !self.exact && has_number(value) {
             return None;
         }
-        let converted = to_value(instance).filter(|it| it.exact)?.value;
-        if self.receiver.is_valid(&converted)
-            || !self.closed.is_valid(&converted)
-            || !self
-                .published
-                .as_ref()
-                .is_none_or(|it| it.is_valid(&converted))
-        {
-            return None;
+        let converted = to_value(value).filter(|it| it.exact)?.value;
+        if self.validator.is_valid(&converted) {
+            return Some(true);
         }
-        let refusals: Vec<Refusal> = self
-            .receiver
-            .iter_errors(&converted)
-            .take(64)
-            .map(|error| Refusal {
-                at: error.instance_path().to_string(),
-                keyword: error.kind().keyword().to_owned(),
-                names: match error.kind() {
-                    ValidationErrorKind::Required { property } => {
-                        property.as_str().map(str::to_owned).into_iter().collect()
-                    }
-                    ValidationErrorKind::AdditionalProperties { unexpected }
-                    | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
-                        unexpected.clone()
-                    }
-                    _ => Vec::new(),
-                },
-            })
-            .collect();
         // An engine that gave up has not refused anything.
-        let engine_failed = self.receiver.iter_errors(&converted).any(|error| {
+        let engine_failed = self.validator.iter_errors(&converted).any(|error| {
             matches!(
                 error.kind(),
                 ValidationErrorKind::BacktrackLimitExceeded { .. }
                     | ValidationErrorKind::RegexEngineFailure { .. }
             )
         });
-        (!engine_failed && !refusals.is_empty()).then_some(refusals)
+        (!engine_failed).then_some(false)
     }
-}
 
-fn asks(root: &Json) -> bool {
-    let mut found = false;
-    each_schema(root, &mut |node| {
-        found |= [
-            "oneOf",
-            "not",
-            "if",
-            "unevaluatedProperties",
-            "unevaluatedItems",
-            "contains",
-        ]
-        .iter()
-        .any(|keyword| node.get(keyword).is_some());
-    });
-    found
+    /// The keyword that refuses a value first, and where in the value.
+    pub(crate) fn refusal(&self, value: &Json) -> Option<(String, String)> {
+        let converted = to_value(value)?.value;
+        let error = self.validator.iter_errors(&converted).next()?;
+        Some((
+            error.kind().keyword().to_owned(),
+            error.instance_path().to_string(),
+        ))
+    }
 }
 
 /// The draft, in the validator's words.
@@ -138,37 +79,68 @@ pub(crate) fn draft_of(draft: Draft) -> jsonschema::Draft {
 /// A document as the validator reads it: `$schema` and the root's `$id` are left out, because the draft is
 /// decided and nothing is looked up by address.
 pub(crate) fn for_validator(document: &Document) -> Option<Converted> {
-    let mut converted = to_value(&document.root)?;
+    let mut root = document.root.clone();
+    cleaned(&mut root, document.draft, true);
+    let mut converted = to_value(&root)?;
     if let Some(root) = converted.value.as_object_mut() {
         root.remove("$schema");
         root.remove("$vocabulary");
     }
-    if document.draft == Draft::Four {
-        without_empty_required(&mut converted.value);
-    }
     Some(converted)
 }
 
-/// Draft 4 wants at least one name in `required`. Generators write an empty list all the same, which says what its
-/// absence says.
-fn without_empty_required(value: &mut serde_json::Value) {
-    match value {
-        serde_json::Value::Array(items) => items.iter_mut().for_each(without_empty_required),
-        serde_json::Value::Object(members) => {
-            if members
-                .get("required")
-                .and_then(|it| it.as_array())
-                .is_some_and(Vec::is_empty)
-            {
-                members.remove("required");
+/// Takes out what validators assert and we do not, and what they refuse to compile although it is clear.
+fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
+    match node {
+        // Draft 4 has no boolean schemas.
+        Json::Bool(verdict) if draft == Draft::Four && nested => {
+            *node = if *verdict {
+                Json::object([])
+            } else {
+                Json::object([("not", Json::object([]))])
+            };
+        }
+        Json::Object(object) => {
+            object.retain(|keyword, value| {
+                let content = ["contentEncoding", "contentMediaType", "contentSchema"];
+                let empty = draft == Draft::Four
+                    && keyword == "required"
+                    && value.as_array().is_some_and(<[Json]>::is_empty);
+                !empty && content.iter().all(|it| keyword != *it)
+            });
+            for (keyword, value) in object.iter_mut() {
+                let Some(keyword) = keyword.as_str() else {
+                    continue;
+                };
+                if keyword == "required"
+                    && let Json::Array(names) = value
+                {
+                    let mut seen = Vec::new();
+                    names.retain(|name| {
+                        let fresh = !seen.contains(name);
+                        seen.push(name.clone());
+                        fresh
+                    });
+                }
+                if keyword == "enum"
+                    && draft <= Draft::Six
+                    && let Json::Array(values) = value
+                    && values.is_empty()
+                {
+                    values.push(Json::string("\u{0}no value"));
+                }
+                let nested = !keyword.starts_with("additional");
+                match (holds(keyword, value), value) {
+                    (Some(Holds::One), schema) => cleaned(schema, draft, nested),
+                    (Some(Holds::List), Json::Array(list)) => {
+                        list.iter_mut().for_each(|it| cleaned(it, draft, true));
+                    }
+                    (Some(Holds::Map), Json::Object(map)) => {
+                        map.iter_mut().for_each(|(_, it)| cleaned(it, draft, true));
+                    }
+                    _ => {}
+                }
             }
-            // What stands under these is data, not a schema.
-            let is_data =
-                |name: &str| matches!(name, "enum" | "const" | "default" | "examples" | "example");
-            members
-                .iter_mut()
-                .filter(|(name, _)| !is_data(name))
-                .for_each(|(_, member)| without_empty_required(member));
         }
         _ => {}
     }
@@ -195,31 +167,19 @@ fn compile(document: &Document) -> Result<(Validator, bool), Problem> {
 }
 
 /// Refuses schemas that would keep a validator busy for too long.
-pub(crate) fn guard(document: &Document) -> Result<(), Problem> {
+pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
+    let root = &references.document.root;
     let mut nodes = 0;
-    let mut remote = None;
-    each_schema(&document.root, &mut |node| {
-        nodes += 1;
-        if nodes <= MAX_NODES
-            && let Some(reference) = node.as_object().and_then(|it| document.reference(it))
-            && let Err(problem) = document.resolve(reference)
-        {
-            remote.get_or_insert(problem);
-        }
-    });
+    each_schema(root, &mut |_| nodes += 1);
     if nodes > MAX_NODES {
         return Err(Problem::TooLarge);
     }
-    if let Some(problem) = remote {
-        return Err(problem);
-    }
+    references.check()?;
     let mut costs = HashMap::new();
     let mut result = Ok(());
-    each_schema(&document.root, &mut |node| {
-        if result.is_ok()
-            && let Json::Object(object) = node
-        {
-            result = in_place(document, object, &mut costs, 0).and_then(|cost| {
+    each_schema(root, &mut |node| {
+        if result.is_ok() {
+            result = in_place(references, node, &mut costs, 0).and_then(|cost| {
                 if cost > MAX_IN_PLACE {
                     Err(Problem::TooLarge)
                 } else {
@@ -233,11 +193,14 @@ pub(crate) fn guard(document: &Document) -> Result<(), Problem> {
 
 /// How many schemas apply to one value at this node, or why that never ends. 0 marks a node being counted.
 fn in_place(
-    document: &Document,
-    node: &Object,
+    references: &References<'_>,
+    node: &Json,
     costs: &mut HashMap<usize, u64>,
     chain: usize,
 ) -> Result<u64, Problem> {
+    let Json::Object(object) = node else {
+        return Ok(1);
+    };
     let identity = std::ptr::from_ref(node) as usize;
     match costs.get(&identity) {
         Some(0) => return Err(Problem::Circular),
@@ -248,34 +211,23 @@ fn in_place(
         return Err(Problem::TooLarge);
     }
     costs.insert(identity, 0);
+    let mut parts: Vec<&Json> = Vec::new();
+    parts.extend(references.targets(node)?.into_iter().map(|(it, _)| it));
+    if !(references.draft() <= Draft::Seven && object.contains("$ref")) {
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            parts.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
+        }
+        for keyword in ["not", "if", "then", "else"] {
+            parts.extend(object.get(keyword));
+        }
+        for keyword in ["dependentSchemas", "dependencies"] {
+            let map = object.get(keyword).and_then(Json::as_object);
+            parts.extend(map.into_iter().flat_map(Object::iter).map(|(_, it)| it));
+        }
+    }
     let mut total = 1_u64;
-    let mut visit = |child: &Json, costs: &mut HashMap<usize, u64>| {
-        if let Json::Object(child) = child {
-            total = total.saturating_add(in_place(document, child, costs, chain + 1)?);
-        }
-        Ok::<(), Problem>(())
-    };
-    if let Some(reference) = document.reference(node) {
-        visit(document.resolve(reference)?.0, costs)?;
-    }
-    for keyword in ["allOf", "anyOf", "oneOf"] {
-        if let Some(Json::Array(branches)) = node.get(keyword) {
-            for branch in branches {
-                visit(branch, costs)?;
-            }
-        }
-    }
-    for keyword in ["not", "if", "then", "else"] {
-        if let Some(branch) = node.get(keyword) {
-            visit(branch, costs)?;
-        }
-    }
-    for keyword in ["dependentSchemas", "dependencies"] {
-        if let Some(Json::Object(branches)) = node.get(keyword) {
-            for (_, branch) in branches.iter() {
-                visit(branch, costs)?;
-            }
-        }
+    for part in parts {
+        total = total.saturating_add(in_place(references, part, costs, chain + 1)?);
     }
     costs.insert(identity, total);
     Ok(total)

@@ -29,6 +29,7 @@ mod merge;
 #[cfg(unix)]
 mod pipes;
 mod profiles;
+mod proofs;
 mod readme;
 mod recipes;
 mod reference;

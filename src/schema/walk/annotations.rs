@@ -4,7 +4,7 @@ use super::{Effect, Place, Walker, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
-use crate::schema::prove::evaluate::is_prose;
+use crate::schema::document::is_prose;
 use crate::schema::{Family, Side};
 
 impl Walker<'_> {

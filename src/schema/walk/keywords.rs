@@ -3,8 +3,9 @@
 use super::{Effect, Place, Walker, listed, shown};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::prove::view::{Kinds, item_of};
-use crate::schema::sample::Step;
+use crate::schema::document::{Holds, holds};
+use crate::schema::kinds::Kinds;
+use crate::schema::solve::item_of;
 use crate::schema::value::{missing, same};
 use crate::schema::{Family, Side};
 
@@ -92,7 +93,9 @@ impl Walker<'_> {
             "dependentSchemas",
             "dependencies",
         ] {
-            if old.get(keyword) != new.get(keyword) {
+            if old.get(keyword) == new.get(keyword) {
+                self.entered(keyword, old, new, place);
+            } else {
                 self.rare_members(keyword, old, new, place);
             }
         }
@@ -168,7 +171,7 @@ impl Walker<'_> {
             (Family::PropertyTypeChanged, Effect::Either)
         };
         // The root is an object whatever it says.
-        let root = place.old.is_empty() && place.steps_old.is_empty();
+        let root = place.old.is_empty() && place.name.is_empty();
         let mut finding = self.finding(family, place);
         if root && (was.is_empty() || is.is_empty()) {
             finding.family = Family::EquivalentRestructured;
@@ -244,10 +247,6 @@ impl Walker<'_> {
                 words(&gone)
             );
             base.effect = Effect::Either;
-            base.hints = match self.side {
-                Side::Input => gone,
-                Side::Output => fresh,
-            };
             self.push(base, place);
             return;
         }
@@ -280,7 +279,6 @@ impl Walker<'_> {
                     let mut finding = base.clone();
                     finding.message = format!("{called} no longer takes {}", words(&gone));
                     finding.effect = Effect::Narrows;
-                    finding.hints = gone;
                     self.push(finding, place);
                 }
                 if !fresh.is_empty() {
@@ -291,7 +289,6 @@ impl Walker<'_> {
                         Side::Output => format!("{called} may now also be {}", words(&fresh)),
                     };
                     finding.effect = Effect::Widens;
-                    finding.hints = fresh;
                     finding.exposure = Exposure::Low;
                     self.push(finding, place);
                 }
@@ -316,7 +313,7 @@ impl Walker<'_> {
             || keywords
                 .iter()
                 .filter_map(|keyword| old.get(keyword))
-                .any(super::super::prove::mentions_reference);
+                .any(super::mentions_reference);
         if differs {
             let plain = |node: &Object| {
                 !matches!(node.get("items"), Some(Json::Array(_)))
@@ -325,7 +322,7 @@ impl Walker<'_> {
             };
             match (old.get("items"), new.get("items")) {
                 (Some(was), Some(is)) if plain(old) && plain(new) => {
-                    let inner = place.below("items", Some(Step::Item(0))).named("[]");
+                    let inner = place.below("items").named("[]");
                     self.node(was, is, &inner);
                     if old.get("additionalItems") != new.get("additionalItems") {
                         self.items_changed("additionalItems", old, new, place);
@@ -352,7 +349,9 @@ impl Walker<'_> {
                         self.push(finding, place);
                     } else {
                         for keyword in keywords {
-                            if old.get(keyword) != new.get(keyword) {
+                            if old.get(keyword) == new.get(keyword) {
+                                self.entered(keyword, old, new, place);
+                            } else {
                                 self.items_changed(keyword, old, new, place);
                             }
                         }
@@ -361,9 +360,41 @@ impl Walker<'_> {
             }
         }
         for keyword in ["contains", "uniqueItems"] {
-            if old.get(keyword) != new.get(keyword) {
+            if old.get(keyword) == new.get(keyword) {
+                self.entered(keyword, old, new, place);
+            } else {
                 self.items_changed(keyword, old, new, place);
             }
+        }
+    }
+
+    /// Enters what is equal as text and refers to what may have changed.
+    fn entered(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
+        let (Some(was), Some(is)) = (old.get(keyword), new.get(keyword)) else {
+            return;
+        };
+        if !super::mentions_reference(was) {
+            return;
+        }
+        let turning = ["contains", "propertyNames", "not", "if", "then", "else"];
+        let mut inner = place.below(keyword);
+        if turning.contains(&keyword) {
+            inner = inner.turned();
+        }
+        match (holds(keyword, was), was, is) {
+            (Some(Holds::One), ..) => self.node(was, is, &inner),
+            (Some(Holds::List), Json::Array(was), Json::Array(is)) => {
+                for (index, (was, is)) in was.iter().zip(is).enumerate() {
+                    self.node(was, is, &inner.clone().token(&index.to_string()));
+                }
+            }
+            (Some(Holds::Map), Json::Object(was), Json::Object(is)) => {
+                for ((name, was), (_, is)) in was.iter().zip(is.iter()) {
+                    let inner = inner.clone().token(name.to_string_lossy());
+                    self.node(was, is, &inner.named(name.to_string_lossy()));
+                }
+            }
+            _ => {}
         }
     }
 
@@ -404,19 +435,14 @@ impl Walker<'_> {
     fn composition(&mut self, old: &Object, new: &Object, place: &Place) {
         for keyword in ["allOf", "anyOf", "oneOf"] {
             let (was, is) = (old.get(keyword), new.get(keyword));
-            let quiet = was == is && !was.is_some_and(super::super::prove::mentions_reference);
+            let quiet = was == is && !was.is_some_and(super::mentions_reference);
             if quiet {
                 continue;
             }
             match (was.and_then(Json::as_array), is.and_then(Json::as_array)) {
                 (Some(was), Some(is)) if was.len() == is.len() => {
                     for (index, (one, other)) in was.iter().zip(is).enumerate() {
-                        let step = match keyword {
-                            "anyOf" => Some(Step::Branch("anyOf", index)),
-                            "oneOf" => Some(Step::Branch("oneOf", index)),
-                            _ => None,
-                        };
-                        let inner = place.below(keyword, step).token(&index.to_string());
+                        let inner = place.below(keyword).token(&index.to_string());
                         let inner = if keyword == "oneOf" {
                             inner.turned()
                         } else {

@@ -2,12 +2,12 @@
 
 use super::keywords::same_option;
 use super::{Effect, Place, Walker, shown};
-use crate::canonical::{Json, Object};
+use crate::canonical::{Decimal, Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::prove::language::{Inclusion, included};
-use crate::schema::prove::view::bound_of;
-use crate::schema::sample::beside;
-use crate::schema::value::as_count;
+use crate::schema::document::Draft;
+use crate::schema::kinds::{Kind, Kinds};
+use crate::schema::solve::bounds_of;
+use crate::schema::value::{as_count, as_i64};
 use crate::schema::{Family, Side};
 
 const COUNTS: &[(&str, bool, &str)] = &[
@@ -21,6 +21,67 @@ const COUNTS: &[(&str, bool, &str)] = &[
     ("maxContains", false, "number of matching items"),
 ];
 
+/// The tightest limit of a number, from below or above.
+struct Bound {
+    number: Json,
+    value: Decimal,
+    exclusive: bool,
+}
+
+impl Bound {
+    fn of(node: &Object, lower: bool, draft: Draft) -> Option<Self> {
+        bounds_of(node, lower, draft)
+            .into_iter()
+            .map(|(number, exclusive)| Self {
+                number: Json::Number(number.clone()),
+                value: number.decimal(),
+                exclusive,
+            })
+            .reduce(|one, other| {
+                if other.within(&one, lower, false) {
+                    other
+                } else {
+                    one
+                }
+            })
+    }
+
+    /// The first whole number inside.
+    fn whole(&self, lower: bool) -> Option<i64> {
+        let Json::Number(number) = &self.number else {
+            return None;
+        };
+        let value = as_i64(number)?;
+        match (self.exclusive, lower) {
+            (false, _) => Some(value),
+            (true, true) => value.checked_add(1),
+            (true, false) => value.checked_sub(1),
+        }
+    }
+
+    /// Whether everything inside `self` is inside `other`; for whole numbers only, if that is what they limit.
+    fn within(&self, other: &Self, lower: bool, whole: bool) -> bool {
+        if whole && let (Some(mine), Some(theirs)) = (self.whole(lower), other.whole(lower)) {
+            return if lower {
+                mine >= theirs
+            } else {
+                mine <= theirs
+            };
+        }
+        let beyond = if lower {
+            self.value > other.value
+        } else {
+            self.value < other.value
+        };
+        beyond || (self.value == other.value && (self.exclusive || !other.exclusive))
+    }
+}
+
+fn whole_only(node: &Object) -> bool {
+    node.get("type")
+        .is_some_and(|types| !Kinds::of_keyword(types).has(Kind::Fraction))
+}
+
 impl Walker<'_> {
     pub(super) fn bounds(&mut self, old: &Object, new: &Object, place: &Place) {
         for lower in [true, false] {
@@ -32,7 +93,10 @@ impl Walker<'_> {
             if old.get(plain) == new.get(plain) && old.get(exclusive) == new.get(exclusive) {
                 continue;
             }
-            let (was, is) = (bound_of(old, lower), bound_of(new, lower));
+            let (was, is) = (
+                Bound::of(old, lower, self.old.draft),
+                Bound::of(new, lower, self.new.draft),
+            );
             let keyword = if new.contains(exclusive) && old.get(plain) == new.get(plain) {
                 exclusive
             } else if new.contains(plain) || old.contains(plain) {
@@ -50,8 +114,8 @@ impl Walker<'_> {
                 (None, Some(_)) => Effect::Narrows,
                 (Some(_), None) => Effect::Widens,
                 (Some(was), Some(is)) => {
-                    let kind = crate::schema::prove::view::Kind::Fraction;
-                    match (was.within(is, lower, kind), is.within(was, lower, kind)) {
+                    let whole = whole_only(old) && whole_only(new);
+                    match (was.within(is, lower, whole), is.within(was, lower, whole)) {
                         (true, true) => Effect::Neutral,
                         (true, false) => Effect::Widens,
                         (false, _) => Effect::Narrows,
@@ -59,7 +123,7 @@ impl Walker<'_> {
                 }
                 (None, None) => Effect::Either,
             };
-            let word = |bound: &Option<crate::schema::prove::view::Bound>| match bound {
+            let word = |bound: &Option<Bound>| match bound {
                 Some(bound) if bound.exclusive => format!("beyond {}", bound.number),
                 Some(bound) => bound.number.to_string(),
                 None => "none".to_owned(),
@@ -67,7 +131,7 @@ impl Walker<'_> {
             finding.effect = effect;
             finding.level_if_safe = Level::Additive;
             let mut moved = format!("from {} to {}", word(&was), word(&is));
-            let safe = |bound: &Option<crate::schema::prove::view::Bound>| {
+            let safe = |bound: &Option<Bound>| {
                 bound.as_ref().is_some_and(|it| {
                     matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
                 })
@@ -103,20 +167,6 @@ impl Walker<'_> {
                     finding.message = format!("the {side} bound of {called} was tightened {moved}");
                 }
             }
-            // The tighter of the two bounds is what a witness has to overstep.
-            let tight = if effect == Effect::Widens { &was } else { &is };
-            if let Some(bound) = tight {
-                if bound.exclusive {
-                    finding.hints.push(bound.number.clone());
-                }
-                if let Json::Number(number) = &bound.number {
-                    finding.hints.extend(beside(number, !lower));
-                }
-            }
-            let loose = if effect == Effect::Widens { &is } else { &was };
-            finding
-                .hints
-                .extend(loose.as_ref().map(|it| it.number.clone()));
             self.push(finding, place);
         }
         self.multiple(old, new, place);
@@ -156,8 +206,6 @@ impl Walker<'_> {
             word(was),
             word(is)
         );
-        finding.hints.extend(was.cloned());
-        finding.hints.extend(is.cloned());
         self.push(finding, place);
     }
 
@@ -240,18 +288,6 @@ impl Walker<'_> {
             finding.level_if_safe = Level::Additive;
             match keyword {
                 "pattern" => {
-                    let (sent, received) = match self.side {
-                        Side::Input => (was, is),
-                        Side::Output => (is, was),
-                    };
-                    let texts = sent
-                        .and_then(Json::as_str)
-                        .zip(received.and_then(Json::as_str));
-                    if let Some(Inclusion::Fails(text)) =
-                        texts.map(|(one, other)| included(one, other))
-                    {
-                        finding.hints.push(Json::string(text));
-                    }
                     (finding.family, finding.message) = if added {
                         (
                             Family::PatternAdded,
@@ -274,6 +310,14 @@ impl Walker<'_> {
                     };
                 }
                 "format" => {
+                    // An annotation: nothing breaks by it, and validators that assert it refuse.
+                    let asked = match self.side {
+                        Side::Input => !removed,
+                        Side::Output => !added,
+                    };
+                    if asked {
+                        finding.level_if_safe = Level::Risky;
+                    }
                     (finding.family, finding.message) = if added {
                         (
                             Family::FormatAdded,

@@ -13,10 +13,11 @@ mod rename;
 mod union;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use super::document::{Document, Holds, Problem, holds};
-use super::prove::evaluate::is_annotation;
-use super::sample::Step;
+use super::document::is_annotation;
+use super::document::{Document, Draft, Holds, Problem, holds};
+use super::solve::References;
 use super::value::same;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
@@ -54,16 +55,10 @@ pub(crate) struct Finding {
     pub(crate) message_if_safe: Option<String>,
     /// The schemas around the finding, on both sides.
     pub(crate) site: (String, String),
-    /// How the sender's schema leads to the place.
-    pub(crate) steps: Vec<Step>,
-    /// How the receiver's schema leads to it.
-    pub(crate) receiver_steps: Vec<Step>,
     /// The member of the place that the finding is about, where it is about one.
     pub(crate) member: Option<Text>,
     /// The name on the other side, where the member was renamed.
     pub(crate) partner: Option<Text>,
-    /// Values to try at the place before all others.
-    pub(crate) hints: Vec<Json>,
     /// Why nothing can be decided here, where that is known at once.
     pub(crate) problem: Option<Problem>,
 }
@@ -73,8 +68,6 @@ pub(crate) struct Finding {
 pub(crate) struct Place {
     pub(crate) old: String,
     pub(crate) new: String,
-    pub(crate) steps_old: Vec<Step>,
-    pub(crate) steps_new: Vec<Step>,
     /// What a reader calls the place: `filters.city`.
     pub(crate) name: String,
     /// Inside a keyword that turns directions around.
@@ -82,14 +75,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn below(&self, keyword: &str, step: Option<Step>) -> Self {
+    pub(crate) fn below(&self, keyword: &str) -> Self {
         let mut place = self.clone();
         pointer::push(&mut place.old, keyword);
         pointer::push(&mut place.new, keyword);
-        if let Some(step) = step {
-            place.steps_old.push(step.clone());
-            place.steps_new.push(step);
-        }
         place
     }
 
@@ -108,7 +97,7 @@ impl Place {
         self
     }
 
-    fn turned(mut self) -> Self {
+    pub(crate) fn turned(mut self) -> Self {
         self.turned = true;
         self
     }
@@ -121,9 +110,11 @@ const MAX_DEPTH: usize = 100;
 pub(crate) struct Walker<'a> {
     pub(crate) old: &'a Document,
     pub(crate) new: &'a Document,
+    /// Where the references of both documents lead.
+    pub(crate) references: (Rc<References<'a>>, Rc<References<'a>>),
     pub(crate) side: Side,
     pub(crate) findings: Vec<Finding>,
-    visited: BTreeSet<(String, String)>,
+    pub(crate) visited: BTreeSet<(String, String)>,
     visited_old: BTreeSet<String>,
     visited_new: BTreeSet<String>,
     depth: usize,
@@ -137,6 +128,7 @@ impl<'a> Walker<'a> {
         Self {
             old,
             new,
+            references: (Rc::new(References::new(old)), Rc::new(References::new(new))),
             side,
             findings: Vec::new(),
             visited: BTreeSet::new(),
@@ -208,17 +200,8 @@ impl<'a> Walker<'a> {
             message: String::new(),
             message_if_safe: None,
             site: (place.old.clone(), place.new.clone()),
-            steps: match self.side {
-                Side::Input => place.steps_old.clone(),
-                Side::Output => place.steps_new.clone(),
-            },
-            receiver_steps: match self.side {
-                Side::Input => place.steps_new.clone(),
-                Side::Output => place.steps_old.clone(),
-            },
             member: None,
             partner: None,
-            hints: Vec::new(),
             problem: None,
         }
     }
@@ -252,8 +235,7 @@ impl<'a> Walker<'a> {
             self.gave_up = true;
             return;
         }
-        let mentions =
-            super::prove::mentions_reference(old) || super::prove::mentions_reference(new);
+        let mentions = mentions_reference(old) || mentions_reference(new);
         if !mentions {
             if old == new {
                 return;
@@ -269,8 +251,8 @@ impl<'a> Walker<'a> {
     }
 
     fn nodes(&mut self, old: &Json, new: &Json, place: &Place) {
-        let followed_old = follow(self.old, old, &place.old);
-        let followed_new = follow(self.new, new, &place.new);
+        let followed_old = follow(&self.references.0, old, &place.old);
+        let followed_new = follow(&self.references.1, new, &place.new);
         let (from, to) = match (followed_old, followed_new) {
             (Ok(from), Ok(to)) => (from, to),
             (Err(problem), _) | (_, Err(problem)) => {
@@ -326,6 +308,18 @@ impl<'a> Walker<'a> {
                     (false, true) => "it moved behind a reference",
                     _ => "the reference names another definition",
                 }
+            );
+            finding.old = Some(old.clone());
+            finding.new = Some(new.clone());
+            self.push(finding, place);
+        } else if via
+            && self.findings.len() == before
+            && !same(&without_annotations(old), &without_annotations(new))
+        {
+            let mut finding = self.finding(Family::EquivalentRestructured, place);
+            finding.message = format!(
+                "keywords beside a reference changed, which say nothing about {} in this draft",
+                self.called(place)
             );
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
@@ -418,7 +412,11 @@ struct Followed<'a> {
 }
 
 /// Follows references that have only annotations beside them.
-fn follow<'a>(document: &'a Document, node: &'a Json, at: &str) -> Result<Followed<'a>, Problem> {
+fn follow<'a>(
+    references: &References<'a>,
+    node: &'a Json,
+    at: &str,
+) -> Result<Followed<'a>, Problem> {
     let mut followed = Followed {
         node,
         pointer: at.to_owned(),
@@ -428,7 +426,8 @@ fn follow<'a>(document: &'a Document, node: &'a Json, at: &str) -> Result<Follow
         let Some(object) = followed.node.as_object() else {
             return Ok(followed);
         };
-        let Some(reference) = document.reference(object) else {
+        let mut targets = references.targets(followed.node)?;
+        let Some((target, target_at)) = targets.pop() else {
             // An `allOf` around a single schema is a wrapper that generators put around references.
             let Some(Json::Array(wrapped)) = object.get("allOf") else {
                 return Ok(followed);
@@ -450,19 +449,18 @@ fn follow<'a>(document: &'a Document, node: &'a Json, at: &str) -> Result<Follow
             };
             continue;
         };
-        let alone = document.reference_stands_alone()
+        let alone = references.draft() <= Draft::Seven
             || object.iter().all(|(keyword, _)| {
                 keyword.as_str().is_some_and(|keyword| {
                     is_annotation(keyword) || keyword.starts_with('$') || keyword.starts_with("x-")
                 })
             });
-        if !alone {
+        if !alone || !targets.is_empty() {
             return Ok(followed);
         }
-        let (node, pointer) = document.resolve(reference)?;
         followed = Followed {
-            node,
-            pointer,
+            node: target,
+            pointer: target_at,
             via_reference: true,
         };
     }
@@ -507,6 +505,20 @@ pub(crate) fn without_annotations(node: &Json) -> Json {
         }
     }
     Json::Object(bare)
+}
+
+/// Whether a reference may stand anywhere inside. A member that only looks like one counts too.
+pub(crate) fn mentions_reference(json: &Json) -> bool {
+    match json {
+        Json::Object(object) => object.iter().any(|(name, value)| {
+            ["$ref", "$dynamicRef", "$recursiveRef"]
+                .iter()
+                .any(|keyword| name == *keyword)
+                || mentions_reference(value)
+        }),
+        Json::Array(items) => items.iter().any(mentions_reference),
+        _ => false,
+    }
 }
 
 /// A list for a sentence, cut where it gets long.

@@ -7,7 +7,6 @@ use super::{Effect, Place, Walker, listed, shown};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
 use crate::schema::example_values::words;
-use crate::schema::sample::Step;
 use crate::schema::value::same;
 use crate::schema::{Family, Side};
 
@@ -66,7 +65,7 @@ impl Walker<'_> {
         for (name, schema) in &was {
             if let Some(other) = is.get(name) {
                 let inner = place
-                    .below("properties", Some(Step::Member((*name).clone())))
+                    .below("properties")
                     .token(name.to_string_lossy())
                     .named(name.to_string_lossy());
                 self.node(schema, other, &inner);
@@ -116,7 +115,7 @@ impl Walker<'_> {
 
     fn member_place(&self, name: &Text, place: &Place) -> Place {
         place
-            .below("properties", Some(Step::Member(name.clone())))
+            .below("properties")
             .token(name.to_string_lossy())
             .named(name.to_string_lossy())
     }
@@ -134,7 +133,7 @@ impl Walker<'_> {
         finding.new = Some(to.schema.clone());
         finding.effect = Effect::Either;
         finding.level_if_safe = Level::Risky;
-        finding.exposure = named_exposure(new_name);
+        finding.exposure = named_exposure(new_name).max(described_exposure(to.schema));
         match self.side {
             Side::Input => {
                 finding.message = format!("{base}: calls under the old name are refused");
@@ -145,10 +144,6 @@ impl Walker<'_> {
             Side::Output => {
                 finding.message = format!("{base}: readers of the old name find nothing");
                 finding.message_if_safe = Some(finding.message.clone());
-                // A result under the new name is what an old reader cannot take.
-                if let Some(last) = finding.steps.last_mut() {
-                    *last = Step::Member(to.name.clone());
-                }
             }
         }
         let names = (from.name.clone(), to.name.clone());
@@ -187,8 +182,6 @@ impl Walker<'_> {
                         "{called} was removed; it was optional, so readers had to do without it already"
                     ));
                 }
-                // The witness is a result without it: the place is the object around.
-                finding.steps.pop();
             }
         }
         if still_required {
@@ -228,7 +221,6 @@ impl Walker<'_> {
                         "{called} was added and is required: every call that does not send it is refused"
                     )
                 };
-                finding.steps.pop();
             }
             (Side::Input, false) => {
                 finding.message = format!("{called} was added and is optional");
@@ -238,7 +230,6 @@ impl Walker<'_> {
                 } else {
                     Effect::Widens
                 };
-                finding.steps.pop();
             }
             (Side::Output, _) => {
                 finding.message = format!(
@@ -260,7 +251,6 @@ impl Walker<'_> {
             (false, ..) => Family::PropertyBecameOptional,
         };
         let mut finding = self.finding(family, &at);
-        finding.steps.pop();
         finding.member = Some(name.clone());
         finding.old = Some(Json::Bool(!now));
         finding.new = Some(Json::Bool(now));
@@ -285,7 +275,7 @@ impl Walker<'_> {
     /// `additionalProperties` and `unevaluatedProperties`.
     fn further(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
         let (was, is) = (old.get(keyword), new.get(keyword));
-        if was == is && !was.is_some_and(super::super::prove::mentions_reference) {
+        if was == is && !was.is_some_and(super::mentions_reference) {
             return;
         }
         let open = |value: Option<&Json>| match value {
@@ -305,7 +295,7 @@ impl Walker<'_> {
             return;
         }
         if !open(was) && !shut(was) && !open(is) && !shut(is) {
-            let inner = place.below(keyword, Some(Step::Extra)).named("*");
+            let inner = place.below(keyword).named("*");
             if let (Some(was), Some(is)) = (was, is) {
                 self.node(was, is, &inner);
             }
@@ -322,26 +312,11 @@ impl Walker<'_> {
         );
         finding.old = was.cloned();
         finding.new = is.cloned();
-        finding.hints = Vec::new();
         finding.effect = if closes {
             Effect::Narrows
         } else {
             Effect::Widens
         };
-        // A sender without declared members is a map, and its members are at stake.
-        let sender = match self.side {
-            Side::Input => old,
-            Side::Output => new,
-        };
-        let map = sender
-            .get("properties")
-            .and_then(Json::as_object)
-            .is_none_or(Object::is_empty);
-        let valued = |value: Option<&Json>| !open(value) && !shut(value);
-        if map || valued(sender.get(keyword)) {
-            finding.steps.push(Step::Extra);
-            finding.receiver_steps.push(Step::Extra);
-        }
         if closes {
             finding.level_if_safe = Level::Cosmetic;
             finding.message =
@@ -418,12 +393,6 @@ impl Walker<'_> {
                 listed(&names)
             ),
         };
-        if keyword != "dependentRequired"
-            && keyword != "dependencies"
-            && keyword != "dependentSchemas"
-        {
-            finding.steps.push(Step::Extra);
-        }
         self.push(finding, place);
     }
 }

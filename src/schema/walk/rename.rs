@@ -1,7 +1,10 @@
 //! A parameter that vanished and one that appeared: are they the same one under another name?
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::canonical::{Json, Text};
 use crate::schema::example_values::words;
+use crate::schema::likeness::{assigned, opposed, without_version};
 use crate::schema::value::same;
 
 use super::without_annotations;
@@ -13,74 +16,114 @@ pub(super) struct Candidate<'a> {
     pub(super) required: bool,
 }
 
-/// Pairs of removed and added members that match, with their likeness in percent.
+/// Pairs of removed and added members that match, with their likeness in percent: all of them seen together.
 pub(super) fn renamed(
     removed: &[Candidate<'_>],
     added: &[Candidate<'_>],
 ) -> Vec<(usize, usize, u32)> {
     // Beyond this a table was rewritten, and pairing by likeness would invent a story.
-    if removed.len() * added.len() > 400 {
+    if removed.is_empty() || added.is_empty() || removed.len() * added.len() > 400 {
         return Vec::new();
     }
+    let (gone, fresh) = (traits(removed), traits(added));
     let mut scored = Vec::new();
-    for (old_index, old) in removed.iter().enumerate() {
-        for (new_index, new) in added.iter().enumerate() {
+    // Which word was exchanged for which: what happened to two members happened to both.
+    let mut exchanged: BTreeMap<(&str, &str), Vec<(usize, usize)>> = BTreeMap::new();
+    for (old_index, old) in gone.iter().enumerate() {
+        for (new_index, new) in fresh.iter().enumerate() {
+            if opposed(&old.words, &new.words) {
+                continue;
+            }
             if let Some(percent) = likeness(old, new) {
-                scored.push((std::cmp::Reverse(percent), old_index, new_index));
+                scored.push((old_index, new_index, percent));
+            } else if let Some(words) = exchange(old, new) {
+                exchanged
+                    .entry(words)
+                    .or_default()
+                    .push((old_index, new_index));
             }
         }
     }
-    scored.sort();
-    let mut pairs: Vec<(usize, usize, u32)> = Vec::new();
-    for (percent, old, new) in scored {
-        if pairs
-            .iter()
-            .all(|(mine, theirs, _)| *mine != old && *theirs != new)
-        {
-            pairs.push((old, new, percent.0));
+    for pairs in exchanged.values() {
+        let sources: BTreeSet<usize> = pairs.iter().map(|it| it.0).collect();
+        let targets: BTreeSet<usize> = pairs.iter().map(|it| it.1).collect();
+        if sources.len() > 1 && targets.len() > 1 {
+            scored.extend(pairs.iter().map(|(old, new)| (*old, *new, 85)));
         }
     }
-    pairs
+    assigned(scored)
 }
 
-fn likeness(old: &Candidate<'_>, new: &Candidate<'_>) -> Option<u32> {
-    let (mine, theirs) = (
-        words(old.name.to_string_lossy()),
-        words(new.name.to_string_lossy()),
-    );
-    let same_words = mine.concat() == theirs.concat();
-    let bare = (
-        without_annotations(old.schema),
-        without_annotations(new.schema),
-    );
-    let same_schema = same(&bare.0, &bare.1);
-    if same_words {
+/// What a member is recognised by.
+struct Traits<'a> {
+    words: Vec<String>,
+    name: String,
+    text: String,
+    bare: Json,
+    required: bool,
+    member: &'a Candidate<'a>,
+}
+
+/// Longer texts are compared by their beginnings.
+const MAX_TEXT: usize = 300;
+
+fn traits<'a>(members: &'a [Candidate<'a>]) -> Vec<Traits<'a>> {
+    members
+        .iter()
+        .map(|member| {
+            let words = words(member.name.to_string_lossy());
+            let text = member.schema.get("description").and_then(Json::as_str);
+            Traits {
+                name: words.concat(),
+                words,
+                text: text
+                    .unwrap_or_default()
+                    .to_lowercase()
+                    .chars()
+                    .take(MAX_TEXT)
+                    .collect(),
+                bare: without_annotations(member.schema),
+                required: member.required,
+                member,
+            }
+        })
+        .collect()
+}
+
+/// The one word in which two names differ, where the members are otherwise the same.
+fn exchange<'a>(old: &'a Traits<'_>, new: &'a Traits<'_>) -> Option<(&'a str, &'a str)> {
+    if old.words.len() != new.words.len() || old.words.len() < 2 || old.required != new.required {
+        return None;
+    }
+    let mut differing = old.words.iter().zip(&new.words).filter(|(a, b)| a != b);
+    let (one, other) = differing.next()?;
+    (differing.next().is_none() && same(&old.bare, &new.bare)).then_some((one, other))
+}
+
+fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {
+    let same_schema = same(&old.bare, &new.bare);
+    if old.name == new.name {
         // Only the separators or the case moved; the schema may have moved a little too.
         return Some(if same_schema { 100 } else { 95 });
     }
-    let text = |schema: &Json| {
-        schema
-            .get("description")
-            .and_then(Json::as_str)
-            .unwrap_or_default()
-            .to_lowercase()
+    if !same_schema {
+        return None;
+    }
+    let by_text = if old.text.len() >= 8 && new.text.len() >= 8 {
+        strsim::normalized_levenshtein(&old.text, &new.text)
+    } else {
+        0.0
     };
-    let (old_text, new_text) = (text(old.schema), text(new.schema));
-    let by_text =
-        if old_text.len() >= 8 && new_text.len() >= 8 && old_text.len() + new_text.len() < 4_000 {
-            strsim::normalized_levenshtein(&old_text, &new_text)
-        } else {
-            0.0
-        };
-    let by_name = strsim::jaro_winkler(&mine.concat(), &theirs.concat());
-    let contained = !mine.is_empty()
-        && !theirs.is_empty()
-        && (mine.iter().all(|it| theirs.contains(it)) || theirs.iter().all(|it| mine.contains(it)));
-    let convincing = same_schema
-        && (by_text >= 0.85
-            || (by_text >= 0.6 && by_name >= 0.7)
-            || (contained && old.required == new.required)
-            || by_name >= 0.92);
+    let by_name = strsim::jaro_winkler(&old.name, &new.name);
+    let within = |one: &[String], other: &[String]| {
+        !one.is_empty() && one.iter().all(|it| other.contains(it))
+    };
+    let contained = within(&old.words, &new.words) || within(&new.words, &old.words);
+    let versions = without_version(&old.words) == without_version(&new.words);
+    let convincing = by_text >= 0.85
+        || (by_text >= 0.6 && by_name >= 0.7)
+        || ((contained || versions) && old.member.required == new.member.required)
+        || by_name >= 0.92;
     if !convincing {
         return None;
     }

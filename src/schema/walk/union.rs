@@ -9,9 +9,8 @@ use super::{Effect, Place, Walker, follow, shown, without_annotations};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Family;
-use crate::schema::document::Document;
-use crate::schema::prove::evaluate::is_annotation;
-use crate::schema::sample::Step;
+use crate::schema::document::is_annotation;
+use crate::schema::solve::References;
 use crate::schema::value::same;
 
 /// One alternative of a node.
@@ -19,7 +18,6 @@ use crate::schema::value::same;
 pub(super) struct Alternative<'a> {
     pub(super) node: Cow<'a, Json>,
     pub(super) pointer: String,
-    pub(super) steps: Vec<Step>,
     /// The branch as it stands in the schema, for its annotations. None for a part of a type list.
     pub(super) branch: Option<&'a Json>,
 }
@@ -37,20 +35,39 @@ const MAX_ALTERNATIVES: usize = 64;
 impl Walker<'_> {
     /// Compares two nodes by their alternatives.
     pub(super) fn shapes(&mut self, old: &Json, new: &Json, place: &Place) {
-        if old == new && !super::super::prove::mentions_reference(old) {
+        if old == new && !super::mentions_reference(old) {
             return;
         }
         let (Some(old_object), Some(new_object)) = (as_schema(old), as_schema(new)) else {
-            let mut finding = self.finding(Family::SchemaUnclassified, place);
-            finding.message = format!(
-                "the schema of {} changed from {} to {}",
-                self.called(place),
-                shown(old),
-                shown(new)
-            );
+            let refuses = |node: &Json| *node == Json::Bool(false);
+            let (family, effect) = match (refuses(old), refuses(new)) {
+                (false, true) if *old != Json::Bool(true) => {
+                    (Family::PropertyTypeNarrowed, Effect::Narrows)
+                }
+                (true, false) if *new != Json::Bool(true) => {
+                    (Family::PropertyTypeWidened, Effect::Widens)
+                }
+                _ => (Family::SchemaUnclassified, Effect::Either),
+            };
+            let mut finding = self.finding(family, place);
+            finding.message = match effect {
+                Effect::Narrows => format!("{} takes nothing any more", self.called(place)),
+                Effect::Widens => {
+                    format!("{} took nothing and takes values now", self.called(place))
+                }
+                _ => format!(
+                    "the schema of {} changed from {} to {}",
+                    self.called(place),
+                    shown(old),
+                    shown(new)
+                ),
+            };
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
-            finding.effect = Effect::Either;
+            finding.effect = effect;
+            if family != Family::SchemaUnclassified {
+                finding.level_if_safe = Level::Additive;
+            }
             self.push(finding, place);
             return;
         };
@@ -66,9 +83,9 @@ impl Walker<'_> {
         }
         let mut from = Alternatives::default();
         let mut to = Alternatives::default();
-        let (old_document, new_document) = (self.old, self.new);
-        collect(old_document, old, &place.old, &[], &mut from, 0);
-        collect(new_document, new, &place.new, &[], &mut to, 0);
+        let references = self.references.clone();
+        collect(&references.0, old, &place.old, &mut from, 0);
+        collect(&references.1, new, &place.new, &mut to, 0);
         merge_constants(&mut from);
         merge_constants(&mut to);
         let before = self.findings.len();
@@ -116,7 +133,6 @@ impl Walker<'_> {
             finding.level_if_safe = Level::Additive;
             finding
         };
-        finding.hints = vec![Json::Null];
         finding.old = Some(old.clone());
         finding.new = Some(new.clone());
         self.push(finding, place);
@@ -201,6 +217,17 @@ impl Walker<'_> {
 
     fn pair(&mut self, from: &Alternative<'_>, to: &Alternative<'_>, place: &Place) {
         let inner = placed(place, Some(from), Some(to));
+        // A definition that contains itself comes back here.
+        let elsewhere = inner.old != place.old || inner.new != place.new;
+        let plain = (inner.old.clone(), inner.new.clone());
+        if elsewhere && self.visited.contains(&plain) {
+            return;
+        }
+        let kind = |it: &Alternative<'_>| it.node.get("type").map(Json::to_string);
+        let key = format!("{} {:?} {:?}", inner.new, kind(from), kind(to));
+        if !self.visited.insert((inner.old.clone(), key)) {
+            return;
+        }
         self.pair_annotations(from, to, place);
         if let (Some(old), Some(new)) = (as_schema(&from.node), as_schema(&to.node)) {
             self.keywords(&old, &new, &inner);
@@ -213,11 +240,9 @@ fn placed(place: &Place, from: Option<&Alternative<'_>>, to: Option<&Alternative
     let mut inner = place.clone();
     if let Some(from) = from {
         inner.old.clone_from(&from.pointer);
-        inner.steps_old.extend(from.steps.iter().cloned());
     }
     if let Some(to) = to {
         inner.new.clone_from(&to.pointer);
-        inner.steps_new.extend(to.steps.iter().cloned());
     }
     inner
 }
@@ -237,10 +262,9 @@ fn spine(node: &Json) -> Json {
 }
 
 fn collect<'a>(
-    document: &'a Document,
+    references: &References<'a>,
     node: &'a Json,
     at: &str,
-    steps: &[Step],
     into: &mut Alternatives<'a>,
     depth: usize,
 ) {
@@ -248,11 +272,10 @@ fn collect<'a>(
         into.list.push(Alternative {
             node,
             pointer: at.to_owned(),
-            steps: steps.to_vec(),
             branch,
         });
     };
-    let (target, target_at) = match follow(document, node, at) {
+    let (target, target_at) = match follow(references, node, at) {
         Ok(followed) if depth > 0 => (followed.node, followed.pointer),
         _ => (node, at.to_owned()),
     };
@@ -273,13 +296,10 @@ fn collect<'a>(
             && depth < MAX_DEPTH
             && into.list.len() + branches.len() <= MAX_ALTERNATIVES
         {
-            let keyword = if keyword == "anyOf" { "anyOf" } else { "oneOf" };
             for (index, inner) in branches.iter().enumerate() {
                 let inner_at =
                     pointer::join(&pointer::join(&target_at, keyword), &index.to_string());
-                let mut inner_steps = steps.to_vec();
-                inner_steps.push(Step::Branch(keyword, index));
-                collect(document, inner, &inner_at, &inner_steps, into, depth + 1);
+                collect(references, inner, &inner_at, into, depth + 1);
             }
             return;
         }
@@ -311,7 +331,6 @@ fn collect<'a>(
         into.list.push(Alternative {
             node: Cow::Owned(alternative),
             pointer: target_at,
-            steps: steps.to_vec(),
             branch,
         });
         return;
@@ -333,7 +352,6 @@ fn collect<'a>(
         into.list.push(Alternative {
             node: Cow::Owned(Json::Object(alternative)),
             pointer: target_at.clone(),
-            steps: steps.to_vec(),
             branch,
         });
     }
@@ -383,7 +401,6 @@ fn merge_constants(alternatives: &mut Alternatives<'_>) {
     let merged = Alternative {
         node: Cow::Owned(Json::Object(node)),
         pointer: at,
-        steps: Vec::new(),
         branch: None,
     };
     alternatives.list = vec![merged];

@@ -1,0 +1,597 @@
+//! The items of an array: how many there are, and what each holds.
+
+use std::rc::Rc;
+
+use super::{
+    Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, item_of, leading,
+    refuse_count, size,
+};
+use crate::canonical::{Json, Object};
+use crate::schema::document::{Draft, Problem};
+use crate::schema::kinds::Kinds;
+use crate::schema::value::{as_count, same};
+
+/// More distinct items than this are not looked for.
+const MAX_DISTINCT: usize = 40;
+
+/// What is known about the items, gathered from a case.
+struct Items {
+    held: Vec<Id>,
+    /// Items before this one may have schemas of their own.
+    leading: usize,
+    least: u64,
+    most: u64,
+    unique: bool,
+    twins: bool,
+    wanted: Vec<(usize, Literal)>,
+    some: Vec<(usize, Literal, Option<Id>)>,
+    contains: Vec<Contains>,
+}
+
+#[derive(Clone)]
+struct Contains {
+    schema: Id,
+    least: u64,
+    most: u64,
+    /// Whether it must be known of each item.
+    exact: bool,
+}
+
+impl<'a> Solver<'_, 'a> {
+    pub(super) fn assert_array(
+        &mut self,
+        case: &mut Case,
+        id: Id,
+        object: &'a Object,
+    ) -> Result<(), Closed> {
+        if self.draft(id) >= Draft::Y2019 && object.contains("unevaluatedItems") {
+            case.todo.push(Item::Decide(id));
+        }
+        Ok(())
+    }
+
+    fn contains_of(&mut self, id: Id) -> Option<Contains> {
+        let object = self.object(id)?;
+        let draft = self.draft(id);
+        let schema = object.get("contains").filter(|_| draft > Draft::Four)?;
+        let bound = |keyword: &str| {
+            object
+                .get(keyword)
+                .filter(|_| draft >= Draft::Y2019)
+                .and_then(as_count)
+        };
+        let schema = self.child(id, schema);
+        Some(Contains {
+            schema,
+            least: bound("minContains").unwrap_or(1),
+            most: bound("maxContains").unwrap_or(u64::MAX),
+            exact: (self.is_sender(id) && self.matters(schema))
+                || self.references(id).has_unevaluated,
+        })
+    }
+
+    pub(super) fn refuse_array(
+        &mut self,
+        id: Id,
+        object: &'a Object,
+        ways: &mut Vec<Vec<Item>>,
+    ) -> Result<(), Closed> {
+        let fact = Item::Fact;
+        let draft = self.draft(id);
+        refuse_count(object, "minItems", "maxItems", ways);
+        if object.get("uniqueItems") == Some(&Json::Bool(true)) {
+            ways.push(vec![fact(Fact::Twins)]);
+        }
+        let own = leading(object, draft);
+        for (index, schema) in own.iter().enumerate() {
+            let schema = self.child(id, schema);
+            ways.push(vec![fact(Fact::Item(
+                index,
+                Literal::Schema(schema, false),
+            ))]);
+        }
+        if let Some(schema) = item_of(object, draft, usize::MAX)
+            && *schema != Json::Bool(true)
+        {
+            let schema = self.child(id, schema);
+            ways.push(vec![fact(Fact::SomeItem {
+                from: own.len(),
+                literal: Literal::Schema(schema, false),
+                unseen_by: None,
+            })]);
+        }
+        if let Some(contains) = self.contains_of(id) {
+            let schema = contains.schema;
+            if contains.least > 0 {
+                ways.push(vec![fact(Fact::Contains {
+                    schema,
+                    least: 0,
+                    most: contains.least - 1,
+                })]);
+            }
+            if contains.most < u64::MAX {
+                ways.push(vec![fact(Fact::Contains {
+                    schema,
+                    least: contains.most + 1,
+                    most: u64::MAX,
+                })]);
+            }
+        }
+        if let Some(schema) = object
+            .get("unevaluatedItems")
+            .filter(|it| draft >= Draft::Y2019 && **it != Json::Bool(true))
+        {
+            let schema = self.child(id, schema);
+            ways.push(vec![
+                Item::Decide(id),
+                fact(Fact::SomeItem {
+                    from: 0,
+                    literal: Literal::Schema(schema, false),
+                    unseen_by: Some(id),
+                }),
+            ]);
+        }
+        Ok(())
+    }
+
+    fn gathered_items(&mut self, case: &Case) -> Items {
+        let mut known = Items {
+            held: case.held.clone(),
+            leading: 0,
+            least: 0,
+            most: u64::MAX,
+            unique: false,
+            twins: false,
+            wanted: Vec::new(),
+            some: Vec::new(),
+            contains: Vec::new(),
+        };
+        for id in &case.held {
+            let Some(object) = self.object(*id) else {
+                continue;
+            };
+            known.leading = known.leading.max(leading(object, self.draft(*id)).len());
+            let count = |keyword: &str| object.get(keyword).and_then(as_count);
+            known.least = known.least.max(count("minItems").unwrap_or(0));
+            known.most = known.most.min(count("maxItems").unwrap_or(u64::MAX));
+            known.unique |= object.get("uniqueItems") == Some(&Json::Bool(true));
+            let contains = self.contains_of(*id);
+            known.contains.extend(contains);
+        }
+        for fact in &case.facts {
+            match fact {
+                Fact::AtLeast(count) => known.least = known.least.max(*count),
+                Fact::AtMost(count) => known.most = known.most.min(*count),
+                Fact::Twins => known.twins = true,
+                Fact::Item(index, literal) => {
+                    known.leading = known.leading.max(index + 1);
+                    known.least = known.least.max(*index as u64 + 1);
+                    known.wanted.push((*index, literal.clone()));
+                }
+                Fact::SomeItem {
+                    from,
+                    literal,
+                    unseen_by,
+                } => {
+                    known.leading = known.leading.max(*from);
+                    if let Some(id) = unseen_by {
+                        match self.seen_items(case, *id, true, 0) {
+                            // All are looked at: none is left.
+                            Some(usize::MAX) => known.least = u64::MAX,
+                            seen => known.leading = known.leading.max(seen.unwrap_or(0)),
+                        }
+                    }
+                    known.some.push((*from, literal.clone(), *unseen_by));
+                }
+                Fact::Contains {
+                    schema,
+                    least,
+                    most,
+                } => known.contains.push(Contains {
+                    schema: *schema,
+                    least: *least,
+                    most: *most,
+                    exact: false,
+                }),
+                _ => {}
+            }
+        }
+        known
+    }
+
+    /// How many leading items a schema looks at; `usize::MAX` for all of them, none where that cannot be said.
+    fn seen_items(&self, case: &Case, id: Id, own: bool, depth: usize) -> Option<usize> {
+        let Some(object) = self.object(id) else {
+            return Some(0);
+        };
+        if depth > 30 {
+            return None;
+        }
+        let draft = self.draft(id);
+        let silenced = self.silenced(id);
+        let mut seen = 0;
+        if !silenced {
+            if item_of(object, draft, usize::MAX).is_some()
+                || (!own && object.contains("unevaluatedItems"))
+            {
+                return Some(usize::MAX);
+            }
+            if object.contains("contains") && draft == Draft::Y2020 {
+                return None;
+            }
+            seen = leading(object, draft).len();
+        }
+        let document = self.document(id);
+        let truth = |json: &'a Json| {
+            let id = *self.known.get(&(document, super::address(json)))?;
+            Some((id, *case.truth.get(&id)?))
+        };
+        let mut parts: Vec<&'a Json> = self
+            .references(id)
+            .targets(self.json(id))
+            .ok()?
+            .into_iter()
+            .map(|(target, _)| target)
+            .collect();
+        if !silenced {
+            for keyword in ["allOf", "anyOf", "oneOf"] {
+                parts.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
+            }
+            if let Some(condition) = object.get("if") {
+                let holds = truth(condition).is_some_and(|(_, holds)| holds);
+                parts.push(condition);
+                parts.extend(object.get(if holds { "then" } else { "else" }));
+            }
+        }
+        for part in parts {
+            if let Some((id, true)) = truth(part) {
+                seen = seen.max(self.seen_items(case, id, false, depth + 1)?);
+            }
+        }
+        Some(seen)
+    }
+
+    pub(super) fn array(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
+        let known = self.gathered_items(case);
+        if known.least > known.most || known.least == u64::MAX || (known.unique && known.twins) {
+            return Outcome::None;
+        }
+        // A longer array can lose items that nothing asks for.
+        let asked = known.some.len() as u64
+            + 2 * u64::from(known.twins)
+            + known
+                .contains
+                .iter()
+                .map(|it| it.least.min(1_000))
+                .sum::<u64>();
+        let longest = (known.leading as u64 + asked)
+            .max(known.least)
+            .min(known.most);
+        if known.least > MAX_BUILT {
+            return self.unknown(Problem::TooLarge);
+        }
+        let mut result = Outcome::None;
+        for length in known.least..=longest {
+            if length > 64 && length > known.least {
+                return self.unknown(Problem::TooLarge);
+            }
+            match self.of_length(case, place, &known, length) {
+                Outcome::None => {}
+                Outcome::Unknown => result = Outcome::Unknown,
+                found => return found,
+            }
+        }
+        result
+    }
+
+    fn of_length(&mut self, case: &Case, place: &Place<'_>, known: &Items, length: u64) -> Outcome {
+        let Ok(length) = usize::try_from(length) else {
+            return self.unknown(Problem::TooLarge);
+        };
+        // Items behind the leading ones are alike: so many are told apart, and the last stands for the others.
+        let apart = length.min(
+            known.leading
+                + known.some.len()
+                + 2 * usize::from(known.twins)
+                + known
+                    .contains
+                    .iter()
+                    .map(|it| usize::try_from(it.least.min(1_000)).unwrap_or(0))
+                    .sum::<usize>()
+                + 1,
+        );
+        let exact = known
+            .contains
+            .iter()
+            .any(|it| it.most > 0 && (it.exact || it.most < u64::MAX));
+        let apart = if known.unique || exact { length } else { apart };
+        if apart > 200 {
+            return self.unknown(Problem::TooLarge);
+        }
+        let mut slots: Vec<Vec<Literal>> = Vec::with_capacity(apart);
+        for index in 0..apart {
+            let mut literals = Vec::new();
+            for id in &known.held {
+                let Some(object) = self.object(*id) else {
+                    continue;
+                };
+                if let Some(schema) = item_of(object, self.draft(*id), index) {
+                    literals.push(Literal::Schema(self.child(*id, schema), true));
+                }
+                if self.draft(*id) >= Draft::Y2019
+                    && let Some(schema) = object.get("unevaluatedItems")
+                {
+                    match self.seen_items(case, *id, true, 0) {
+                        Some(seen) if index < seen => {}
+                        Some(_) => literals.push(Literal::Schema(self.child(*id, schema), true)),
+                        None => return self.unknown(Problem::Keyword("unevaluatedItems")),
+                    }
+                }
+            }
+            literals.extend(
+                known
+                    .wanted
+                    .iter()
+                    .filter(|(it, _)| *it == index)
+                    .map(|(_, literal)| literal.clone()),
+            );
+            slots.push(literals);
+        }
+        if known.wanted.iter().any(|(index, _)| *index >= length) {
+            return Outcome::None;
+        }
+        self.put_some(case, place, known, length, slots, 0)
+    }
+
+    /// Gives each item that must be somewhere an index, one after the other.
+    fn put_some(
+        &mut self,
+        case: &Case,
+        place: &Place<'_>,
+        known: &Items,
+        length: usize,
+        slots: Vec<Vec<Literal>>,
+        next: usize,
+    ) -> Outcome {
+        if !self.budget.take(1) {
+            return self.unknown(Problem::TooLarge);
+        }
+        let Some((from, literal, unseen_by)) = known.some.get(next).cloned() else {
+            return self.put_contains(place, known, length, slots, 0);
+        };
+        let mut first = from;
+        if let Some(id) = unseen_by {
+            match self.seen_items(case, id, true, 0) {
+                Some(seen) => first = first.max(seen),
+                None => return self.unknown(Problem::Keyword("unevaluatedItems")),
+            }
+        }
+        let mut result = Outcome::None;
+        for index in first..slots.len() {
+            // All items behind the leading ones that nothing was said about are alike.
+            if index > first.max(known.leading + next) {
+                break;
+            }
+            let mut further = slots.clone();
+            further[index].push(literal.clone());
+            match self.put_some(case, place, known, length, further, next + 1) {
+                Outcome::None => {}
+                Outcome::Unknown => result = Outcome::Unknown,
+                found => return found,
+            }
+        }
+        result
+    }
+
+    /// Decides which items match what must be contained.
+    fn put_contains(
+        &mut self,
+        place: &Place<'_>,
+        known: &Items,
+        length: usize,
+        slots: Vec<Vec<Literal>>,
+        next: usize,
+    ) -> Outcome {
+        if !self.budget.take(1) {
+            return self.unknown(Problem::TooLarge);
+        }
+        let Some(contains) = known.contains.get(next).cloned() else {
+            return self.put_twins(place, known, length, slots);
+        };
+        let exact = contains.exact || contains.most < u64::MAX;
+        if contains.least > contains.most {
+            return Outcome::None;
+        }
+        if contains.most == 0 {
+            let mut slots = slots;
+            for slot in &mut slots {
+                slot.push(Literal::Schema(contains.schema, false));
+            }
+            return self.put_contains(place, known, length, slots, next + 1);
+        }
+        if !exact && contains.least == 0 {
+            return self.put_contains(place, known, length, slots, next + 1);
+        }
+        if slots.len() > 12 {
+            return self.unknown(Problem::Keyword("contains"));
+        }
+        let mut result = Outcome::None;
+        let mut seen: std::collections::HashSet<Vec<(Vec<super::Mark>, bool)>> =
+            std::collections::HashSet::new();
+        let mut masks: Vec<u32> = (0..1_u32 << slots.len()).collect();
+        masks.sort_by_key(|mask| mask.count_ones());
+        for mask in masks {
+            let count = u64::from(mask.count_ones());
+            if count < contains.least || count > contains.most {
+                continue;
+            }
+            if !exact && count > contains.least {
+                break;
+            }
+            // Items about which the same is known may change places behind the leading ones.
+            let mut shape: Vec<(Vec<super::Mark>, bool)> = slots
+                .iter()
+                .enumerate()
+                .map(|(index, slot)| {
+                    let mut marks: Vec<super::Mark> = slot.iter().map(|it| self.mark(it)).collect();
+                    marks.sort();
+                    (marks, mask >> index & 1 == 1)
+                })
+                .collect();
+            let leading = known.leading.min(shape.len());
+            shape[leading..].sort();
+            if !seen.insert(shape) {
+                continue;
+            }
+            let mut further = slots.clone();
+            for (index, slot) in further.iter_mut().enumerate() {
+                let matches = mask >> index & 1 == 1;
+                if matches || exact {
+                    slot.push(Literal::Schema(contains.schema, matches));
+                }
+            }
+            match self.put_contains(place, known, length, further, next + 1) {
+                Outcome::None => {}
+                Outcome::Unknown => result = Outcome::Unknown,
+                found => return found,
+            }
+        }
+        result
+    }
+
+    fn put_twins(
+        &mut self,
+        place: &Place<'_>,
+        known: &Items,
+        length: usize,
+        slots: Vec<Vec<Literal>>,
+    ) -> Outcome {
+        if !known.twins {
+            return self.solve_items(place, known, length, &slots, None);
+        }
+        let mut result = Outcome::None;
+        for one in 0..slots.len() {
+            for other in one + 1..slots.len() {
+                match self.solve_items(place, known, length, &slots, Some((one, other))) {
+                    Outcome::None => {}
+                    Outcome::Unknown => result = Outcome::Unknown,
+                    found => return found,
+                }
+            }
+        }
+        result
+    }
+
+    fn solve_items(
+        &mut self,
+        place: &Place<'_>,
+        known: &Items,
+        length: usize,
+        slots: &[Vec<Literal>],
+        twins: Option<(usize, usize)>,
+    ) -> Outcome {
+        let mut items: Vec<Json> = Vec::new();
+        let mut built = 0;
+        let mut unknown = false;
+        let mut alike = true;
+        for (index, slot) in slots.iter().enumerate() {
+            if let Some((one, other)) = twins
+                && index == other
+            {
+                items.push(items[one].clone());
+                continue;
+            }
+            let mut literals = slot.clone();
+            if let Some((one, other)) = twins
+                && index == one
+            {
+                literals.extend(slots[other].iter().cloned());
+            }
+            if known.unique {
+                if index > MAX_DISTINCT {
+                    return self.unknown(Problem::Keyword("uniqueItems"));
+                }
+                let constrained = literals.len();
+                alike &= index < 1 || constrained == slots[0].len();
+                literals.extend(items.iter().map(|it| Literal::Not(Rc::new(it.clone()))));
+            }
+            match self.solve(literals, false, place.name, Kinds::ANY) {
+                Outcome::Value(value) => {
+                    built += size(&value);
+                    if built > MAX_BUILT {
+                        return self.unknown(Problem::TooLarge);
+                    }
+                    items.push(value);
+                }
+                Outcome::None if known.unique && index > 0 && !(alike && known.leading == 0) => {
+                    // Other values before it might leave one.
+                    return self.distinct(place, slots);
+                }
+                Outcome::None => return Outcome::None,
+                Outcome::Unknown => {
+                    unknown = true;
+                    items.push(Json::Null);
+                }
+            }
+        }
+        if unknown {
+            return Outcome::Unknown;
+        }
+        if let Some(last) = items.last().cloned() {
+            if (length - items.len()) as u64 * size(&last) > MAX_BUILT {
+                return self.unknown(Problem::TooLarge);
+            }
+            items.resize(length, last);
+        }
+        if known.unique {
+            let repeated =
+                (0..items.len()).any(|one| (0..one).any(|other| same(&items[one], &items[other])));
+            if repeated {
+                return self.unknown(Problem::Keyword("uniqueItems"));
+            }
+        }
+        Outcome::Value(Json::Array(items))
+    }
+
+    /// Distinct items where the first values got in each other's way: the most constrained item first.
+    fn distinct(&mut self, place: &Place<'_>, slots: &[Vec<Literal>]) -> Outcome {
+        let mut alone = false;
+        for slot in slots {
+            if self.solve(slot.clone(), false, place.name, Kinds::ANY) == Outcome::None {
+                alone = true;
+            }
+        }
+        if alone {
+            return Outcome::None;
+        }
+        if slots.len() > 4 {
+            return self.unknown(Problem::Keyword("uniqueItems"));
+        }
+        let mut order: Vec<usize> = (0..slots.len()).collect();
+        for _ in 0..slots.len() {
+            order.rotate_left(1);
+            let mut values: Vec<Option<Json>> = vec![None; slots.len()];
+            let mut complete = true;
+            for index in &order {
+                let mut literals = slots[*index].clone();
+                literals.extend(
+                    values
+                        .iter()
+                        .flatten()
+                        .map(|it| Literal::Not(Rc::new(it.clone()))),
+                );
+                match self.solve(literals, false, place.name, Kinds::ANY) {
+                    Outcome::Value(value) => values[*index] = Some(value),
+                    _ => {
+                        complete = false;
+                        break;
+                    }
+                }
+            }
+            if complete {
+                return Outcome::Value(Json::Array(values.into_iter().flatten().collect()));
+            }
+        }
+        self.unknown(Problem::Keyword("uniqueItems"))
+    }
+}

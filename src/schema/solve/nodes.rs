@@ -1,0 +1,488 @@
+//! The schemas of the documents: where references lead, and which schemas mean the same.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::canonical::{Json, Object, pointer, to_canonical};
+use crate::schema::document::{
+    Document, Draft, Holds, Problem, each_schema, each_schema_at, holds, percent_decoded,
+};
+
+/// A schema that applies in place: what it is called where, and the schema.
+pub(crate) type Address = usize;
+
+pub(crate) fn address(node: &Json) -> Address {
+    std::ptr::from_ref(node) as Address
+}
+
+/// A part of a document with an address of its own (`$id`).
+struct Resource<'a> {
+    uri: Option<url::Url>,
+    root: &'a Json,
+    at: String,
+}
+
+/// One document, and where its references lead.
+pub(crate) struct References<'a> {
+    pub(crate) document: &'a Document,
+    resources: Vec<Resource<'a>>,
+    /// The resource of each schema; the root's where nothing is said.
+    resource_of: HashMap<Address, usize>,
+    anchors: HashMap<(usize, String), Vec<(&'a Json, String, bool)>>,
+    /// How many dynamic anchors there are of each name.
+    dynamic: HashMap<String, usize>,
+    recursive_anchors: usize,
+    pub(crate) has_unevaluated: bool,
+    /// Whether equal text means equal meaning.
+    uniform: bool,
+    marks: std::cell::RefCell<HashMap<Address, [u8; 32]>>,
+    closures: std::cell::RefCell<HashMap<String, BTreeSet<String>>>,
+    resolved: HashMap<(usize, String), (&'a Json, String)>,
+}
+
+/// Schemas that refer to more than this are not compared as text.
+const MAX_REFERENCES: usize = 120;
+
+/// What gives a schema another base than the document's.
+fn own_id(document: &Document, node: &Json) -> Option<String> {
+    let object = node.as_object()?;
+    let keyword = if document.draft == Draft::Four {
+        "id"
+    } else {
+        "$id"
+    };
+    if document.draft <= Draft::Seven && object.contains("$ref") {
+        return None;
+    }
+    let id = object.get(keyword)?.as_str()?;
+    (!id.starts_with('#')).then(|| id.to_owned())
+}
+
+impl<'a> References<'a> {
+    pub(crate) fn new(document: &'a Document) -> Self {
+        let base = url::Url::parse("keel:///").ok();
+        let root_uri = own_id(document, &document.root).and_then(|id| {
+            url::Url::parse(&id)
+                .ok()
+                .or_else(|| base.as_ref()?.join(&id).ok())
+        });
+        let mut it = Self {
+            document,
+            resources: vec![Resource {
+                uri: root_uri.or(base),
+                root: &document.root,
+                at: String::new(),
+            }],
+            resource_of: HashMap::new(),
+            anchors: HashMap::new(),
+            dynamic: HashMap::new(),
+            recursive_anchors: 0,
+            has_unevaluated: false,
+            uniform: true,
+            marks: std::cell::RefCell::default(),
+            closures: std::cell::RefCell::default(),
+            resolved: HashMap::new(),
+        };
+        let mut places: Vec<(String, &'a Json)> = Vec::new();
+        each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
+            places.push((at.to_owned(), node));
+        });
+        let mut bases: BTreeMap<String, usize> = BTreeMap::new();
+        let mut mentioned: BTreeSet<(usize, String)> = BTreeSet::new();
+        for (at, node) in places {
+            let around = || {
+                let mut prefix = at.as_str();
+                loop {
+                    if let Some(found) = bases.get(prefix) {
+                        return *found;
+                    }
+                    match prefix.rfind('/') {
+                        Some(cut) => prefix = &prefix[..cut],
+                        None => return 0,
+                    }
+                }
+            };
+            let mut resource = if bases.is_empty() { 0 } else { around() };
+            if let Some(id) = own_id(document, node).filter(|_| !at.is_empty()) {
+                let uri = it.resources[resource]
+                    .uri
+                    .as_ref()
+                    .and_then(|base| base.join(&id).ok())
+                    .or_else(|| url::Url::parse(&id).ok())
+                    .map(|mut uri| {
+                        uri.set_fragment(None);
+                        uri
+                    });
+                it.resources.push(Resource {
+                    uri,
+                    root: node,
+                    at: at.clone(),
+                });
+                resource = it.resources.len() - 1;
+                bases.insert(at.clone(), resource);
+                it.uniform = false;
+            }
+            if resource != 0 {
+                it.resource_of.insert(address(node), resource);
+            }
+            let Some(object) = node.as_object() else {
+                continue;
+            };
+            for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+                if let Some(reference) = object.get(keyword).and_then(Json::as_str) {
+                    mentioned.insert((resource, reference.to_owned()));
+                }
+            }
+            it.note(object, node, &at, resource);
+        }
+        for (resource, reference) in mentioned {
+            if let Ok(found) = it.look_up(resource, &reference) {
+                it.resolved.insert((resource, reference), found);
+            }
+        }
+        it
+    }
+
+    fn note(&mut self, object: &'a Object, node: &'a Json, at: &str, resource: usize) {
+        for keyword in ["$anchor", "$dynamicAnchor", "$id", "id"] {
+            let Some(name) = object.get(keyword).and_then(Json::as_str) else {
+                continue;
+            };
+            let name = if keyword.ends_with("nchor") {
+                name
+            } else {
+                match name.strip_prefix('#') {
+                    Some(name) if !name.is_empty() => name,
+                    _ => continue,
+                }
+            };
+            let dynamic = keyword == "$dynamicAnchor";
+            if dynamic {
+                *self.dynamic.entry(name.to_owned()).or_default() += 1;
+            }
+            self.anchors
+                .entry((resource, name.to_owned()))
+                .or_default()
+                .push((node, at.to_owned(), dynamic));
+        }
+        if object.get("$recursiveAnchor") == Some(&Json::Bool(true)) {
+            self.recursive_anchors += 1;
+        }
+        let modern = self.document.draft >= Draft::Y2019;
+        self.has_unevaluated |= modern
+            && (object.contains("unevaluatedProperties") || object.contains("unevaluatedItems"));
+        if object.contains("$dynamicRef") || object.contains("$recursiveRef") {
+            self.uniform = false;
+        }
+    }
+
+    pub(crate) fn draft(&self) -> Draft {
+        self.document.draft
+    }
+
+    /// Where the references of a node lead: the target, and its pointer. Up to draft 7 there is one, and it silences
+    /// its neighbours.
+    pub(crate) fn targets(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Problem> {
+        let Some(object) = node.as_object() else {
+            return Ok(Vec::new());
+        };
+        let named = |keyword: &str| object.get(keyword).and_then(Json::as_str);
+        let mut found = Vec::new();
+        if let Some(reference) = named("$ref") {
+            found.push(self.resolve(node, reference)?);
+        }
+        if self.draft() == Draft::Y2020
+            && let Some(reference) = named("$dynamicRef")
+        {
+            let target = self.resolve(node, reference)?;
+            let name = reference.rsplit('#').next().unwrap_or_default();
+            let is_dynamic = target.0.get("$dynamicAnchor").and_then(Json::as_str) == Some(name);
+            if is_dynamic && self.dynamic.get(name).copied().unwrap_or(0) > 1 {
+                return Err(Problem::Keyword("$dynamicRef"));
+            }
+            found.push(target);
+        }
+        if self.draft() == Draft::Y2019
+            && let Some(reference) = named("$recursiveRef")
+        {
+            let target = self.resolve(node, reference)?;
+            let is_dynamic = target.0.get("$recursiveAnchor") == Some(&Json::Bool(true));
+            if is_dynamic && self.recursive_anchors > 1 {
+                return Err(Problem::Keyword("$recursiveRef"));
+            }
+            found.push(target);
+        }
+        Ok(found)
+    }
+
+    /// Where one reference leads.
+    pub(crate) fn resolve(
+        &self,
+        node: &Json,
+        reference: &str,
+    ) -> Result<(&'a Json, String), Problem> {
+        let own = self.resource_of.get(&address(node)).copied().unwrap_or(0);
+        let key = (own, reference.to_owned());
+        match self.resolved.get(&key) {
+            Some(known) => Ok(known.clone()),
+            None => self.look_up(own, reference),
+        }
+    }
+
+    fn look_up(&self, own: usize, reference: &str) -> Result<(&'a Json, String), Problem> {
+        let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let resource = if uri.is_empty() {
+            own
+        } else {
+            let remote = || Problem::Remote(reference.to_owned());
+            let wanted = self.resources[own]
+                .uri
+                .as_ref()
+                .and_then(|base| base.join(uri).ok())
+                .or_else(|| url::Url::parse(uri).ok())
+                .ok_or_else(remote)?;
+            let same = |it: &Resource<'_>| {
+                it.uri.as_ref().is_some_and(|it| {
+                    it.as_str().trim_end_matches('#') == wanted.as_str().trim_end_matches('#')
+                })
+            };
+            self.resources.iter().position(same).ok_or_else(remote)?
+        };
+        let dangling = || Problem::Dangling(reference.to_owned());
+        let within = &self.resources[resource];
+        let fragment = percent_decoded(fragment);
+        if fragment.is_empty() || fragment.starts_with('/') {
+            let node = pointer::resolve(within.root, &fragment).ok_or_else(dangling)?;
+            return Ok((node, format!("{}{fragment}", within.at)));
+        }
+        match self.anchors.get(&(resource, fragment)).map(Vec::as_slice) {
+            Some([(node, at, _), ..]) => Ok((node, at.clone())),
+            _ => Err(dangling()),
+        }
+    }
+
+    /// Every reference resolves.
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        let mut result = Ok(());
+        each_schema(&self.document.root, &mut |node| {
+            if result.is_ok() {
+                result = self.targets(node).map(|_| ());
+            }
+        });
+        result
+    }
+
+    /// Two schemas with the same mark mean the same. None where that cannot be told from the text.
+    pub(crate) fn mark(&self, node: &'a Json) -> Option<[u8; 32]> {
+        if !self.uniform {
+            return None;
+        }
+        if let Some(known) = self.marks.borrow().get(&address(node)) {
+            return Some(*known);
+        }
+        let mut references = BTreeSet::new();
+        let mut text = String::new();
+        bare(node, &mut text, &mut references);
+        let mut open: Vec<String> = references.iter().cloned().collect();
+        while let Some(reference) = open.pop() {
+            for further in self.closure(&reference) {
+                if references.insert(further.clone()) {
+                    open.push(further);
+                }
+                if references.len() > MAX_REFERENCES {
+                    return None;
+                }
+            }
+        }
+        let mut hash = Sha256::new();
+        hash.update(text.as_bytes());
+        let mut sensitive = is_sensitive(&text);
+        for reference in references {
+            hash.update(reference.as_bytes());
+            let (target, _) = self.resolve(&self.document.root, &reference).ok()?;
+            let mut text = String::new();
+            bare(target, &mut text, &mut BTreeSet::new());
+            sensitive |= is_sensitive(&text);
+            hash.update([0]);
+            hash.update(text.as_bytes());
+        }
+        if sensitive {
+            hash.update(format!("{:?}", self.draft()).as_bytes());
+        }
+        let mark: [u8; 32] = hash.finalize().into();
+        self.marks.borrow_mut().insert(address(node), mark);
+        Some(mark)
+    }
+
+    /// The references inside the target of one.
+    fn closure(&self, reference: &str) -> BTreeSet<String> {
+        if let Some(known) = self.closures.borrow().get(reference) {
+            return known.clone();
+        }
+        let mut found = BTreeSet::new();
+        if let Ok((target, _)) = self.resolve(&self.document.root, reference) {
+            bare(target, &mut String::new(), &mut found);
+        }
+        self.closures
+            .borrow_mut()
+            .insert(reference.to_owned(), found.clone());
+        found
+    }
+}
+
+/// Keywords that a validator reads.
+const READ: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "uniqueItems",
+    "minItems",
+    "maxItems",
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "required",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "$ref",
+];
+
+/// Whether a bare text may mean something else in another draft.
+fn is_sensitive(text: &str) -> bool {
+    [
+        "exclusive",
+        "const:",
+        "contains:",
+        "propertyNames:",
+        "if:",
+        "$ref:",
+        "prefixItems:",
+        "items:[",
+        "additionalItems:",
+        "unevaluated",
+        "depende",
+        "Contains:",
+    ]
+    .iter()
+    .any(|it| text.contains(it))
+}
+
+/// What a schema says, without what says nothing, in one spelling.
+fn bare(node: &Json, out: &mut String, references: &mut BTreeSet<String>) {
+    let Json::Object(object) = node else {
+        out.push_str(&to_canonical(node));
+        return;
+    };
+    if let Some(reference) = object.get("$ref").and_then(Json::as_str) {
+        references.insert(reference.to_owned());
+    }
+    out.push('{');
+    for (name, value) in object.by_name() {
+        let Some(keyword) = name.as_str().filter(|it| READ.contains(it)) else {
+            continue;
+        };
+        out.push_str(keyword);
+        out.push(':');
+        match (holds(keyword, value), value) {
+            (Some(Holds::One), schema) => bare(schema, out, references),
+            (Some(Holds::List), Json::Array(list)) => {
+                out.push('[');
+                for schema in list {
+                    bare(schema, out, references);
+                    out.push(',');
+                }
+                out.push(']');
+            }
+            (Some(Holds::Map), Json::Object(map)) => {
+                out.push('{');
+                for (name, schema) in map.by_name() {
+                    out.push_str(&to_canonical(&Json::String(name.clone())));
+                    out.push(':');
+                    bare(schema, out, references);
+                    out.push(',');
+                }
+                out.push('}');
+            }
+            (_, Json::Array(values)) if ["required", "enum", "type"].contains(&keyword) => {
+                let texts: BTreeSet<String> = values.iter().map(to_canonical).collect();
+                for text in texts {
+                    out.push_str(&text);
+                    out.push(',');
+                }
+            }
+            _ => out.push_str(&to_canonical(value)),
+        }
+        out.push(';');
+    }
+    out.push('}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::parse_str;
+
+    fn document(text: &str) -> Document {
+        Document::new(parse_str(text).expect("a schema"))
+    }
+
+    #[test]
+    fn references_stay_inside_the_document() {
+        let it = document(
+            r##"{"$id": "https://x.test/a", "$defs": {"a b": {"$anchor": "here", "type": "string"}}}"##,
+        );
+        let references = References::new(&it);
+        let resolve = |reference| references.resolve(&it.root, reference);
+        for reference in ["#/$defs/a%20b", "#here", "https://x.test/a#here"] {
+            assert_eq!(
+                resolve(reference).expect("resolves").1,
+                "/$defs/a b",
+                "{reference}"
+            );
+        }
+        assert!(matches!(resolve("other.json"), Err(Problem::Remote(_))));
+        assert!(matches!(resolve("#/$defs/none"), Err(Problem::Dangling(_))));
+    }
+
+    #[test]
+    fn an_embedded_resource_has_definitions_of_its_own() {
+        let it = document(
+            r##"{"properties": {"a": {"$ref": "T"}}, "$defs": {"R": {"type": "null"},
+                "T": {"$id": "T", "$ref": "#/$defs/R", "$defs": {"R": {"type": "string"}}}}}"##,
+        );
+        let references = References::new(&it);
+        let a = it.at("/properties/a").expect("there");
+        let (target, at) = references.resolve(a, "T").expect("resolves");
+        assert_eq!(at, "/$defs/T");
+        let (_, at) = references.resolve(target, "#/$defs/R").expect("resolves");
+        assert_eq!(at, "/$defs/T/$defs/R");
+    }
+}

@@ -1,0 +1,322 @@
+//! Numbers between bounds, on some grids and off others: found, or shown not to exist. Exact decimals throughout.
+
+use super::text::Found;
+use crate::canonical::{Json, Number, parse_str};
+use crate::schema::kinds::Kind;
+
+/// `digits × 10^exponent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Exact {
+    digits: i128,
+    exponent: i32,
+}
+
+impl Exact {
+    /// Of a number that is not too long to be reckoned with.
+    pub(crate) fn of(number: &Number) -> Option<Self> {
+        let literal = number.literal();
+        let (mantissa, exponent) = match literal.find(['e', 'E']) {
+            Some(at) => (&literal[..at], literal[at + 1..].parse::<i32>().ok()?),
+            None => (literal, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let fraction = fraction.trim_end_matches('0');
+        let mut digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+        let mut exponent = exponent.checked_sub(i32::try_from(fraction.len()).ok()?)?;
+        while digits != 0 && digits % 10 == 0 {
+            digits /= 10;
+            exponent += 1;
+        }
+        if digits == 0 {
+            exponent = 0;
+        }
+        (exponent.abs() <= 30).then_some(Self { digits, exponent })
+    }
+
+    /// In units of `10^exponent`.
+    fn at(self, exponent: i32) -> Option<i128> {
+        let shift = u32::try_from(self.exponent.checked_sub(exponent)?).ok()?;
+        self.digits.checked_mul(10_i128.checked_pow(shift)?)
+    }
+
+    /// Whether it is a multiple of another.
+    pub(crate) fn is_multiple_of(self, other: Self) -> Option<bool> {
+        let unit = self.exponent.min(other.exponent);
+        let (mine, theirs) = (self.at(unit)?, other.at(unit)?);
+        (theirs != 0).then(|| mine.unsigned_abs().is_multiple_of(theirs.unsigned_abs()))
+    }
+
+    pub(crate) fn json(self) -> Json {
+        scaled(self.digits, self.exponent)
+    }
+}
+
+/// `value × 10^exponent` as people write it.
+fn scaled(value: i128, exponent: i32) -> Json {
+    let literal = if exponent >= 0 {
+        let zeros = usize::try_from(exponent).unwrap_or(0);
+        if value == 0 {
+            "0".to_owned()
+        } else {
+            format!("{value}{}", "0".repeat(zeros))
+        }
+    } else {
+        let places = usize::try_from(-exponent).unwrap_or(0);
+        let digits = format!("{:0>width$}", value.unsigned_abs(), width = places + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - places);
+        let fraction = fraction.trim_end_matches('0');
+        let sign = if value < 0 { "-" } else { "" };
+        if fraction.is_empty() {
+            format!("{sign}{whole}")
+        } else {
+            format!("{sign}{whole}.{fraction}")
+        }
+    };
+    parse_str(&literal).unwrap_or(Json::Null)
+}
+
+/// What is wanted of a number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    /// With whether the bound itself is excluded.
+    pub(crate) lower: Vec<(Exact, bool)>,
+    pub(crate) upper: Vec<(Exact, bool)>,
+    pub(crate) multiple: Vec<Exact>,
+    pub(crate) not_multiple: Vec<Exact>,
+    pub(crate) excluded: Vec<Exact>,
+}
+
+const MAX_TRIES: i128 = 4_000;
+
+impl Numbers {
+    fn unit(&self) -> i32 {
+        let bounds = self.lower.iter().chain(&self.upper).map(|(it, _)| it);
+        bounds
+            .chain(&self.multiple)
+            .chain(&self.not_multiple)
+            .chain(&self.excluded)
+            .map(|it| it.exponent)
+            .min()
+            .unwrap_or(0)
+            .min(0)
+    }
+
+    /// Whether a number is as wanted.
+    pub(crate) fn allow(&self, value: Exact, kind: Kind) -> Option<bool> {
+        let unit = self.unit().min(value.exponent);
+        Scaled::of(self, unit, kind)?.allow(value.at(unit)?)
+    }
+
+    /// Looks for a number; those of `liked` come first.
+    pub(crate) fn find(&self, kind: Kind, liked: &[Exact]) -> Found<Json> {
+        for value in liked {
+            if self.allow(*value, kind) == Some(true) {
+                return Found::One(value.json());
+            }
+        }
+        // Room between the bounds for numbers off every grid.
+        let unit = self.unit() - if kind == Kind::Fraction { 3 } else { 0 };
+        let found = Scaled::of(self, unit, kind).and_then(|it| it.find());
+        match found {
+            Some(Found::One(value)) => Found::One(scaled(value, unit)),
+            Some(Found::None) => Found::None,
+            Some(Found::Unknown) | None => Found::Unknown,
+        }
+    }
+}
+
+/// The same in whole numbers of one unit.
+struct Scaled {
+    kind: Kind,
+    one: i128,
+    lower: Option<i128>,
+    upper: Option<i128>,
+    step: i128,
+    forbidden: Vec<i128>,
+    excluded: Vec<i128>,
+    dense: bool,
+    /// A conflict of grids that doubles may see otherwise.
+    shaky: bool,
+}
+
+fn gcd(mut one: i128, mut other: i128) -> i128 {
+    while other != 0 {
+        (one, other) = (other, one.wrapping_rem(other));
+    }
+    one.saturating_abs()
+}
+
+impl Scaled {
+    fn of(wanted: &Numbers, unit: i32, kind: Kind) -> Option<Self> {
+        let one = 10_i128.checked_pow(u32::try_from(-unit).ok()?)?;
+        let lcm =
+            |one: i128, other: i128| -> Option<i128> { (one / gcd(one, other)).checked_mul(other) };
+        let mut step = if kind == Kind::Integer { one } else { 1 };
+        for multiple in &wanted.multiple {
+            let multiple = multiple.at(unit)?.checked_abs()?;
+            if multiple == 0 {
+                return None;
+            }
+            step = lcm(step, multiple)?;
+        }
+        let mut lower: Option<i128> = None;
+        for (bound, exclusive) in &wanted.lower {
+            let bound = bound.at(unit)?.checked_add(i128::from(*exclusive))?;
+            lower = Some(lower.map_or(bound, |it| it.max(bound)));
+        }
+        let mut upper: Option<i128> = None;
+        for (bound, exclusive) in &wanted.upper {
+            let bound = bound.at(unit)?.checked_sub(i128::from(*exclusive))?;
+            upper = Some(upper.map_or(bound, |it| it.min(bound)));
+        }
+        let mut forbidden = Vec::new();
+        let mut shaky = false;
+        for multiple in &wanted.not_multiple {
+            let value = multiple.at(unit)?.checked_abs()?;
+            if value == 0 {
+                return None;
+            }
+            let dyadic = value.checked_mul(1 << 20).is_some_and(|it| it % one == 0);
+            let same = wanted.multiple.contains(multiple);
+            shaky |= kind == Kind::Fraction && !dyadic && !same;
+            forbidden.push(value);
+        }
+        if kind == Kind::Fraction {
+            forbidden.push(one);
+        }
+        let excluded = wanted
+            .excluded
+            .iter()
+            .filter_map(|it| it.at(unit))
+            .collect();
+        Some(Self {
+            kind,
+            one,
+            lower,
+            upper,
+            step,
+            forbidden,
+            excluded,
+            dense: kind == Kind::Fraction && wanted.multiple.is_empty(),
+            shaky,
+        })
+    }
+
+    fn allow(&self, value: i128) -> Option<bool> {
+        let whole = value % self.one == 0;
+        Some(
+            whole == (self.kind == Kind::Integer)
+                && self.lower.is_none_or(|it| value >= it)
+                && self.upper.is_none_or(|it| value <= it)
+                && value.checked_rem(self.step)? == 0
+                && self.forbidden.iter().all(|it| value % it != 0)
+                && !self.excluded.contains(&value),
+        )
+    }
+
+    fn find(&self) -> Option<Found<i128>> {
+        if let (Some(lower), Some(upper)) = (self.lower, self.upper)
+            && lower > upper
+        {
+            return Some(Found::None);
+        }
+        if !self.dense && self.forbidden.iter().any(|it| self.step % it == 0) {
+            let whole = self.kind == Kind::Fraction && self.step % self.one == 0;
+            return Some(if self.shaky && !whole {
+                Found::Unknown
+            } else {
+                Found::None
+            });
+        }
+        // From the number that is nearest to zero outwards.
+        let step = if self.dense {
+            (self.one / 1_000).max(1)
+        } else {
+            self.step
+        };
+        let first = self
+            .lower
+            .map(|it| it.div_euclid(step) + i128::from(it.rem_euclid(step) != 0));
+        let last = self.upper.map(|it| it.div_euclid(step));
+        if let (Some(first), Some(last)) = (first, last)
+            && first > last
+        {
+            return Some(Found::None);
+        }
+        let origin = match (first, last) {
+            (Some(first), _) if first > 0 => first,
+            (_, Some(last)) if last < 0 => last,
+            _ => 0,
+        };
+        let mut complete = true;
+        for offset in 0..MAX_TRIES {
+            let mut any = false;
+            for at in [origin.checked_add(offset)?, origin.checked_sub(offset)?] {
+                if first.is_some_and(|it| at < it) || last.is_some_and(|it| at > it) {
+                    continue;
+                }
+                any = true;
+                let value = at.checked_mul(step)?;
+                if self.allow(value)? {
+                    return Some(Found::One(value));
+                }
+            }
+            if !any {
+                return Some(if self.dense && complete_is_doubtful(self) {
+                    Found::Unknown
+                } else {
+                    Found::None
+                });
+            }
+            complete = false;
+        }
+        let _ = complete;
+        Some(Found::Unknown)
+    }
+}
+
+/// Between two bounds that are apart there is always a fraction, however small the room.
+fn complete_is_doubtful(scaled: &Scaled) -> bool {
+    scaled.lower != scaled.upper
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exact(text: &str) -> Exact {
+        match parse_str(text) {
+            Ok(Json::Number(number)) => Exact::of(&number).expect("short"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn grids_and_bounds() {
+        let wanted = Numbers {
+            multiple: vec![exact("3")],
+            upper: vec![(exact("10"), true)],
+            lower: vec![(exact("8"), false)],
+            ..Numbers::default()
+        };
+        assert_eq!(
+            wanted.find(Kind::Integer, &[]),
+            Found::One(Json::integer(9))
+        );
+        assert_eq!(wanted.find(Kind::Fraction, &[]), Found::None);
+        let wanted = Numbers {
+            not_multiple: vec![exact("0.01")],
+            ..Numbers::default()
+        };
+        assert_eq!(wanted.find(Kind::Integer, &[]), Found::None);
+        assert!(matches!(wanted.find(Kind::Fraction, &[]), Found::One(_)));
+    }
+
+    #[test]
+    fn the_smallest_integer_has_a_remainder() {
+        assert_eq!(
+            exact("-9223372036854775808").is_multiple_of(exact("-1")),
+            Some(true)
+        );
+    }
+}

@@ -1,0 +1,466 @@
+//! Proofs that were refuted once, by name, each with its mirror: the same sender and receiver on the other side.
+//! What a verdict means is stated in `docs/proofs.md`.
+
+use mcp_keel::canonical::{Json, parse_str, to_compact};
+use mcp_keel::judgement::{Level, Proof};
+use mcp_keel::schema::{Comparison, Side, compare};
+
+fn json(text: &str) -> Json {
+    parse_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A sender's schema and a receiver's, on both sides.
+fn both(sender: &str, receiver: &str) -> [(Side, Comparison); 2] {
+    let (sender, receiver) = (json(sender), json(receiver));
+    [
+        (Side::Input, compare(&sender, &receiver, Side::Input)),
+        (Side::Output, compare(&receiver, &sender, Side::Output)),
+    ]
+}
+
+/// A call breaks, and a change says so with a rule that names what happened.
+fn breaks(name: &str, sender: &str, receiver: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (side, found) in both(sender, receiver) {
+        let at = format!("{name}, {side:?}");
+        if !matches!(found.verdict, Proof::Witness(_)) {
+            wrong.push(format!("{at}: {:?}", found.verdict));
+        }
+        let carried: Vec<&str> = found
+            .changes
+            .iter()
+            .filter(|it| matches!(it.proof, Some(Proof::Witness(_))))
+            .map(|it| it.rule.id())
+            .collect();
+        if carried.is_empty() {
+            wrong.push(format!("{at}: no change carries the witness: {found:?}"));
+        }
+        let vague = [
+            "equivalent-restructured",
+            "spelling-changed",
+            "definitions-changed",
+            "unclassified",
+        ];
+        if carried
+            .iter()
+            .any(|rule| vague.iter().any(|it| rule.ends_with(it)))
+        {
+            wrong.push(format!("{at}: {carried:?}"));
+        }
+        for change in &found.changes {
+            let witness = matches!(change.proof, Some(Proof::Witness(_)));
+            if witness != (change.level == Level::Breaking) {
+                wrong.push(format!("{at}: {change:?}"));
+            }
+        }
+    }
+    wrong
+}
+
+const BROKEN: &[(&str, &str, &str)] = &[
+    // A. The verdict on the pair must reach the changes.
+    (
+        "W1: the target of a reference under a pattern",
+        r##"{"properties":{"m":{"patternProperties":{"^(.*)$":{"$ref":"#/$defs/R"}}}},"$defs":{"R":{"type":"string"}}}"##,
+        r##"{"properties":{"m":{"patternProperties":{"^(.*)$":{"$ref":"#/$defs/R"}}}},"$defs":{"R":{"type":"integer"}}}"##,
+    ),
+    (
+        "W9: the target of a reference under propertyNames",
+        r##"{"properties":{"m":{"type":"object","propertyNames":{"$ref":"#/$defs/R"}}},"$defs":{"R":{"maxLength":100}}}"##,
+        r##"{"properties":{"m":{"type":"object","propertyNames":{"$ref":"#/$defs/R"}}},"$defs":{"R":{"maxLength":50}}}"##,
+    ),
+    (
+        "W12: the target of a reference beside unevaluatedItems",
+        r##"{"properties":{"k":{"items":{"$ref":"#/$defs/D"},"unevaluatedItems":false}},"$defs":{"D":{}}}"##,
+        r##"{"properties":{"k":{"items":{"$ref":"#/$defs/D"},"unevaluatedItems":false}},"$defs":{"D":{"maxItems":2}}}"##,
+    ),
+    (
+        "W2: a resource inside the document",
+        r##"{"properties":{"a":{"$ref":"T"}},"$defs":{"T":{"$id":"T","type":"string"}}}"##,
+        r##"{"properties":{"a":{"$ref":"T"}},"$defs":{"T":{"$id":"T","type":"integer"}}}"##,
+    ),
+    (
+        "W3: a free-form object declares a member",
+        r#"{"properties":{"f":{"type":"object"}}}"#,
+        r#"{"properties":{"f":{"type":"object","properties":{"q":{"type":"string"}}}}}"#,
+    ),
+    (
+        "W3: a free-form root declares a member",
+        r#"{"type":"object"}"#,
+        r#"{"type":"object","properties":{"q":{"type":"string"}}}"#,
+    ),
+    (
+        "W4: a map declares a member of another type",
+        r#"{"properties":{},"additionalProperties":{"type":"string"}}"#,
+        r#"{"properties":{"n":{"type":"number"}},"additionalProperties":{"type":"string"}}"#,
+    ),
+    (
+        "W11: a member that a pattern declared is declared by name",
+        r#"{"properties":{"a":{"type":"string"}},"patternProperties":{"^x":{"type":"integer"}}}"#,
+        r#"{"properties":{"a":{"type":"string"},"xa":{"type":"string"}},"patternProperties":{"^x":{"type":"integer"}}}"#,
+    ),
+    (
+        "W5: a discriminator that no longer discriminates",
+        r#"{"properties":{"o":{"oneOf":[{"type":"object","properties":{"k":{"const":"a"}},"required":["k"]},{"type":"object","properties":{"k":{"const":"b"}},"required":["k"]}]}}}"#,
+        r#"{"properties":{"o":{"oneOf":[{"type":"object","properties":{"k":{}},"required":["k"]},{"type":"object","properties":{"k":{"const":"b"}},"required":["k"]}]}}}"#,
+    ),
+    (
+        "W6: a branch that swallows another",
+        r#"{"properties":{"o":{"oneOf":[{"enum":[""]},{"type":"null"}]}}}"#,
+        r#"{"properties":{"o":{"oneOf":[{},{"type":"null"}]}}}"#,
+    ),
+    (
+        "W7: an added branch of oneOf overlaps",
+        r#"{"properties":{"o":{"oneOf":[{"type":"integer","minimum":20}]}}}"#,
+        r#"{"properties":{"o":{"oneOf":[{"type":"integer","minimum":20},{"type":"integer","minimum":500,"maximum":600}]}}}"#,
+    ),
+    (
+        "W8: a pattern of names is gone",
+        r#"{"properties":{"o":{"patternProperties":{"^k_[0-9]{7}$":{}},"additionalProperties":false}}}"#,
+        r#"{"properties":{"o":{"additionalProperties":false}}}"#,
+    ),
+    (
+        "W10: enum beside const",
+        r#"{"properties":{"l":{"items":{"const":"x"}}}}"#,
+        r#"{"properties":{"l":{"items":{"const":"x","enum":["b"]}}}}"#,
+    ),
+    (
+        "W13: dependentSchemas evaluated a member",
+        r#"{"properties":{"a":{}},"dependentSchemas":{"a":{"properties":{"b":{}}}},"unevaluatedProperties":false}"#,
+        r#"{"properties":{"a":{}},"unevaluatedProperties":false}"#,
+    ),
+    (
+        "prefixItems means nothing in draft 7",
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"l":{"type":"array","prefixItems":[{"type":"string"}]}}}"#,
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"l":{"type":"array","prefixItems":[{"type":"string"}]}}}"#,
+    ),
+    // B. What is declared is a matter of the whole place.
+    (
+        "C1: a required name that nothing declares",
+        r#"{"properties":{"a":{"type":"string"}},"required":["b"]}"#,
+        r#"{"properties":{"a":{"type":"integer"}},"required":["b"]}"#,
+    ),
+    (
+        "C2: more members than are declared",
+        r#"{"properties":{"a":{"type":"string"},"b":{}},"minProperties":2}"#,
+        r#"{"properties":{"a":{"type":"integer"},"b":{}},"minProperties":2}"#,
+    ),
+    (
+        "C3: two schemas declare one place",
+        r#"{"allOf":[{"properties":{"c":{"properties":{"x":{"type":"string"}}}}},{"properties":{"c":{"properties":{"y":{}}}}}]}"#,
+        r#"{"allOf":[{"properties":{"c":{"properties":{"x":{"type":"integer"}}}}},{"properties":{"c":{"properties":{"y":{}}}}}]}"#,
+    ),
+    (
+        "C4: then requires what it declares",
+        r#"{"properties":{"c":{"properties":{"x":{"type":"string"}}}},"if":true,"then":{"properties":{"c":{"required":["y"]}},"required":["c"]}}"#,
+        r#"{"properties":{"c":{"properties":{"x":{"type":"integer"}}}},"if":true,"then":{"properties":{"c":{"required":["y"]}},"required":["c"]}}"#,
+    ),
+    (
+        "C5: anyOf and oneOf declare together",
+        r#"{"anyOf":[{"properties":{"a":{}},"required":["a"]}],"oneOf":[{"properties":{"c":{"type":"string"}},"required":["c"]}]}"#,
+        r#"{"anyOf":[{"properties":{"a":{}},"required":["a"]}],"oneOf":[{"properties":{"c":{"type":"integer"}},"required":["c"]}]}"#,
+    ),
+    (
+        "C6: a reference and oneOf declare together",
+        r##"{"properties":{"i":{"$ref":"#/$defs/B","oneOf":[{"properties":{"x":{"type":"string"}},"required":["x"]}]}},"$defs":{"B":{"properties":{"id":{}},"required":["id"]}}}"##,
+        r##"{"properties":{"i":{"$ref":"#/$defs/B","oneOf":[{"properties":{"x":{"type":"integer"}},"required":["x"]}]}},"$defs":{"B":{"properties":{"id":{}},"required":["id"]}}}"##,
+    ),
+    (
+        "C7: anyOf becomes oneOf",
+        r#"{"anyOf":[{"properties":{"p":{}},"required":["p"]},{"properties":{"u":{}},"required":["u"]}]}"#,
+        r#"{"oneOf":[{"properties":{"p":{}},"required":["p"]},{"properties":{"u":{}},"required":["u"]}]}"#,
+    ),
+    (
+        "C8: items and contains declare together",
+        r#"{"properties":{"l":{"type":"array","items":{"properties":{"v":{"type":"integer"}}},"contains":{"properties":{"k":{}},"required":["k"]}}}}"#,
+        r#"{"properties":{"l":{"type":"array","items":{"properties":{"v":{"type":"string"}}},"contains":{"properties":{"k":{}},"required":["k"]}}}}"#,
+    ),
+    (
+        "C9: a name and a pattern declare one member",
+        r#"{"properties":{"meta":{"properties":{"a":{"type":"string"}}}},"patternProperties":{"^m":{"properties":{"b":{}}}}}"#,
+        r#"{"properties":{"meta":{"properties":{"a":{"type":"integer"}}}},"patternProperties":{"^m":{"properties":{"b":{}}}}}"#,
+    ),
+    (
+        "an explicit additionalProperties: true is open",
+        r#"{"properties":{"a":{}},"additionalProperties":true}"#,
+        r#"{"properties":{"a":{}},"additionalProperties":false}"#,
+    ),
+    // C. Formats and encodings are annotations.
+    (
+        "A1: a format does not narrow what is sent",
+        r#"{"properties":{"at":{"type":"string","format":"date-time"},"tz":{"type":"string"}}}"#,
+        r#"{"properties":{"at":{"type":"string","format":"date-time"},"tz":{"type":"string"}},"if":{"properties":{"at":{"const":"now"}},"required":["at"]},"then":{"properties":{"tz":{"enum":["UTC"]}}}}"#,
+    ),
+    (
+        "A2: an encoding does not narrow what is sent",
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"d":{"type":"string","contentEncoding":"base64"}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"d":{"type":"string","contentEncoding":"base64","not":{"const":"b"}}}}"#,
+    ),
+    // D. Keywords that look at what others have looked at, and references of several kinds.
+    (
+        "S1: unevaluatedItems beside not",
+        r#"{"properties":{"l":{"type":"array"}}}"#,
+        r#"{"properties":{"l":{"type":"array","unevaluatedItems":false,"not":{"type":"string"}}}}"#,
+    ),
+    (
+        "S2: $ref beside $dynamicRef",
+        r##"{"properties":{"a":{"$ref":"#/$defs/A","$dynamicRef":"#d"}},"$defs":{"A":{},"D":{"$dynamicAnchor":"d"}}}"##,
+        r##"{"properties":{"a":{"$ref":"#/$defs/A","$dynamicRef":"#d"}},"$defs":{"A":{},"D":{"$dynamicAnchor":"d","type":"string"}}}"##,
+    ),
+    (
+        "S3: a reference inside a resource with definitions of its own",
+        r##"{"properties":{"a":{"$ref":"T"}},"$defs":{"R":{},"T":{"$id":"T","$ref":"#/$defs/R","$defs":{"R":{}}}}}"##,
+        r##"{"properties":{"a":{"$ref":"T"}},"$defs":{"R":{},"T":{"$id":"T","$ref":"#/$defs/R","$defs":{"R":{"type":"string"}}}}}"##,
+    ),
+    (
+        "if means nothing in draft 6",
+        r#"{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"if":true,"then":{"type":"string"}}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"type":"string"}}}"#,
+    ),
+    // A receiver that accepts nothing any more.
+    (
+        "everything is refused",
+        r#"{"properties":{"a":{"type":"string"}}}"#,
+        r#"{"properties":{"a":{"type":"string"}},"allOf":[{"type":"object"},{"type":"string"}]}"#,
+    ),
+    (
+        "a required name that is listed twice",
+        r#"{"properties":{"a":{"type":"string"}},"required":["a","a"]}"#,
+        r#"{"properties":{"a":{"type":"integer"}},"required":["a","a"]}"#,
+    ),
+    // What used to be undecided.
+    (
+        "maxLength from 100,000 to 50,000",
+        r#"{"properties":{"a":{"type":"string","maxLength":100000}}}"#,
+        r#"{"properties":{"a":{"type":"string","maxLength":50000}}}"#,
+    ),
+    (
+        "multipleOf 0.01 added",
+        r#"{"properties":{"a":{"type":"number"}}}"#,
+        r#"{"properties":{"a":{"type":"number","multipleOf":0.01}}}"#,
+    ),
+    (
+        "multipleOf 3 with an exclusive bound",
+        r#"{"properties":{"a":{"type":"integer","multipleOf":3}}}"#,
+        r#"{"properties":{"a":{"type":"integer","multipleOf":3,"exclusiveMaximum":10}}}"#,
+    ),
+    (
+        "maxProperties of a map",
+        r#"{"properties":{"m":{"type":"object"}}}"#,
+        r#"{"properties":{"m":{"type":"object","maxProperties":1}}}"#,
+    ),
+    (
+        "a look-ahead",
+        r#"{"properties":{"a":{"type":"string"}}}"#,
+        r#"{"properties":{"a":{"type":"string","pattern":"^(?!tmp)"}}}"#,
+    ),
+    (
+        "letters of any script",
+        r#"{"properties":{"a":{"type":"string","pattern":"^\\p{L}+$"}}}"#,
+        r#"{"properties":{"a":{"type":"string","pattern":"^[a-z]+$"}}}"#,
+    ),
+];
+
+#[test]
+fn what_was_called_safe_breaks() {
+    let wrong: Vec<String> = BROKEN
+        .iter()
+        .flat_map(|(name, sender, receiver)| breaks(name, sender, receiver))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_chain_of_references_is_followed_to_its_end() {
+    let chain = |kind: &str| {
+        let mut definitions: Vec<String> = (0..66)
+            .map(|at| format!(r##""d{at}":{{"$ref":"#/$defs/d{}"}}"##, at + 1))
+            .collect();
+        definitions.push(format!(r#""d66":{{"type":"{kind}"}}"#));
+        format!(
+            r##"{{"properties":{{"a":{{"$ref":"#/$defs/d0"}}}},"$defs":{{{}}}}}"##,
+            definitions.join(",")
+        )
+    };
+    let (sender, receiver) = (chain("string"), chain("integer"));
+    for (_, found) in both(&sender, &receiver) {
+        assert!(matches!(found.verdict, Proof::Witness(_)), "{found:?}");
+    }
+}
+
+const SAFE: &[(&str, &str, &str)] = &[
+    (
+        "an encoding was added",
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"d":{"type":"string"}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"d":{"type":"string","contentEncoding":"base64","contentMediaType":"application/json"}}}"#,
+    ),
+    (
+        "only the dialect changed",
+        r#"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"d":{"type":"string","minLength":1}}}"#,
+        r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"d":{"type":"string","minLength":1}}}"#,
+    ),
+    (
+        "a closed definition in contains",
+        r##"{"properties":{"l":{"type":"array","contains":{"$ref":"#/$defs/K"}}},"$defs":{"K":{"properties":{"k":{}},"additionalProperties":false}}}"##,
+        r##"{"properties":{"l":{"type":"array","contains":{"$ref":"#/$defs/K"}}},"$defs":{"K":{"properties":{"k":{}}}}}"##,
+    ),
+    (
+        "a wider pattern",
+        r#"{"properties":{"a":{"type":"string","pattern":"^[a-z]+$"}}}"#,
+        r#"{"properties":{"a":{"type":"string","pattern":"^\\p{L}+$"}}}"#,
+    ),
+    (
+        "an optional member of a level that declares others",
+        r#"{"properties":{"a":{}}}"#,
+        r#"{"properties":{"a":{},"b":{"type":"string"}}}"#,
+    ),
+    (
+        "a bound of a whole number in another spelling",
+        r#"{"properties":{"a":{"type":"integer","minimum":1}}}"#,
+        r#"{"properties":{"a":{"type":"integer","exclusiveMinimum":0}}}"#,
+    ),
+    (
+        "a recursive model with another limit",
+        r##"{"properties":{"r":{"$ref":"#/$defs/R"}},"$defs":{"R":{"type":"object","properties":{"v":{"maxLength":3},"next":{"anyOf":[{"$ref":"#/$defs/R"},{"type":"null"}]}}}}}"##,
+        r##"{"properties":{"r":{"$ref":"#/$defs/R"}},"$defs":{"R":{"type":"object","properties":{"v":{"maxLength":5},"next":{"anyOf":[{"$ref":"#/$defs/R"},{"type":"null"}]}}}}}"##,
+    ),
+];
+
+#[test]
+fn what_was_called_breaking_is_safe() {
+    for (name, sender, receiver) in SAFE {
+        for (side, found) in both(sender, receiver) {
+            assert_eq!(found.verdict, Proof::Subsumed, "{name}, {side:?}");
+            assert!(
+                found.changes.iter().all(|it| it.level != Level::Breaking),
+                "{name}: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_bound_in_another_spelling_is_cosmetic() {
+    let found = &both(SAFE[5].1, SAFE[5].2)[0].1;
+    assert!(
+        found.changes.iter().all(|it| it.level == Level::Cosmetic),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn one_edit_of_a_recursive_model_is_one_change() {
+    let found = &both(SAFE[6].1, SAFE[6].2)[0].1;
+    assert_eq!(found.changes.len(), 1, "{found:?}");
+}
+
+#[test]
+fn what_is_not_a_schema_proves_nothing() {
+    let fine = r#"{"properties":{"a":{"type":"string"}}}"#;
+    for broken in [
+        r#"{"type":[]}"#,
+        r#"{"anyOf":[]}"#,
+        r#"{"minimum":"5"}"#,
+        r#"{"required":"a"}"#,
+        r#"{"type":"text"}"#,
+        r#"{"multipleOf":-1}"#,
+    ] {
+        let inner = format!(r#"{{"properties":{{"a":{broken}}}}}"#);
+        for (sender, receiver) in [(fine, inner.as_str()), (inner.as_str(), fine)] {
+            for (side, found) in both(sender, receiver) {
+                let Proof::Undecided(reason) = &found.verdict else {
+                    panic!("{broken}, {side:?}: {:?}", found.verdict)
+                };
+                assert!(reason.contains("not a JSON Schema"), "{broken}: {reason}");
+                assert!(
+                    found
+                        .changes
+                        .iter()
+                        .any(|it| matches!(it.proof, Some(Proof::Undecided(_)))),
+                    "{broken}: {found:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sender_that_accepts_nothing_proves_nothing() {
+    let found = &both(
+        r#"{"properties":{"a":{"type":"string"}},"required":["a","b"],"additionalProperties":false}"#,
+        r#"{"properties":{"a":{"type":"integer"}},"required":["a","b"],"additionalProperties":false}"#,
+    )[0]
+    .1;
+    assert!(matches!(found.verdict, Proof::Undecided(_)), "{found:?}");
+    assert!(
+        found
+            .changes
+            .iter()
+            .any(|it| it.message.contains("accepted nothing"))
+    );
+    assert!(
+        found
+            .changes
+            .iter()
+            .all(|it| it.proof != Some(Proof::Subsumed))
+    );
+}
+
+#[test]
+fn the_answer_must_not_depend_on_a_draft_that_is_not_named() {
+    let of = |most: u32| {
+        format!(
+            r##"{{"properties":{{"a":{{"$ref":"#/definitions/A","maxLength":{most}}}}},"definitions":{{"A":{{"type":"string"}}}}}}"##
+        )
+    };
+    for (side, found) in both(&of(10), &of(5)) {
+        assert!(
+            matches!(found.verdict, Proof::Undecided(_)),
+            "{side:?} {found:?}"
+        );
+    }
+}
+
+#[test]
+fn the_smallest_integer_does_not_overflow() {
+    let of = |schema: &str| format!(r#"{{"properties":{{"a":{schema}}}}}"#);
+    for (sender, receiver) in [
+        (r#"{"const":-9223372036854775808}"#, r#"{"multipleOf":1}"#),
+        (
+            r#"{"type":"integer","multipleOf":9223372036854775808}"#,
+            r#"{"type":"integer","multipleOf":1}"#,
+        ),
+    ] {
+        for (_, found) in both(&of(sender), &of(receiver)) {
+            assert_eq!(found.verdict, Proof::Subsumed);
+        }
+    }
+    for (_, found) in both(
+        &of(r#"{"const":-9223372036854775808}"#),
+        &of(r#"{"multipleOf":-1}"#),
+    ) {
+        assert!(matches!(found.verdict, Proof::Undecided(_)));
+    }
+}
+
+#[test]
+fn witnesses_are_minimal_and_human() {
+    for (sender, receiver, witness) in [
+        (
+            r#"{"properties":{"city":{"type":"string"},"units":{"type":"string"}},"required":["city"]}"#,
+            r#"{"properties":{"city":{"type":"string"},"units":{"type":"string"}},"required":["city","units"]}"#,
+            r#"{"city":"Oslo"}"#,
+        ),
+        (
+            r#"{"properties":{"m":{"patternProperties":{"^(.*)$":{"type":"string"}}}}}"#,
+            r#"{"properties":{"m":{"patternProperties":{"^(.*)$":{"type":"integer"}}}}}"#,
+            r#"{"m":{"key":"hello"}}"#,
+        ),
+    ] {
+        let found = compare(&json(sender), &json(receiver), Side::Input);
+        let Proof::Witness(it) = &found.verdict else {
+            panic!("{found:?}")
+        };
+        assert_eq!(to_compact(it), witness);
+    }
+}
