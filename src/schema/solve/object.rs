@@ -617,7 +617,12 @@ impl<'a> Solver<'_, 'a> {
                 literals.extend(known.some[*at].value.iter().cloned());
             }
         }
-        self.solve(literals, false, name.to_string_lossy(), Kinds::ANY)
+        let called = if known.names.contains(name) {
+            name.to_string_lossy()
+        } else {
+            ""
+        };
+        self.solve(literals, false, called, Kinds::ANY)
     }
 
     /// Adds members until there are enough.
