@@ -26,6 +26,7 @@ struct Case<'p> {
     side: Side,
     open: &'p Open<'p>,
     verdict: &'p Verdict,
+    findings: &'p [Finding],
     sender: &'p Document,
     receiver: &'p Document,
 }
@@ -48,6 +49,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
         side,
         open: &open,
         verdict: &verdict,
+        findings: &findings,
         sender: &pair.reading.sender,
         receiver: &pair.reading.receiver,
     };
@@ -124,8 +126,24 @@ impl Case<'_> {
     fn own_witness(&self, finding: &Finding, known: &Json) -> Option<Json> {
         let relaxed = relaxed(self.receiver, self.sender, finding, self.side)?;
         let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
-        self.open
-            .witness_for(&relaxed, narrower.as_ref(), Some(known))
+        let own = self
+            .open
+            .witness_for(&relaxed, narrower.as_ref(), Some(known));
+        if own.is_some() || narrower.is_some() {
+            return own;
+        }
+        // Refused because of this one, whatever became of the others.
+        let mut others = self.receiver.clone();
+        for other in self.findings.iter().take(MAX_WITNESSES) {
+            if !std::ptr::eq(other, finding)
+                && self.suspect(other.effect)
+                && let Some(without) =
+                    super::family::relaxed(&others, self.sender, other, self.side)
+            {
+                others = without;
+            }
+        }
+        self.open.witness_without_others(&others)
     }
 
     /// Whether nothing is lost at the finding's own place.
@@ -137,6 +155,23 @@ impl Case<'_> {
             Side::Input => (&finding.site.0, &finding.site.1),
             Side::Output => (&finding.site.1, &finding.site.0),
         };
+        let about_others = matches!(
+            finding.family,
+            Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened
+        );
+        // Where the sender names its members, it sends no others.
+        if about_others
+            && self.sender.at(sender_at).is_some_and(|node| {
+                let shut = |keyword| matches!(node.get(keyword), None | Some(Json::Bool(false)));
+                node.get("properties")
+                    .and_then(Json::as_object)
+                    .is_some_and(|it| !it.is_empty())
+                    && shut("additionalProperties")
+                    && shut("unevaluatedProperties")
+            })
+        {
+            return true;
+        }
         self.open.covered(sender_at, receiver_at)
     }
 

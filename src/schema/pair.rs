@@ -322,6 +322,28 @@ impl<'p> Open<'p> {
         None
     }
 
+    /// A witness that is refused by a receiver who has only one of the changes.
+    pub(crate) fn witness_without_others(&self, others: &Document) -> Option<Json> {
+        let others = References::new(others);
+        let budget = Budget::new(STEPS_FOR_FINDING.min(self.pair.budget.left()));
+        let before = budget.left();
+        let documents = vec![&self.sender, &others];
+        let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
+        let outcome = solver.roots(&[true, false], self.pair.kinds);
+        self.pair.budget.take((before - budget.left()) / 4);
+        let Outcome::Value(value) = outcome else {
+            return None;
+        };
+        let lists = RefCell::new(HashMap::new());
+        let refused = |value: &Json| {
+            Evaluator::new(&others, &self.pair.patterns, &lists)
+                .accepts(&others.document.root, value)
+                == Some(false)
+        };
+        let shrunk = self.shrunk(value, &refused);
+        (refused(&shrunk) && self.confirmed(&shrunk)).then_some(shrunk)
+    }
+
     /// Whether everything that a schema of the sender accepts is accepted by one of the receiver, wherever they stand.
     pub(crate) fn covered(&self, sender_at: &str, receiver_at: &str) -> bool {
         if self.problem().is_some() {

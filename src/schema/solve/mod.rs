@@ -118,7 +118,22 @@ struct SomeMember {
     value: Vec<Literal>,
 }
 
-type Choice = Rc<Vec<Vec<Item>>>;
+/// Alternatives of which one must hold.
+#[derive(Clone)]
+struct Choice {
+    /// The schema that refuses, where these are its ways to do so.
+    refuses: Option<Id>,
+    ways: Rc<Vec<Vec<Item>>>,
+}
+
+impl Choice {
+    fn of(ways: Vec<Vec<Item>>) -> Self {
+        Self {
+            refuses: None,
+            ways: Rc::new(ways),
+        }
+    }
+}
 
 /// One way in which a place may be solved.
 #[derive(Clone, Default)]
@@ -442,12 +457,12 @@ impl<'r, 'a> Solver<'r, 'a> {
                 return self.among(&case, place);
             }
         }
-        let Some(at) = self.next_choice(&mut case) else {
+        let Some(at) = self.next_choice(&mut case, place.kind) else {
             return self.leaf(&case, place);
         };
         let choice = case.choices.swap_remove(at);
         let mut result = Outcome::None;
-        for alternative in choice.iter() {
+        for alternative in choice.ways.iter() {
             let mut further = case.clone();
             further.todo.extend(alternative.iter().cloned());
             match self.run(further, place) {
@@ -460,18 +475,21 @@ impl<'r, 'a> Solver<'r, 'a> {
     }
 
     /// The choice with the fewest alternatives; those that contradict what is known are dropped.
-    fn next_choice(&mut self, case: &mut Case) -> Option<usize> {
+    fn next_choice(&mut self, case: &mut Case, kind: Kind) -> Option<usize> {
         let mut best: Option<(usize, usize)> = None;
+        let mut choices = std::mem::take(&mut case.choices);
+        choices.retain(|choice| !self.settled(case, choice, kind));
+        case.choices = choices;
         for index in 0..case.choices.len() {
-            let choice = case.choices[index].clone();
+            let choice = case.choices[index].ways.clone();
             let open: Vec<&Vec<Item>> = choice
                 .iter()
                 .filter(|alternative| !alternative.iter().any(|it| self.contradicts(case, it)))
                 .collect();
             if open.len() < choice.len() {
-                case.choices[index] = Rc::new(open.into_iter().cloned().collect());
+                case.choices[index].ways = Rc::new(open.into_iter().cloned().collect());
             }
-            let count = case.choices[index].len();
+            let count = case.choices[index].ways.len();
             if best.is_none_or(|(_, fewest)| count < fewest) {
                 best = Some((index, count));
             }
@@ -480,6 +498,39 @@ impl<'r, 'a> Solver<'r, 'a> {
             }
         }
         best.map(|(index, _)| index)
+    }
+
+    /// Whether nothing is left to choose: one of the alternatives is known to hold.
+    fn settled(&self, case: &Case, choice: &Choice, kind: Kind) -> bool {
+        if let Some(refusing) = choice.refuses
+            && case.held.iter().any(|it| self.apart(*it, refusing, kind))
+        {
+            return true;
+        }
+        choice
+            .ways
+            .iter()
+            .any(|way| way.iter().all(|item| self.known_item(case, item)))
+    }
+
+    fn known_item(&self, case: &Case, item: &Item) -> bool {
+        match item {
+            Item::Literal(Literal::Schema(id, holds)) => {
+                let class = self.nodes[*id as usize].class;
+                let declares = *holds && self.is_sender(*id) && self.matters_known(*id);
+                !self.references(*id).has_unevaluated
+                    && case.seen.get(&(class, declares)) == Some(holds)
+            }
+            Item::Fact(Fact::Absent(name)) => case
+                .facts
+                .iter()
+                .any(|it| matches!(it, Fact::Absent(other) if other == name)),
+            Item::Fact(Fact::Present(name)) => case
+                .facts
+                .iter()
+                .any(|it| matches!(it, Fact::Present(other) if other == name)),
+            _ => false,
+        }
     }
 
     fn contradicts(&self, case: &Case, item: &Item) -> bool {
@@ -525,7 +576,7 @@ impl<'r, 'a> Solver<'r, 'a> {
                     match place.kind {
                         Kind::Object | Kind::Array => {
                             let ways = self.other_than(&value);
-                            case.choices.push(Rc::new(ways));
+                            case.choices.push(Choice::of(ways));
                         }
                         _ => case.facts.push(Fact::Not(value)),
                     }
@@ -560,7 +611,10 @@ impl<'r, 'a> Solver<'r, 'a> {
                     match ways.len() {
                         0 => return Err(Closed::Contradiction),
                         1 => case.todo.append(&mut ways[0]),
-                        _ => case.choices.push(Rc::new(ways)),
+                        _ => case.choices.push(Choice {
+                            refuses: Some(id),
+                            ways: Rc::new(ways),
+                        }),
                     }
                 }
             }
@@ -759,7 +813,10 @@ impl<'r, 'a> Solver<'r, 'a> {
 
     /// Whether two branches cannot hold together, as far as a quick look says: a member that both require is a
     /// different constant in each.
-    fn apart(&self, one: Id, other: Id) -> bool {
+    fn apart(&self, one: Id, other: Id, kind: Kind) -> bool {
+        if kind != Kind::Object {
+            return false;
+        }
         let mine = self.tags(one);
         if mine.is_empty() {
             return false;
@@ -844,7 +901,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         };
         if object.contains("anyOf") {
             let branches = self.branches(id, list("anyOf"), kind);
-            self.any_of(case, &branches, exact_here)?;
+            self.any_of(case, &branches, exact_here, kind)?;
         }
         if object.contains("oneOf") {
             let branches = self.branches(id, list("oneOf"), kind);
@@ -855,7 +912,7 @@ impl<'r, 'a> Solver<'r, 'a> {
                     way.extend(
                         branches
                             .iter()
-                            .filter(|it| *it != one && !self.apart(*one, **it))
+                            .filter(|it| *it != one && !self.apart(*one, **it, kind))
                             .map(|it| fails(*it)),
                     );
                     way
@@ -903,13 +960,19 @@ impl<'r, 'a> Solver<'r, 'a> {
         match ways.len() {
             0 => return Err(Closed::Contradiction),
             1 => case.todo.append(&mut ways[0]),
-            _ => case.choices.push(Rc::new(ways)),
+            _ => case.choices.push(Choice::of(ways)),
         }
         Ok(())
     }
 
     /// One of the branches holds. Where it matters which members they look at, it is decided of each.
-    fn any_of(&mut self, case: &mut Case, branches: &[Id], exact: bool) -> Result<(), Closed> {
+    fn any_of(
+        &mut self,
+        case: &mut Case,
+        branches: &[Id],
+        exact: bool,
+        kind: Kind,
+    ) -> Result<(), Closed> {
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));
         let fails = |id: Id| Item::Literal(Literal::Schema(id, false));
         let exact = exact && branches.iter().any(|it| self.matters(*it));
@@ -920,7 +983,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         for (index, one) in branches.iter().enumerate() {
             let mut way = vec![holds(*one)];
             for earlier in &branches[..index] {
-                if !self.apart(*one, *earlier) {
+                if !self.apart(*one, *earlier, kind) {
                     way.push(fails(*earlier));
                 }
             }
@@ -932,10 +995,10 @@ impl<'r, 'a> Solver<'r, 'a> {
             let alone = branches
                 .iter()
                 .enumerate()
-                .all(|(other, it)| other == index || self.apart(*one, *it));
+                .all(|(other, it)| other == index || self.apart(*one, *it, kind));
             if index > 0 && !alone && self.matters(*one) {
                 case.choices
-                    .push(Rc::new(vec![vec![fails(*one)], vec![holds(*one)]]));
+                    .push(Choice::of(vec![vec![fails(*one)], vec![holds(*one)]]));
             }
         }
         Ok(())
@@ -949,7 +1012,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             match case.truth.get(&part) {
                 Some(true) => case.todo.push(Item::Decide(part)),
                 Some(false) => {}
-                None => case.choices.push(Rc::new(vec![
+                None => case.choices.push(Choice::of(vec![
                     vec![
                         Item::Literal(Literal::Schema(part, true)),
                         Item::Decide(part),
@@ -1036,7 +1099,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             if keyword == "oneOf" {
                 for (index, one) in branches.iter().enumerate() {
                     for other in &branches[index + 1..] {
-                        if !self.apart(*one, *other) {
+                        if !self.apart(*one, *other, kind) {
                             ways.push(vec![holds(*one), holds(*other)]);
                         }
                     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::evaluate::{closes, lists, named_by, opens, own_schemas};
 use super::{
-    Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, SomeMember,
+    Case, Choice, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, SomeMember,
     refuse_count, size,
 };
 use crate::canonical::{Json, Object, Text};
@@ -55,7 +55,7 @@ impl<'a> Solver<'_, 'a> {
             let mut with = vec![fact(Fact::Present(name.clone()))];
             with.extend(names.iter().map(|it| fact(Fact::Present((*it).clone()))));
             let without = vec![fact(Fact::Absent(name.clone()))];
-            case.choices.push(Rc::new(vec![without, with]));
+            case.choices.push(Choice::of(vec![without, with]));
         }
         for (name, schema) in self.dependent(id) {
             let schema = self.child(id, schema);
@@ -64,7 +64,7 @@ impl<'a> Solver<'_, 'a> {
                 Item::Literal(Literal::Schema(schema, true)),
             ];
             let without = vec![fact(Fact::Absent(name.clone()))];
-            case.choices.push(Rc::new(vec![without, with]));
+            case.choices.push(Choice::of(vec![without, with]));
         }
         if self.draft(id) >= Draft::Y2019 && object.contains("unevaluatedProperties") {
             case.todo.push(Item::Decide(id));
@@ -617,7 +617,12 @@ impl<'a> Solver<'_, 'a> {
                 literals.extend(known.some[*at].value.iter().cloned());
             }
         }
-        self.solve(literals, false, name.to_string_lossy(), Kinds::ANY)
+        let called = if known.names.contains(name) {
+            name.to_string_lossy()
+        } else {
+            ""
+        };
+        self.solve(literals, false, called, Kinds::ANY)
     }
 
     /// Adds members until there are enough.
