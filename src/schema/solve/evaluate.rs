@@ -177,9 +177,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             }
             "not" => inner(argument).map(|it| !it),
             "if" if draft >= Draft::Seven => {
-                let branch = match inner(argument)? {
-                    true => object.get("then"),
-                    false => object.get("else"),
+                let branch = if inner(argument)? {
+                    object.get("then")
+                } else {
+                    object.get("else")
                 };
                 branch.map_or(Some(true), inner)
             }
@@ -275,7 +276,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     object
                         .get(keyword)
                         .filter(|_| modern)
-                        .map(|it| as_count(it))
+                        .map(as_count)
                 };
                 let least = bound("minContains").unwrap_or(Some(1))?;
                 let most = bound("maxContains").unwrap_or(Some(u64::MAX))?;

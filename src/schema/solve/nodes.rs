@@ -23,13 +23,16 @@ struct Resource<'a> {
     at: String,
 }
 
+/// What an anchor marks, where that is, and whether it is dynamic.
+type Anchor<'a> = (&'a Json, String, bool);
+
 /// One document, and where its references lead.
 pub(crate) struct References<'a> {
     pub(crate) document: &'a Document,
     resources: Vec<Resource<'a>>,
     /// The resource of each schema; the root's where nothing is said.
     resource_of: HashMap<Address, usize>,
-    anchors: HashMap<(usize, String), Vec<(&'a Json, String, bool)>>,
+    anchors: HashMap<(usize, String), Vec<Anchor<'a>>>,
     /// How many dynamic anchors there are of each name.
     dynamic: HashMap<String, usize>,
     recursive_anchors: usize,

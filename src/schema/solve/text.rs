@@ -141,13 +141,12 @@ struct Parser<'d> {
 
 impl Parser<'_> {
     fn pattern(text: &str, dot: &[(u32, u32)]) -> Option<Pattern> {
-        let mut rest = text;
         let mut ahead = Vec::new();
-        while let Some(inner) = rest
+        if let Some(inner) = text
             .strip_prefix("^(?!")
-            .or_else(|| rest.strip_prefix("^(?="))
+            .or_else(|| text.strip_prefix("^(?="))
         {
-            let wanted = rest.as_bytes()[3] == b'=';
+            let wanted = text.as_bytes()[3] == b'=';
             let close = closing(inner)?;
             let content = Self::whole(&format!("^(?:{})", &inner[..close]), dot)?;
             ahead.push((content, wanted));
@@ -167,11 +166,8 @@ impl Parser<'_> {
                 ahead,
             });
         }
-        if rest.is_empty() {
-            rest = "";
-        }
         Some(Pattern {
-            main: Self::whole(rest, dot)?,
+            main: Self::whole(text, dot)?,
             ahead,
         })
     }
