@@ -2,6 +2,7 @@
 
 use super::request::ServerRequest;
 use crate::capture::http::Template;
+use crate::launch::sandbox::Level;
 use crate::redact::is_secret;
 use crate::settings::{self, Flag, Form, Given, Kind, Origin, Scope, Secrecy, Setting};
 
@@ -15,7 +16,10 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
     for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
         let is_named = |it: Flag| matches!(it.form, Form::Long | Form::Short(_));
-        if !setting.flag.is_some_and(is_named) || is_default_of_action(given, setting) {
+        if !setting.flag.is_some_and(is_named)
+            || is_default_of_action(given, setting)
+            || is_low_floor(given, setting)
+        {
             continue;
         }
         let flag = format!("--{}", setting.name);
@@ -50,6 +54,16 @@ pub(crate) fn is_default_of_action(given: &Given, setting: &Setting) -> bool {
     given.origin() == Origin::Input
         && default.is_some()
         && given.text(setting).as_deref() == default
+}
+
+/// Whether it is a sandbox that the workflow asks for and that is no more than the action's own. As an input it is the
+/// least that applies; as a flag it would lower what the configuration says.
+fn is_low_floor(given: &Given, setting: &Setting) -> bool {
+    let default = setting.input.and_then(|it| it.default);
+    let level = |word: &str| word.parse::<Level>().ok();
+    setting.name == settings::SANDBOX.name
+        && given.origin() == Origin::Input
+        && given.word::<Level>(setting) <= default.and_then(level)
 }
 
 /// A value as a word of a shell.
@@ -196,6 +210,9 @@ mod tests {
         given.set(settings::SANDBOX, vec!["fs".into()]);
         given.set(settings::SANDBOX_REQUIRED, vec!["false".into()]);
         let command = |given: &Given| pin_command(&ServerRequest::new(given), "weather");
+        assert_eq!(command(&given), "mcp-keel pin weather");
+        // What the configuration says must not be lowered by a flag.
+        given.set(settings::SANDBOX, vec!["off".into()]);
         assert_eq!(command(&given), "mcp-keel pin weather");
         given.set(settings::SANDBOX, vec!["strict".into()]);
         given.set(settings::SANDBOX_REQUIRED, vec!["true".into()]);
