@@ -101,6 +101,14 @@ fn show(scene: &Scene) {
         let text = keel.read(&format!("reports/{format}"));
         comparison.file(&format!("{}.{format}.{extension}", scene.name), &text);
     }
+    if let Some(expected) = scene.counts {
+        let report: Value = serde_json::from_str(&keel.read("reports/json")).unwrap();
+        let counts = &report["servers"][0]["counts"];
+        let count = |level: &str| counts[level].as_u64().unwrap();
+        let others = count("additive") + count("cosmetic");
+        let found = [count("breaking"), count("risky"), others];
+        assert_eq!(found, expected, "breaking, risky and other changes");
+    }
     opens_in_a_browser(&keel.read("reports/html"));
     let report = from_json(&keel.read("reports/json")).unwrap();
     for width in [60, 100] {

@@ -36,6 +36,9 @@ pub(super) struct Scene {
     pinned: bool,
     /// The rest of `mcp-keel.toml`.
     config: &'static str,
+    /// How many changes are breaking, risky and neither, where that is the point of it: accepting a snapshot must not
+    /// accept another judgement.
+    pub(super) counts: Option<[u64; 3]>,
 }
 
 impl Scene {
@@ -47,6 +50,7 @@ impl Scene {
             servers: vec![("weather", before, after)],
             pinned: true,
             config: "",
+            counts: None,
         }
     }
 
@@ -173,7 +177,10 @@ pub(super) fn one_breaking_change() -> Scene {
         )],
     );
     let after = server("1.4.1", json!([forecast, alerts(), stations()]));
-    Scene::new("one-breaking-change", 1, usual(), after)
+    Scene {
+        counts: Some([1, 0, 1]),
+        ..Scene::new("one-breaking-change", 1, usual(), after)
+    }
 }
 
 /// Four breaking changes, four risky ones, three others.
@@ -208,7 +215,10 @@ pub(super) fn medium_drift() -> Scene {
         "inputSchema": {"type": "object", "properties": {"harbour": {"type": "string"}}}});
     let mut after = server("1.5.0", json!([forecast, alerts, tides]));
     after["instructions"] = json!("Ask for the region first.");
-    Scene::new("medium-drift", 1, usual(), after)
+    Scene {
+        counts: Some([4, 4, 3]),
+        ..Scene::new("medium-drift", 1, usual(), after)
+    }
 }
 
 pub(super) fn description_poisoned() -> Scene {
