@@ -272,12 +272,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     .iter()
                     .map(|item| self.node(argument, item, depth + 1))
                     .collect();
-                let bound = |keyword: &str| {
-                    object
-                        .get(keyword)
-                        .filter(|_| modern)
-                        .map(as_count)
-                };
+                let bound = |keyword: &str| object.get(keyword).filter(|_| modern).map(as_count);
                 let least = bound("minContains").unwrap_or(Some(1))?;
                 let most = bound("maxContains").unwrap_or(Some(u64::MAX))?;
                 let sure = answers.iter().filter(|it| **it == Some(true)).count() as u64;
