@@ -400,7 +400,7 @@ fn read(path: &Path) -> Result<Vec<u8>, SignatureError> {
     };
     // `files` lets streams such as /dev/stdin through; a key does not come from one.
     if !std::fs::metadata(path).map_err(io)?.is_file() {
-        let problem = "not a regular file";
+        let problem = "not a regular file (pipe or device)";
         return Err(io(std::io::Error::new(
             std::io::ErrorKind::InvalidInput,
             problem,
