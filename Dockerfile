@@ -29,10 +29,14 @@ FROM ${UV} AS uv
 # The binary alone. A released one is static and needs nothing else; the roots for TLS are the caller's to bring.
 FROM scratch AS bare
 COPY --from=binary /mcp-keel /mcp-keel
+ARG VERSION=unreleased
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="mcp-keel" \
       org.opencontainers.image.description="Keeps an MCP server's contract from drifting: the binary alone" \
       org.opencontainers.image.source="https://github.com/mcp-keel/mcp-keel" \
-      org.opencontainers.image.licenses="MIT OR Apache-2.0"
+      org.opencontainers.image.licenses="MIT OR Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 HEALTHCHECK NONE
 ENTRYPOINT ["/mcp-keel"]
 
@@ -45,10 +49,14 @@ COPY --from=binary /mcp-keel /usr/local/bin/mcp-keel
 # Smoke test: an image in which any of them does not start is not built.
 RUN mcp-keel --version && mcp-keel demo --quiet && node --version && npm --version && python3 --version && uv --version \
     && git --version
+ARG VERSION=unreleased
+ARG REVISION=unknown
 LABEL org.opencontainers.image.title="mcp-keel" \
       org.opencontainers.image.description="Keeps an MCP server's contract from drifting" \
       org.opencontainers.image.source="https://github.com/mcp-keel/mcp-keel" \
-      org.opencontainers.image.licenses="MIT OR Apache-2.0"
+      org.opencontainers.image.licenses="MIT OR Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
 # No USER: the runner mounts a workspace that belongs to another user, and GitHub asks container actions to run as root.
 HEALTHCHECK NONE
-ENTRYPOINT ["mcp-keel", "action"]
+ENTRYPOINT ["mcp-keel"]
