@@ -1,7 +1,7 @@
 """Published MCP servers in both eras of the protocol: what `--era` captures, and what asking in the wrong era costs.
 
 Installs what real_servers.py installs, in the same cache. Each cost is the difference between two ways to check the same
-server, run in turns; the medians are printed, and no more than a second may lie between them.
+server, run in turns; the medians are printed, and they may differ by at most a second.
 
     MCP_KEEL=path/to/mcp-keel MCP_KEEL_EXAMPLES=folder python3 .ci/eras.py [SERVER ...]
 """
@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from real_servers import KEEL, ROOT, SERVERS, Tally, command, install_all, keel, said
+from real_servers import KEEL, ROOT, SERVERS, Tally, command, install_all, keel, output_of
 
 EXAMPLES = Path(os.environ.get("MCP_KEEL_EXAMPLES") or ROOT / "target" / "debug" / "examples")
 SCRIPTED = str(EXAMPLES / "scripted-server")
@@ -23,12 +23,13 @@ LEGACY, MODERN = "2025-11-25", "2026-07-28"
 
 TOOLS = '[{"name":"a","inputSchema":{"type":"object"}}]'
 DISCOVER = json.dumps({"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {"tools": {}}})
-# A server to pin with, so that the baseline records an era that the server under test may not speak.
+# A server to pin with, so that the baseline records an era that the server under test may not
+# support.
 RECORDS = {
     "legacy": [SCRIPTED, f'{{"tools":{TOOLS}}}'],
     "modern": [SCRIPTED, f'{{"tools":{TOOLS},"on":{{"server/discover":[{{"result":{DISCOVER}}}]}}}}'],
 }
-# Servers of the legacy era that do with `server/discover` what published ones do, and worse.
+# Servers of the legacy era that handle `server/discover` as published ones do, and worse.
 DOUBLES = {
     "answers with an error": [SCRIPTED, f'{{"tools":{TOOLS}}}'],
     "ignores it": [SCRIPTED, f'{{"tools":{TOOLS},"on":{{"server/discover":[]}}}}'],
@@ -50,18 +51,18 @@ def captured(tally, label, start, era, work):
     result = keel("capture", "x", "--era", era, "-o", f"{era}.json", "--", *start, cwd=work)
     if result.returncode == 0:
         return json.loads((work / f"{era}.json").read_text())
-    tally.check(result.returncode == 3, f"{label}: --era {era} is undetermined, exit 3", said(result))
+    tally.check(result.returncode == 3, f"{label}: --era {era} is undetermined, exit 3", output_of(result))
     return None
 
 
 def eras_of(label, start, work, tally):
-    """What every value of --era makes of one published server."""
+    """Every value of --era on one published server."""
     legacy = captured(tally, label, start, "legacy", work)
     if not tally.check(legacy, f"{label}: is captured in the legacy era"):
         return
     result = keel("capture", "x", "-o", "auto.json", "--", *start, cwd=work)
     same = result.returncode == 0 and (work / "auto.json").read_bytes() == (work / "legacy.json").read_bytes()
-    tally.check(same, f"{label}: --era auto without a baseline gives the bytes of --era legacy", said(result))
+    tally.check(same, f"{label}: --era auto without a baseline gives the bytes of --era legacy", output_of(result))
     if captured(tally, label, start, "modern", work) is None:
         one_era(label, start, work, tally)
         return
@@ -77,27 +78,27 @@ def eras_of(label, start, work, tally):
         keel("pin", "x", "--era", era, "--", *start, cwd=work)
         result = keel("check", "x", "--format", "json", "--", *start, cwd=work)
         clean = result.returncode == 0 and not changes(result) and "era-fallback" not in findings(result)
-        tally.check(clean, f"{label}: pinned in the {era} era, --era auto asks in it and passes", said(result))
+        tally.check(clean, f"{label}: pinned in the {era} era, --era auto asks in it and passes", output_of(result))
         result = keel("check", "x", "--era", "both", "--format", "json", "--", *start, cwd=work)
-        told = [it for it in findings(result) if it.startswith("era-")]
-        tally.check(result.returncode == 0 and not told, f"{label}: --era both finds no difference", said(result))
+        noted = [it for it in findings(result) if it.startswith("era-")]
+        tally.check(result.returncode == 0 and not noted, f"{label}: --era both finds no difference", output_of(result))
 
 
 def one_era(label, start, work, tally):
     (work / "mcp-baseline.json").unlink(missing_ok=True)
     keel("pin", "x", "--", *start, cwd=work)
     result = keel("check", "x", "--era", "both", "--format", "json", "--", *start, cwd=work)
-    told = result.returncode == 0 and "era-not-spoken" in findings(result)
-    tally.check(told, f"{label}: --era both passes and says that there is one era", said(result))
+    noted = result.returncode == 0 and "era-not-spoken" in findings(result)
+    tally.check(noted, f"{label}: --era both passes with a note that there is one era", output_of(result))
     cost(label, start, work, tally)
 
 
 def cost(label, start, work, tally):
-    """What it costs that the baseline records the modern era, and the server does not speak it."""
+    """What it costs if the baseline records the modern era, but the server does not support it."""
     for era, records in RECORDS.items():
         (work / f"{era}.baseline.json").unlink(missing_ok=True)
         result = keel("pin", "x", "--era", era, "--baseline", f"{era}.baseline.json", "--", *records, cwd=work)
-        tally.check(result.returncode == 0, f"{label}: a baseline that records the {era} era", said(result))
+        tally.check(result.returncode == 0, f"{label}: a baseline that records the {era} era", output_of(result))
     times = {era: [] for era in RECORDS}
     for _ in range(ROUNDS):
         for era in RECORDS:
@@ -105,10 +106,10 @@ def cost(label, start, work, tally):
             result = keel("check", "x", "--baseline", f"{era}.baseline.json", "--format", "json", "--", *start, cwd=work)
             times[era].append(time.monotonic() - begun)
             if result.returncode not in (0, 1):
-                tally.check(False, f"{label}: the check is determined", said(result))
+                tally.check(False, f"{label}: the check is determined", output_of(result))
                 return
     fell_back = "era-fallback" in findings(result) and "protocol-version-changed" in changes(result)
-    tally.check(fell_back, f"{label}: recorded as modern, it is captured in the legacy era, and that is said", said(result))
+    tally.check(fell_back, f"{label}: recorded as modern, it is captured in the legacy era, with a note", output_of(result))
     direct, probed = (statistics.median(times[era]) for era in ("legacy", "modern"))
     tally.check(probed - direct < 1, f"{label}: {direct * 1000:.0f} ms asked directly, {probed * 1000:.0f} ms with the "
                 f"wrong era recorded: {(probed - direct) * 1000:+.0f} ms")

@@ -1,10 +1,10 @@
-"""The report formats of the built mcp-keel, read back by programs of others.
+"""The report formats of the built mcp-keel, read back by other programs.
 
 SARIF by Microsoft's own validator (npm `@microsoft/sarif-multitool`), by the published JSON Schema and by `sarif-tools`
-(PyPI); JUnit by `junitparser` (PyPI); GitLab's Code Quality by the shape that its documentation gives. Each on the demo,
+(PyPI); JUnit by `junitparser` (PyPI); GitLab's Code Quality by the shape in its documentation. Each on the demo,
 on the hostile lists of fixtures/hostile, on a server that cannot be captured and on one that did not drift.
 
-What is installed stands in a cache outside the work tree (MCP_KEEL_CI_CACHE, default ~/.cache/mcp-keel-ci).
+Packages are installed into a cache outside the work tree (MCP_KEEL_CI_CACHE, default ~/.cache/mcp-keel-ci).
 
     MCP_KEEL=path/to/mcp-keel python3 .ci/formats.py
 """
@@ -52,7 +52,7 @@ def run(command, **options):
 
 
 def install(name, wanted, commands):
-    """Installs into the cache unless it is there, with a few tries: networks fail."""
+    """Installs into the cache unless present, with a few retries: networks fail."""
     folder = CACHE / name
     stamp = folder / "installed.txt"
     listed = "\n".join(wanted) + "\n"
@@ -61,17 +61,17 @@ def install(name, wanted, commands):
     for attempt in range(1, 4):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        said = ""
+        output = ""
         for command in commands(folder):
             result = run(command, cwd=folder, timeout=900)
-            said += result.stdout + result.stderr
+            output += result.stdout + result.stderr
             if result.returncode != 0:
                 break
         else:
             stamp.write_text(listed)
             return folder
         time.sleep(3 * attempt)
-    raise SystemExit(f"FAIL  {name} cannot be installed\n{said[-3000:]}")
+    raise SystemExit(f"FAIL  {name} cannot be installed\n{output[-3000:]}")
 
 
 def node_tools():
@@ -121,11 +121,11 @@ def render(folder, name, command, code):
 def sarif(name, target, report, multitool, schema, python):
     path = target / "report.sarif"
     shutil.copy(target / "sarif", path)
-    told = target / "validation.sarif"
+    log_path = target / "validation.sarif"
     environment = {**os.environ, "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1"}
-    words = [multitool, "validate", path, "--output", told, "--log", "ForceOverwrite"]
+    words = [multitool, "validate", path, "--output", log_path, "--log", "ForceOverwrite"]
     result = run([*words, "--level", "Error;Warning", "--rule-kind", "Sarif;Ghas"], env=environment, cwd=target)
-    log = json.loads(told.read_text(encoding="utf-8-sig")) if told.is_file() else {"runs": [{"results": ["none"]}]}
+    log = json.loads(log_path.read_text(encoding="utf-8-sig")) if log_path.is_file() else {"runs": [{"results": ["none"]}]}
     found = log["runs"][0].get("results", [])
     check(
         result.returncode == 0 and not found,
@@ -211,7 +211,7 @@ def gitlab(name, target, report):
 
 
 def texts(name, target):
-    """What must hold of any text that a step prints: nothing that a terminal or a runner acts upon."""
+    """Checks any text that a step prints: nothing in it may affect a terminal or a runner."""
     for it in FORMATS:
         text = (target / it).read_text()
         controls = re.findall(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", text)

@@ -1,8 +1,8 @@
 """Published MCP servers over stdio, Streamable HTTP and HTTP+SSE against the built mcp-keel: the same components, the same
-digests, the same verdict. And the client scenarios of the official conformance suite that concern a client which lists and
+digests, the same verdict. And the client scenarios of the official conformance suite for a client that lists and
 never calls.
 
-Needs what real_servers.py needs, and its cache. The suite needs Node 22; where `node` is older, npm fetches one.
+Needs what real_servers.py needs, and its cache. The suite needs Node 22; if `node` is older, npm fetches one.
 
     MCP_KEEL=path/to/mcp-keel python3 .ci/http.py
 """
@@ -20,7 +20,7 @@ import real_servers as real
 SUITE = "@modelcontextprotocol/conformance@0.1.16"
 NODE = "node@22.23.3"
 
-# How each server is told its transport and its port, and the path at which it answers then.
+# How each server gets its transport and port, and the path at which it then responds.
 EVERYTHING = {
     "streamable": (["streamableHttp"], "/mcp"),
     "sse": (["sse"], "/sse"),
@@ -29,7 +29,8 @@ FASTMCP = {
     "streamable": ("http", "/mcp"),
     "sse": ("sse", "/sse"),
 }
-# Servers that say another thing of themselves over HTTP: the rules that tell it. FastMCP 3 announces `listChanged` there.
+# Servers that declare something different over HTTP: the rules that report it. FastMCP 3 announces
+# `listChanged` there.
 DIFFERS = {"fastmcp-3.4.2": {"capability-changed"}}
 RUN_FASTMCP = (
     "import runpy, sys; "
@@ -63,7 +64,7 @@ def transports(tally, server, age, scratch):
     name = real.folder(server, age).name
     command = ["--", *real.command(server, age, None)]
     pinned = real.keel("pin", server, *command, cwd=scratch)
-    if not tally.check(pinned.returncode == 0, f"{name}: pinned over stdio", real.said(pinned)):
+    if not tally.check(pinned.returncode == 0, f"{name}: pinned over stdio", real.output_of(pinned)):
         return
     baseline = scratch / "mcp-baseline.json"
     over_stdio = json.loads(baseline.read_text())["servers"][server]
@@ -72,17 +73,21 @@ def transports(tally, server, age, scratch):
         arguments = reached(server, age, transport)
         again = real.keel("capture", *arguments, cwd=scratch)
         same = again.returncode == 0 and lists(again.stdout) == lists(captured)
-        tally.check(same, f"{name}: the capture over {transport} is that over stdio, byte for byte", real.said(again))
+        tally.check(same, f"{name}: the capture over {transport} is that over stdio, byte for byte", real.output_of(again))
+        # HTTP+SSE is deprecated, and the capture says so.
+        expected = notes(captured) + (["deprecated-feature"] if transport == "sse" else [])
+        found = notes(again.stdout) if again.returncode == 0 else None
+        tally.check(found == sorted(expected), f"{name}: the notes over {transport}", f"{found}, not {sorted(expected)}")
         checked = real.keel("check", server, "--format", "json", *reached(server, age, transport), cwd=scratch)
         drift = {it["rule"] for it in changes(checked)}
-        tally.check(drift == DIFFERS.get(name, set()), f"{name}: checks over {transport} as {drift or 'clean'}", real.said(checked))
+        tally.check(drift == DIFFERS.get(name, set()), f"{name}: checks over {transport} as {drift or 'clean'}", real.output_of(checked))
         other = scratch / f"{transport}.json"
         pinned = real.keel("pin", server, "--baseline", other.name, *reached(server, age, transport), cwd=scratch)
         entry = json.loads(other.read_text())["servers"][server] if pinned.returncode == 0 else {}
         members = ["components"] if name in DIFFERS else ["components", "surface"]
         same = all(entry.get(member) == over_stdio[member] for member in members)
         count = len(over_stdio["components"])
-        tally.check(same, f"{name}: the digests of {count} {' and '.join(members)} are the same over {transport}", real.said(pinned))
+        tally.check(same, f"{name}: the digests of {count} {' and '.join(members)} are the same over {transport}", real.output_of(pinned))
 
 
 def changes(checked):
@@ -90,9 +95,15 @@ def changes(checked):
 
 
 def lists(capture):
-    """The text of a capture from its lists on."""
+    """The text of a capture from its lists to its notes."""
     text = capture.decode()
-    return text[text.index('"tools": ['):]
+    end = text.rfind('\n  "notes": [')
+    return text[text.index('"tools": ['):end if end >= 0 else None].rstrip("}\n").rstrip(",")
+
+
+def notes(capture):
+    """The rules of a capture's notes."""
+    return sorted(note["rule"] for note in json.loads(capture).get("notes", []))
 
 
 def node_for_the_suite():
@@ -133,14 +144,14 @@ def conformance(tally, scratch):
     for revision in ("2025-06-18", "2025-11-25"):
         ran, _ = scenario("initialize", "--spec-version", revision)
         passed = ran.returncode == 0 and b"OVERALL: PASSED" in ran.stdout + ran.stderr
-        tally.check(passed, f"conformance: initialize at {revision} passes", real.said(ran))
-    # These go on to call a tool, which mcp-keel never does. Up to there everything must hold.
+        tally.check(passed, f"conformance: initialize at {revision} passes", real.output_of(ran))
+    # These go on to call a tool, which mcp-keel never does. Up to there everything must pass.
     for name in ("tools_call", "sse-retry", "elicitation-sep1034-client-defaults"):
         ran, checks = scenario(name)
         listed = any("tools/list" in json.dumps(it) and it["id"].startswith("outgoing") for it in checks)
         failed = {it["id"] for it in checks if it["status"] == "FAILURE"}
         uncalled = {it["id"] for it in checks if "not called" in json.dumps(it.get("details", {}))}
-        tally.check(listed and failed <= uncalled, f"conformance: {name} as far as listing", real.said(ran))
+        tally.check(listed and failed <= uncalled, f"conformance: {name} as far as listing", real.output_of(ran))
 
 
 def main():

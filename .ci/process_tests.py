@@ -1,7 +1,7 @@
 """What must hold about processes, signals, pipes and failures, shown with the built binary.
 
-Linux only (it looks into /proc). Every process that a server starts here carries a word of its own in its command
-line, so that what is left behind can be told from what runs on this machine anyway.
+Linux only (it looks into /proc). Every process that a server starts here has a unique word in its command line,
+so that leftovers can be distinguished from other processes on this machine.
 
     MCP_KEEL=path/to/mcp-keel SCRIPTED_SERVER=path/to/scripted-server python3 .ci/process_tests.py
 """
@@ -20,7 +20,7 @@ import time
 import uuid
 from pathlib import Path
 
-from real_servers import KEEL, ROOT, Tally, command, install_all, said
+from real_servers import KEEL, ROOT, Tally, command, install_all, output_of
 
 SCRIPTED = os.environ.get("SCRIPTED_SERVER") or str(ROOT / "target" / "debug" / "examples" / "scripted-server")
 TOOL = {"name": "greet", "description": "Says hello.", "inputSchema": {"type": "object"}}
@@ -58,7 +58,7 @@ def running(word):
 
 
 def left(word, patience=0.1):
-    """What still runs after a moment; and is ended then, for the next test's sake."""
+    """What still runs after a moment; it is then ended for the next test."""
     until = time.monotonic() + patience
     while (found := running(word)) and time.monotonic() < until:
         time.sleep(0.02)
@@ -84,9 +84,9 @@ def new_word():
 
 
 def with_children(word, start):
-    """A shell line that leaves children in the background, one of them in a session of its own, and becomes `start`.
+    """A shell line that leaves children in the background, one of them in its own session, and becomes `start`.
 
-    `sleep` takes no other words, so ours becomes its name, with bash's `exec -a`.
+    `sleep` takes no other arguments, so the word becomes its name, with bash's `exec -a`.
     """
     sleeper = f"bash -c 'exec -a {word} sleep 1000'"
     # Their output goes elsewhere, or they would hold the pipes open: that is another test.
@@ -104,7 +104,7 @@ def children_are_ended(work):
         line = with_children(word, everything)
         if not redirected:
             line = line.replace("</dev/null >/dev/null 2>&1 &", "&")
-        # Once by hand, to know that the children would be there.
+        # Once without mcp-keel, to prove that the children would remain.
         proof = subprocess.Popen(["sh", "-c", line], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
         there = wait_for(lambda: len([it for it in running(word) if it[1].startswith(word)]) == 3)
@@ -116,7 +116,7 @@ def children_are_ended(work):
         for verb in ("pin", "check", "capture"):
             result = keel(verb, "everything", "--", "sh", "-c", line, cwd=work)
             tally.check(result.returncode == 0, f"{verb} of a server with background children{label} exits 0",
-                        said(result))
+                        output_of(result))
             found = left(word)
             tally.check(not found, f"{verb} leaves none of the children{label} behind, not even in a session of its own",
                         found)
@@ -128,20 +128,20 @@ def failures_leave_nothing(work):
     result = keel("check", "x", "--timeout", "1", "--", "sh", "-c", line, cwd=work)
     found = left(word)
     tally.check(result.returncode == 3 and not found, "a server that times out leaves no children behind",
-                f"{found}\n{said(result)}")
+                f"{found}\n{output_of(result)}")
     word = new_word()
     line = with_children(word, ["false"])
     result = keel("check", "x", "--timeout", "5", "--", "sh", "-c", line, cwd=work)
     found = left(word)
     tally.check(result.returncode == 3 and not found, "a server that exits at once leaves no children behind",
-                f"{found}\n{said(result)}")
-    # A daemon: forks twice, in a session of its own, with its pipes open.
+                f"{found}\n{output_of(result)}")
+    # A daemon: forks twice, in its own session, with its pipes open.
     word = new_word()
     daemon = f"setsid bash -c '(exec -a {word} sleep 1000) & exit 0' & exec {shlex.join(scripted(tools=[TOOL]))}"
     result = keel("capture", "--", "sh", "-c", daemon, cwd=work)
     found = left(word)
     tally.check(result.returncode == 0 and not found, "a daemon that forked twice is not left behind",
-                f"{found}\n{said(result)}")
+                f"{found}\n{output_of(result)}")
 
 
 def signals(work):
@@ -167,7 +167,7 @@ def signals(work):
 
 
 def on_a_terminal(work, *arguments):
-    """Starts mcp-keel on a terminal of its own."""
+    """Starts mcp-keel on its own terminal."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.chdir(work)
@@ -207,11 +207,11 @@ def ctrl_c_on_a_terminal(work):
 
 
 def the_terminal_is_ours(work):
-    """Nothing that a server writes reaches the terminal but through us."""
+    """Nothing that a server writes reaches the terminal except through mcp-keel."""
     line = f"printf 'from the server' >/dev/tty; exec {shlex.join(scripted(tools=[TOOL]))}"
     pid, terminal = on_a_terminal(work, "capture", "--", "sh", "-c", line)
     status, seen = ended(pid, terminal)
-    tally.check(status == 0 and b"from the server" not in seen, "a server cannot write to our terminal", f"{status}: {seen[-500:]}")
+    tally.check(status == 0 and b"from the server" not in seen, "a server cannot write to mcp-keel's terminal", f"{status}: {seen[-500:]}")
 
 
 # --- isolation ------------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def environment(work):
     }
     server = scripted(tools=[{**TOOL, "description": "$env{*}"}])
     result = keel("capture", "--pass-env", "WANTED", "--env", "GIVEN=1", "--", *server, cwd=work, env=secrets)
-    if not tally.check(result.returncode == 0, "a server that tells its environment is captured", said(result)):
+    if not tally.check(result.returncode == 0, "a server that prints its environment is captured", output_of(result)):
         return
     seen = json.loads(result.stdout)["tools"][0]["description"]
     for name in ("GITHUB_TOKEN", "ACTIONS_", "AWS_", "NODE_OPTIONS", "not_for_you"):
@@ -239,7 +239,7 @@ def environment(work):
     for name in ("GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN"):
         result = keel("capture", "--pass-env", name, "--", *server, cwd=work, env=secrets)
         refused = result.returncode in (2, 3) and b"not_for_you" not in result.stdout + result.stderr
-        tally.check(refused and name.encode() in result.stderr, f"--pass-env {name} is refused", said(result))
+        tally.check(refused and name.encode() in result.stderr, f"--pass-env {name} is refused", output_of(result))
 
 
 # --- failures -------------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def environment(work):
 def failures(work):
     good = scripted(tools=[TOOL])
     result = keel("pin", "x", "--", *good, cwd=work)
-    tally.check(result.returncode == 0, "pin of the scripted server exits 0", said(result))
+    tally.check(result.returncode == 0, "pin of the scripted server exits 0", output_of(result))
     before = (work / "mcp-baseline.json").read_bytes()
     messages = {}
     for label, start in {
@@ -258,54 +258,55 @@ def failures(work):
         "sleep 1000": ["sleep", "1000"],
     }.items():
         result = keel("check", "x", "--timeout", "2", "--", *start, cwd=work)
-        tally.check(result.returncode == 3, f"check against {label} exits 3", said(result))
-        # The reason alone: what is said about every failure, and the command itself, make no message different.
-        told = (result.stdout + result.stderr).decode().replace(" ".join(start), "CMD").replace(start[0], "CMD")
-        messages[label] = re.sub(r"\s+", " ", told)
+        tally.check(result.returncode == 3, f"check against {label} exits 3", output_of(result))
+        # Only the reason: what every failure says, and the command itself, must not make messages
+        # differ.
+        printed = (result.stdout + result.stderr).decode().replace(" ".join(start), "CMD").replace(start[0], "CMD")
+        messages[label] = re.sub(r"\s+", " ", printed)
         result = keel("check", "x", "--timeout", "2", "--format", "json", "--", *start, cwd=work)
         report = json.loads(result.stdout or b"{}")
         server = report["servers"][0]
         tally.check(result.returncode == 3 and report["verdict"] == "undetermined" and server["changes"] == []
-                    and server["error"], f"  and in JSON: undetermined, no change claimed, {server['error']}", said(result))
+                    and server["error"], f"  and in JSON: undetermined, no change claimed, {server['error']}", output_of(result))
         result = keel("pin", "x", "--timeout", "2", "--", *start, cwd=work)
         untouched = (work / "mcp-baseline.json").read_bytes() == before
-        tally.check(result.returncode == 3 and untouched, "  and pin exits 3 and leaves the baseline", said(result))
+        tally.check(result.returncode == 3 and untouched, "  and pin exits 3 and leaves the baseline", output_of(result))
     tally.check(len(set(messages.values())) == 4, "the four messages are different", messages)
     for label, word in (("a missing binary", "does not exist"), ("false", "ended"), ("cat", "echo"),
                         ("sleep 1000", "did not answer")):
         tally.check(word in messages[label], f"the message about {label} says `{word}`", messages[label])
     failing = ["sh", "-c", "printf 'no API key\\033[31m red\\n' >&2; exit 7"]
     result = keel("check", "x", "--timeout", "5", "--", *failing, cwd=work)
-    told = result.stdout + result.stderr
-    tally.check(result.returncode == 3 and b"no API key" in told and b"exit code 7" in told and ESCAPE not in told,
-                "stderr of a server that fails is shown, escaped, with its exit code", said(result))
+    printed = result.stdout + result.stderr
+    tally.check(result.returncode == 3 and b"no API key" in printed and b"exit code 7" in printed and ESCAPE not in printed,
+                "stderr of a server that fails is shown, escaped, with its exit code", output_of(result))
 
     word = "Welcome to the server v1.0"
     for label, banner in (("a banner", [{"raw": word}]),
                           ("JSON that is not JSON-RPC", [{"raw": '{"level":"info","msg":"started"}'}])):
         result = keel("check", "x", "--", *scripted(tools=[TOOL], start=banner), cwd=work)
-        told = (result.stdout + result.stderr).decode()
-        tally.check(result.returncode == 0, f"a server that prints {label} first works", said(result))
-        tally.check("stdout" in told and "JSON-RPC" in told, "  and there is a note about it", told)
+        printed = (result.stdout + result.stderr).decode()
+        tally.check(result.returncode == 0, f"a server that prints {label} first works", output_of(result))
+        tally.check("stdout" in printed and "JSON-RPC" in printed, "  and there is a note about it", printed)
 
     bare = work / "bare"
     bare.mkdir()
     result = keel("check", "x", "--", *good, cwd=bare)
     tally.check(result.returncode == 2 and b"mcp-keel pin x -- " in re.sub(rb"\s+", b" ", result.stderr),
-                "without a baseline: exits 2 and gives the pin command", said(result))
+                "without a baseline: exits 2 and gives the pin command", output_of(result))
     hinted = re.search(r"(mcp-keel pin .*)", result.stderr.decode())
     if tally.check(hinted, "  in one line, to be copied"):
         line = hinted[1].replace("mcp-keel", shlex.quote(KEEL), 1)
         again = subprocess.run(["sh", "-c", line], cwd=bare, stdin=subprocess.DEVNULL, capture_output=True)
         tally.check(again.returncode == 0 and (bare / "mcp-baseline.json").is_file(), "  and it works when pasted",
-                    f"{line}\n{said(again)}")
+                    f"{line}\n{output_of(again)}")
     drifted = scripted(tools=[TOOL, {**TOOL, "name": "leave", "description": "x" * 70 + " - y"}])
     result = keel("check", "x", "--", *drifted, cwd=bare)
     hinted = re.search(r"accept the changes:\s+(mcp-keel pin .*)", result.stdout.decode())
     line = (hinted[1] if hinted else "").replace("mcp-keel", shlex.quote(KEEL), 1)
     again = subprocess.run(["sh", "-c", line or "false"], cwd=bare, stdin=subprocess.DEVNULL, capture_output=True)
     tally.check(result.returncode == 1 and again.returncode == 0,
-                "the command that accepts the drift works when its line is pasted", f"{line}\n{said(again)}\n{said(result)}")
+                "the command that accepts the drift works when its line is pasted", f"{line}\n{output_of(again)}\n{output_of(result)}")
 
 
 # --- pipes ----------------------------------------------------------------------------------------------------------
@@ -316,25 +317,25 @@ def pipes(work):
         line = f"set -o pipefail; {shlex.join([KEEL, *arguments])} | head -1"
         result = subprocess.run(["bash", "-c", line], cwd=work, stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
         tally.check(result.returncode == 0 and not result.stderr and result.stdout.count(b"\n") == 1,
-                    f"`{' '.join(arguments)} | head -1` ends without an error", said(result))
+                    f"`{' '.join(arguments)} | head -1` ends without an error", output_of(result))
     # A reader that is gone before the first byte.
     line = f"set -o pipefail; (sleep 0.3; exec {shlex.join([KEEL, 'rules'])}) | true"
     result = subprocess.run(["bash", "-c", line], cwd=work, stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
     tally.check(result.returncode == 0 and not result.stderr, "`rules` into a closed pipe ends without an error",
-                said(result))
+                output_of(result))
     line = f"{shlex.join([KEEL, 'rules'])} > /dev/full"
     result = subprocess.run(["bash", "-c", line], cwd=work, stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
-    tally.check(result.returncode not in (0, 1) and result.stderr, "a full disk is an error, not silence", said(result))
+    tally.check(result.returncode not in (0, 1) and result.stderr, "a full disk is an error, not silence", output_of(result))
     hostile = scripted(tools=[{**TOOL, "description": "\x1b[31mred\x1b[0m \x07 \u202e \x9b31m", "name": "a\x1b[2Jb"}])
     for arguments in (["demo"], ["rules"], ["check", "x", "--", *scripted(tools=[])], ["check", "x", "--", *hostile],
                       ["check", "x", "--timeout", "1", "--", "sleep", "9"], ["check", "y", "--", "false"], ["chekc"]):
         result = keel(*arguments, cwd=work)
-        told = result.stdout + result.stderr
-        tally.check(ESCAPE not in told and "\x9b".encode() not in told and b"\r" not in told and b"panicked" not in told,
+        printed = result.stdout + result.stderr
+        tally.check(ESCAPE not in printed and "\x9b".encode() not in printed and b"\r" not in printed and b"panicked" not in printed,
                     f"`{' '.join(arguments)[:40]}` without a terminal: no escape codes (exit {result.returncode})",
-                    repr(told[:2000]))
+                    repr(printed[:2000]))
     result = keel("demo", "--color", "always", cwd=work)
-    tally.check(ESCAPE in result.stdout and result.returncode == 0, "--color always colours in a pipe too", said(result))
+    tally.check(ESCAPE in result.stdout and result.returncode == 0, "--color always colours in a pipe too", output_of(result))
     result = keel("demo", "--color", "always", cwd=work, env={"NO_COLOR": "1"})
     plain = keel("demo", cwd=work, env={"NO_COLOR": "1"}).stdout
     tally.check(re.sub(rb"\x1b\[[0-9;]*m", b"", result.stdout) == plain, "colours change nothing but colours")
@@ -344,25 +345,25 @@ def pipes(work):
 
 
 def sandbox(work):
-    """A published server in every sandbox: the same contract, and nothing of it left."""
+    """A published server in every sandbox: the same contract, and nothing left behind."""
     home = Path(tempfile.mkdtemp(prefix="mcp-keel-home-", dir=ROOT / "target"))
     (home / ".ssh").mkdir()
     (home / ".ssh" / "id").write_text("a private key")
     env = {"HOME": str(home), "GITHUB_TOKEN": "a-token-of-the-run"}
     server = command("everything", "new", work)
     pinned = keel("pin", "x", "--baseline", "sandbox.json", "--", *server, cwd=work, env=env)
-    tally.check(pinned.returncode == 0, "the server is pinned without a sandbox", said(pinned))
+    tally.check(pinned.returncode == 0, "the server is pinned without a sandbox", output_of(pinned))
     for level in ("fs", "strict"):
         result = keel("check", "x", "--baseline", "sandbox.json", "--sandbox", level, "--sandbox-required", "--",
                       *server, cwd=work, env=env)
         tally.check(result.returncode == 0 and b"matches the baseline" in result.stdout, f"--sandbox {level}: the same contract",
-                    said(result))
+                    output_of(result))
         word = f"sandbox-{uuid.uuid4()}"
         spy = ["sh", "-c", f"cat ~/.ssh/id /proc/$PPID/environ >&2; : {word}; sleep 100 & setsid sleep 100 & exit 1"]
         result = keel("capture", "--sandbox", level, "--", *spy, cwd=work, env=env)
-        told = result.stdout + result.stderr
-        tally.check(result.returncode == 3 and b"a private key" not in told and b"a-token-of-the-run" not in told,
-                    f"--sandbox {level}: neither a key of the home nor a token of ours is read", said(result))
+        printed = result.stdout + result.stderr
+        tally.check(result.returncode == 3 and b"a private key" not in printed and b"a-token-of-the-run" not in printed,
+                    f"--sandbox {level}: neither a key in the home folder nor mcp-keel's token is read", output_of(result))
         tally.check(not left(word), f"--sandbox {level}: nothing is left")
     shutil.rmtree(home)
 

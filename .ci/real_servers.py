@@ -1,10 +1,10 @@
 """Published MCP servers against the built mcp-keel: pin, check, drift from one version to another, fingerprints.
 
 Needs Node with npm, Python 3.10 or newer with venv, and the network on the first run. Nothing but the standard library.
-What is installed stands in a cache outside the work tree (MCP_KEEL_CI_CACHE, default ~/.cache/mcp-keel-ci), one folder a
-server and version, and is used again as long as its requirements read the same.
+Packages are installed into a cache outside the work tree (MCP_KEEL_CI_CACHE, default ~/.cache/mcp-keel-ci), one folder
+per server and version, and reused while the requirements stay the same.
 
-What differs between two versions is found out here, from the two captures, without mcp-keel's own comparison.
+The differences between two versions are computed here, from the two captures, without mcp-keel's own comparison.
 
     MCP_KEEL=path/to/mcp-keel python3 .ci/real_servers.py [--install-only] [SERVER ...]
 """
@@ -26,8 +26,8 @@ KEEL = os.environ.get("MCP_KEEL") or str(ROOT / "target" / "debug" / "mcp-keel")
 FIXTURE = ROOT / "fixtures" / "fastmcp"
 SCRATCH = "{scratch}"  # in arguments: an empty folder, the same for every boot
 
-# Which servers, and what each version is installed from. The versions of an SDK are named where a package leaves them
-# open: the same package lists other tools with another SDK.
+# Which servers, and what each version is installed from. SDK versions are pinned where a package
+# leaves them open: the same package lists different tools with another SDK.
 SERVERS = {
     "everything": {
         "npm": "@modelcontextprotocol/server-everything",
@@ -108,7 +108,7 @@ def run_with_retries(command, tries=4, **options):
 
 
 def install(server, age):
-    """Installs one version unless it is there. Returns a line to print."""
+    """Installs one version unless present. Returns a line to print."""
     spec, target = SERVERS[server], folder(server, age)
     wanted = "\n".join(sorted(spec[age])) + "\n"
     stamp = target / "installed.txt"
@@ -164,7 +164,7 @@ def keel(*arguments, cwd):
     return subprocess.run([KEEL, *arguments], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=180)
 
 
-def said(result):
+def output_of(result):
     return (
         f"exit {result.returncode}\n{result.stdout.decode(errors='replace')[:3000]}\n"
         f"{result.stderr.decode(errors='replace')[:3000]}"
@@ -188,7 +188,7 @@ def version_of(item):
 def differing(old, new, kind, in_order=False):
     """Names (for resources: addresses) of the entries of one list that were added, removed or changed.
 
-    The order of the members of an object says nothing, unless asked for `in_order`.
+    The order of the members of an object is ignored unless `in_order` is set.
     """
 
     def by_name(capture):
@@ -213,7 +213,7 @@ def try_server(server, tally):
         for label, start in ((old_label, old), (new_label, new)):
             results = [keel("capture", server, "--", *start, cwd=work) for _ in range(3)]
             good = all(result.returncode == 0 for result in results)
-            if not tally.check(good, f"{server}: capture of {label} exits 0", said(results[0])):
+            if not tally.check(good, f"{server}: capture of {label} exits 0", output_of(results[0])):
                 return
             same = len({result.stdout for result in results}) == 1
             tally.check(same, f"{server}: three captures of {label} give the same bytes", unlike(results))
@@ -226,18 +226,18 @@ def try_server(server, tally):
         for _ in range(2):
             baseline.unlink(missing_ok=True)
             result = keel("pin", server, "--", *old, cwd=work)
-            if not tally.check(result.returncode == 0, f"{server}: pin exits 0", said(result)):
+            if not tally.check(result.returncode == 0, f"{server}: pin exits 0", output_of(result)):
                 return
             pins.append(baseline.read_bytes())
         tally.check(pins[0] == pins[1], f"{server}: pinning twice gives the same bytes")
         result = keel("pin", server, "--", *old, cwd=work)
         untouched = result.returncode == 0 and baseline.read_bytes() == pins[0]
-        tally.check(untouched, f"{server}: pinning over the baseline leaves its bytes", said(result))
+        tally.check(untouched, f"{server}: pinning over the baseline leaves its bytes", output_of(result))
         tally.check(str(work).encode() not in pins[0] or server == "filesystem", f"{server}: no path of this machine")
         pinned_definitions(server, pins[0], before, tally)
 
         result = keel("check", server, "--", *old, cwd=work)
-        tally.check(result.returncode == 0, f"{server}: check of the pinned version exits 0", said(result))
+        tally.check(result.returncode == 0, f"{server}: check of the pinned version exits 0", output_of(result))
         tally.check(b"\x1b" not in result.stdout + result.stderr, f"{server}: no escape codes without a terminal")
         drift(server, old_label, new_label, new, before, after, work, tally)
         tally.check(baseline.read_bytes() == pins[0], f"{server}: check never writes the baseline")
@@ -262,7 +262,7 @@ def unlike(results):
 
 
 def pinned_definitions(server, baseline, capture, tally):
-    """The baseline holds the definition of every component exactly as it was captured."""
+    """The baseline contains the definition of every component exactly as captured."""
     pinned = [entry["definition"] for entry in read(baseline)["servers"][server]["components"].values()]
     sent = [item for kind in LISTS for item in capture.get(kind) or []]
     as_text = sorted(map(text, pinned)), sorted(map(text, sent))
@@ -276,10 +276,10 @@ def drift(server, old_label, new_label, new, before, after, work, tally):
     result = keel("check", server, "--", *new, cwd=work)
     out = result.stdout.decode()
     if any(names.values()):
-        told = ", ".join(f"{len(found)} {kind}" for kind, found in names.items() if found)
-        tally.check(result.returncode == 1, f"{pair}: exits 1 ({told} differ)", said(result))
+        counts = ", ".join(f"{len(found)} {kind}" for kind, found in names.items() if found)
+        tally.check(result.returncode == 1, f"{pair}: exits 1 ({counts} differ)", output_of(result))
         unwrapped = re.sub(r"\s+", "", out)
-        # A renamed tool stands under its old key, and the sentence beside it has the new name.
+        # A renamed tool is listed under its old key, and the sentence next to it has the new name.
         missing = [name for kind, found in names.items() for name in found
                    if f"{KINDS[kind]}:{name}@" not in unwrapped and f"isnowcalled`{name}`" not in unwrapped]
         tally.check(not missing, f"{server}: the report names all that differ", f"missing: {missing}\n{out[:2000]}")
@@ -306,11 +306,11 @@ def drift(server, old_label, new_label, new, before, after, work, tally):
     tally.check(len(set(identities)) == len(identities), f"{server}: every change has an id of its own",
                 sorted(it for it in identities if identities.count(it) > 1))
     result = keel("check", server, "--fail-on", "none", "--", *new, cwd=work)
-    tally.check(result.returncode == 0, f"{server}: --fail-on none exits 0", said(result))
+    tally.check(result.returncode == 0, f"{server}: --fail-on none exits 0", output_of(result))
     result = keel("check", server, "--enforcement", "audit", "--", *new, cwd=work)
     would = not any(names.values()) or "would block" in re.sub(r"\s+", " ", result.stdout.decode())
     tally.check(result.returncode == 0 and would, f"{server}: audit exits 0 and says what would have blocked",
-                said(result))
+                output_of(result))
 
 
 def everything_members(new, capture, work, tally):
@@ -318,7 +318,7 @@ def everything_members(new, capture, work, tally):
     sent = [tool["name"] for tool in capture["tools"] if "execution" in tool]
     tally.check(sent, f"everything: the newer version sends `execution` ({', '.join(sent)})")
     result = keel("pin", "newer", "--baseline", "newer.json", "--", *new, cwd=work)
-    if not tally.check(result.returncode == 0, "everything: pin of the newer version exits 0", said(result)):
+    if not tally.check(result.returncode == 0, "everything: pin of the newer version exits 0", output_of(result)):
         return
     components = json.loads((work / "newer.json").read_text())["servers"]["newer"]["components"]
     pinned = [it["definition"].get("name") for it in components.values() if "execution" in it["definition"]]
@@ -326,18 +326,18 @@ def everything_members(new, capture, work, tally):
 
 
 def time_zone(start, work, tally):
-    """The time zone of the machine stands in the descriptions: drift without a mask, none with one, on any machine."""
+    """The machine's time zone is in the descriptions: drift without a mask, none with one, on any machine."""
     scratch = work / "zones"
     scratch.mkdir()
     table = f"[server.time]\ncommand = {json.dumps(start)}\n"
     (scratch / "mcp-keel.toml").write_text(table)
     result = keel("pin", cwd=scratch)
-    if not tally.check(result.returncode == 0, "time: pin with TZ=UTC exits 0", said(result)):
+    if not tally.check(result.returncode == 0, "time: pin with TZ=UTC exits 0", output_of(result)):
         return
     oslo = ("check", "--env", "TZ=Europe/Oslo")
     result = keel(*oslo, cwd=scratch)
     named = b"text-depends-on-environment" in result.stdout and b"Europe/Oslo" in result.stdout
-    tally.check(result.returncode == 1 and named, "time: another time zone is drift, and named", said(result))
+    tally.check(result.returncode == 1 and named, "time: another time zone is drift, and named", output_of(result))
     mask = {
         "component": "tool:*",
         "pointer": "/inputSchema/properties/*/description",
@@ -347,12 +347,12 @@ def time_zone(start, work, tally):
     lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in mask.items())
     (scratch / "mcp-keel.toml").write_text(f"{table}[[server.time.mask]]\n{lines}")
     result = keel(*oslo, cwd=scratch)
-    tally.check(result.returncode == 0, "time: with a mask it is none, without pinning again", said(result))
+    tally.check(result.returncode == 0, "time: with a mask there is no drift, without pinning again", output_of(result))
     baseline = scratch / "mcp-baseline.json"
     pins = []
     for zone in ("UTC", "Europe/Oslo", "Asia/Tokyo"):
         result = keel("pin", "--env", f"TZ={zone}", cwd=scratch)
-        pins.append(baseline.read_bytes() if result.returncode == 0 else said(result))
+        pins.append(baseline.read_bytes() if result.returncode == 0 else output_of(result))
     tally.check(len(set(pins)) == 1 and b"[masked]" in pins[0], "time: pinned in three zones, the same bytes")
 
 
@@ -365,7 +365,7 @@ def fastmcp_recipe(age, work, tally):
             [interpreter, str(FIXTURE / "recipe.py"), *([fields] if fields else [])],
             stdin=subprocess.DEVNULL, capture_output=True, cwd=work, timeout=120,
         )
-        if not tally.check(recipe.returncode == 0, f"fastmcp: the recipe runs in {label}", said(recipe)):
+        if not tally.check(recipe.returncode == 0, f"fastmcp: the recipe runs in {label}", output_of(recipe)):
             continue
         expected = json.loads(recipe.stdout)
         flags = ["--fields", fields] if fields else []
@@ -373,7 +373,7 @@ def fastmcp_recipe(age, work, tally):
         found = json.loads(result.stdout) if result.returncode == 0 else None
         tally.check(found == expected, f"fastmcp: {label}: all {len(expected)} fingerprints"
                     + (f" with {fields}" if fields else "") + " equal FastMCP's own recipe",
-                    f"{said(result)}\nexpected {recipe.stdout.decode()}")
+                    f"{output_of(result)}\nexpected {recipe.stdout.decode()}")
         versioned = [key for key in expected if not key.endswith("@")]
         tally.check("tool:calc@2.0" in versioned, f"fastmcp: versioned tools are among them ({', '.join(versioned)})")
 

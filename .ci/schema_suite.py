@@ -23,7 +23,7 @@ def cases(suite):
     for draft, dialect in DIALECTS.items():
         for path in sorted(glob.glob(f"{suite}/tests/{draft}/*.json")):
             for group in json.load(open(path, encoding="utf-8")):
-                # Nothing is fetched, so what needs other documents is not asked.
+                # Nothing is fetched, so tests that need other documents are skipped.
                 if any(mark in json.dumps(group["schema"]) for mark in REMOTE) or "refRemote" in path:
                     continue
                 for test in group["tests"]:
@@ -42,7 +42,7 @@ def embedded(schema, dialect):
         inner = {key: "http://suite.invalid/schema", **inner}
         return {"$schema": own or dialect, "type": "object", "properties": {"v": inner}, "required": ["v"]}
     if "$ref" in inner and dialect.endswith("#"):
-        # Up to draft 7 a reference silences its neighbours, `$id` among them.
+        # Up to draft 7 a reference overrides its siblings, including `$id`.
         wrapped = {key: "http://suite.invalid/schema", "allOf": [{"$ref": inner["$ref"]}]}
         wrapped.update({k: v for k, v in inner.items() if k in ("definitions", "$defs", "properties", key)})
         return {"$schema": own or dialect, "type": "object", "properties": {"v": wrapped}, "required": ["v"]}
@@ -63,8 +63,8 @@ def run(keel, suite):
         paths = [os.path.join(directory, name) for name in ("old.json", "new.json")]
         for path, value in zip(paths, (old, new)):
             json.dump(value, open(path, "w", encoding="utf-8"))
-        said = subprocess.run([keel, "diff", *paths, "--format", "json"], capture_output=True, check=False)
-    report = json.loads(said.stdout)
+        result = subprocess.run([keel, "diff", *paths, "--format", "json"], capture_output=True, check=False)
+    report = json.loads(result.stdout)
     kinds = collections.defaultdict(set)
     reasons = {}
     for server in report.get("servers", [report]):

@@ -1,17 +1,17 @@
-"""How much longer a fleet takes than its servers have to.
+"""How much longer a fleet takes than its servers need.
 
-200 scripted servers, each with tools of its own, are checked with `--jobs 8`. Against it stands the sum of their floors
+200 scripted servers, each with its own tools, are checked with `--jobs 8`. This is compared with the sum of their floors
 (`examples/floor-client.rs`, one after another) over the cores: no client can be faster if booting keeps a core busy. Both
-run in turns; the ratio is taken round by round. Two fleets are measured: one whose servers keep a core busy while they
-boot, as published servers do (their runtimes load code for hundreds of milliseconds), and one whose servers answer at
-once, where everything that is left is mcp-keel's own.
+run alternately; the ratio is computed per round. Two fleets are measured: one whose servers keep a core busy while they
+boot, as published servers do (their runtimes load code for hundreds of milliseconds), and one whose servers respond at
+once, where the remaining time is mcp-keel's own.
 
-The processor time of both is told too: on a machine that others use, it says more than the clock. So is the memory that
-mcp-keel took at most, for 200 servers and for 20. At the end the same fleet is checked in four parts side by side, and
-the joined report is compared with that of one run.
+The processor time of both is printed too, which is more reliable than the clock on a shared machine. So is the peak
+memory of mcp-keel, for 200 servers and for 20. At the end the same fleet is checked in four parallel parts, and the
+merged report is compared with that of one run.
 
     cargo build --release --bins --examples
-    python3 benches/fleet.py [ROUNDS] [SERVERS]          3 rounds of 200 servers if not told otherwise
+    python3 benches/fleet.py [ROUNDS] [SERVERS]          by default 3 rounds of 200 servers
 
 Needs Linux, and Python 3.10 or newer, standard library only.
 """
@@ -33,7 +33,7 @@ FORMATS = ("terminal", "json", "markdown", "html", "sarif", "junit", "github", "
 
 
 def environment():
-    """What mcp-keel gives a server: the floor must not start it in another world."""
+    """The environment that mcp-keel gives a server, so that the floor measures the same."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 
@@ -71,7 +71,7 @@ def fleet(cwd, servers, busy, drifting=()):
 
 
 def memory(cwd):
-    """The most that mcp-keel itself held, in MiB."""
+    """The peak memory of mcp-keel itself, in MiB."""
     words = [KEEL, "check", "--quiet", "--jobs", "8"]
     child = subprocess.Popen(words, cwd=cwd, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     most = 0

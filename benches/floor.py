@@ -1,16 +1,16 @@
-"""How much longer `mcp-keel check` takes than any client has to.
+"""How much longer `mcp-keel check` takes than any client must.
 
-The floor is `examples/floor-client.rs`: from starting the server to its last list answer, with nothing around it (no
-parsing, no goodbye, the server is killed). Against it stands the whole life of `mcp-keel check`, from its start to its
-exit as seen from outside: reading the baseline, booting, capturing, comparing, reporting and ending the server to the
-last grandchild. Both run in turns, so that a busy machine slows both, on the everything-server of `.ci/real-servers`.
-The ratio is taken round by round; the median and the quartiles are printed.
+The floor is `examples/floor-client.rs`: from starting the server to its last list response, with nothing around it (no
+parsing, no shutdown, the server is killed). It is compared with a whole `mcp-keel check`, from its start to its
+exit as seen from outside: reading the baseline, booting, capturing, comparing, reporting and ending the server down to
+the last grandchild. Both run alternately, so that a busy machine slows both, on the everything-server of `.ci/real-servers`.
+The ratio is computed per round; the median and the quartiles are printed.
 
-Where the difference goes is told in two ways: the same two programs against a server that boots in a millisecond
-(what is left is mcp-keel's own), and, with strace, the moments of a check (medians; a little slower than without).
+The difference is broken down in two ways: the same two programs with a server that boots in a millisecond (the
+remaining time is mcp-keel's own), and, with strace, the phases of a check (medians; a little slower than without).
 
     cargo build --release --bins --examples
-    python3 benches/floor.py [ROUNDS]          15 rounds if not told otherwise
+    python3 benches/floor.py [ROUNDS]          15 rounds by default
 
 Needs Linux or macOS, Node with npm, and Python 3.10 or newer, standard library only.
 """
@@ -35,7 +35,7 @@ KEEL, FLOOR, SCRIPTED = (str(TARGET / it) for it in ("mcp-keel", "examples/floor
 
 
 def environment():
-    """What mcp-keel gives a server: the floor must not start it in another world."""
+    """The environment that mcp-keel gives a server, so that the floor measures the same."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "TERM", "USER", "SHELL") if name in os.environ}
     return {**kept, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 
@@ -88,12 +88,12 @@ def compare(label, start, rounds, cwd):
 
 
 def moments(start, cwd, rounds=7):
-    """The moments of a check, from a few system calls of mcp-keel and of the server.
+    """The phases of a check, from a few system calls of mcp-keel and of the server.
 
-    Only those calls stop anybody (--seccomp-bpf): without that, strace makes looking through /proc ten times slower.
+    Only those calls are traced (--seccomp-bpf): otherwise strace makes reading /proc ten times slower.
     """
     if not shutil.which("strace"):
-        print("  no strace on the PATH: where it goes is not shown")
+        print("  no strace on the PATH: the breakdown is not shown")
         return
     seen = []
     for _ in range(rounds):
@@ -114,12 +114,12 @@ def moments(start, cwd, rounds=7):
             seen.append((started - begun, answers[-1] - started, asked[0] - answers[-1], killed[0] - asked[0],
                          ended - killed[0]))
     if not seen:
-        print("  strace saw nothing: where it goes is not shown")
+        print("  strace saw nothing: the breakdown is not shown")
         return
     parts = [statistics.median(it) * 1000 for it in zip(*seen)]
     for what, part in zip((
-        "until the server is started", "until its last answer", "until it is asked to end (0: it went by itself)",
-        "until it has ended and the rest is killed", "until our own exit",
+        "until the server is started", "until its last response", "until it is asked to exit (0: it exited by itself)",
+        "until it has ended and the rest is killed", "until mcp-keel exits",
     ), parts):
         print(f"  {part:8.1f} ms  {what}")
 

@@ -1,11 +1,12 @@
-//! The floor under `mcp-keel check`: the least that any client has to wait for.
+//! The lower bound for `mcp-keel check`: the least time that any client has to wait.
 //!
-//! Starts the server that its arguments name, sends `initialize`, then `notifications/initialized` and every list that
-//! the server declares in one write, follows cursors, and ends at the last answer: it parses no JSON, keeps nothing, says
-//! no goodbye and kills the server. Prints the milliseconds from the start of the server to that answer. For
-//! `benches/floor.py`; only the standard library.
+//! Starts the server in its arguments, sends `initialize`, then `notifications/initialized` and
+//! every list that the server declares in one write, follows cursors, and stops at the last
+//! response: it parses no JSON, stores nothing, skips the shutdown and kills the server. Prints the
+//! milliseconds from the start of the server to that response. For `benches/floor.py`; only uses
+//! the standard library.
 
-// A program for tests: its words go where a person or a script reads them.
+// A test program: it prints for a person or a script.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Write};
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
             let _ = child.wait();
             return ExitCode::FAILURE;
         }
-        // An answer, not a request or a notification of the server.
+        // A response, not a request or a notification of the server.
         let Some(id) = answered(&line) else { continue };
         open -= 1;
         let mut requests = String::new();
@@ -82,8 +83,8 @@ fn request(id: usize, method: &str, params: &str) -> String {
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n")
 }
 
-/// The id of the request that `line` answers. It stands at the beginning or at the end of an answer, depending on the
-/// SDK; a request or notification of the server begins with its method.
+/// The id of the request that `line` responds to. It is at the beginning or at the end of a
+/// response, depending on the SDK; a request or notification of the server begins with its method.
 fn answered(line: &str) -> Option<usize> {
     let head = line.get(..48).unwrap_or(line);
     if head.contains("\"method\":") {
@@ -97,7 +98,7 @@ fn answered(line: &str) -> Option<usize> {
     digits[..end].parse().ok()
 }
 
-/// The text after `name`, up to its closing quotation mark.
+/// The text after `name`, up to the closing quotation mark.
 fn member<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let rest = &line[line.find(name)? + name.len()..];
     Some(&rest[..rest.find('"')?])

@@ -1,7 +1,7 @@
-//! The double of GitHub's API as a program, for `.ci/image`: listens where it is told, answers as GitHub does, and shows
-//! on `/_state` what it has stored and what it objected to.
+//! The double of GitHub's API as a program, for `.ci/image`: listens on the given address, responds
+//! as GitHub does, and shows on `/_state` what it has stored and what it objected to.
 
-// The double is written for tests, where what cannot go on says so by a panic; here only a part of it is used.
+// The double is written for tests, where failures are panics; only a part of it is used here.
 #![allow(dead_code, clippy::print_stderr, clippy::unwrap_used)]
 
 #[path = "../tests/it/github_double.rs"]

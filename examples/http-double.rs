@@ -1,6 +1,6 @@
 //! An ordinary MCP server over HTTP as a program, for tests that start one: `http-double PORT json|events|sse TOOLS`.
 
-// A program for tests: its words go where a person or a script reads them.
+// A test program: it prints for a person or a script.
 #![allow(clippy::print_stdout, clippy::unwrap_used, dead_code)]
 
 #[path = "../tests/it/http_double.rs"]

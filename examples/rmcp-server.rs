@@ -1,9 +1,10 @@
-//! rmcp's own server half, in the eras of the protocol that its argument names: `both`, `legacy` or `modern`.
+//! rmcp's own server side, in the protocol eras named by its argument: `both`, `legacy` or
+//! `modern`.
 //!
-//! What it says of itself has everything that the eras say differently: where the server names itself, how changes are
-//! announced, what became an extension.
+//! It declares everything that the eras express differently: where the server names itself, how
+//! changes are announced, what became an extension.
 
-// A program for tests: it fails loudly.
+// A test program: it fails loudly.
 #![allow(clippy::unwrap_used)]
 
 use std::borrow::Cow;

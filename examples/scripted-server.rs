@@ -1,52 +1,54 @@
-//! An MCP server that does exactly what it is told: the opponent of the integration tests.
+//! An MCP server that follows a script: the opponent of the integration tests.
 //!
-//! It is started with one argument, a scenario: the path of a JSON file, or the JSON itself. `{"tools": [...]}` alone is
-//! a complete, well-behaved server. The members of a scenario, all optional:
+//! It is started with one argument, a scenario: the path of a JSON file, or the JSON itself.
+//! `{"tools": [...]}` alone is a complete, well-behaved server. The members of a scenario, all
+//! optional:
 //!
-//! | member | means |
+//! | member | meaning |
 //! |---|---|
-//! | `tools`, `prompts`, `resources`, `resourceTemplates` | one list each, sent byte for byte as it stands in the scenario; declares the capability |
+//! | `tools`, `prompts`, `resources`, `resourceTemplates` | one list each, sent byte for byte as written in the scenario; declares the capability |
 //! | `pages` | `{"tools/list": [page, page]}`: lists in several pages, with cursors `1`, `2`, ... |
-//! | `serverInfo`, `capabilities`, `protocolVersion`, `instructions` | members of the answer to `initialize` |
+//! | `serverInfo`, `capabilities`, `protocolVersion`, `instructions` | members of the `initialize` result |
 //! | `start` | actions before anything is read |
-//! | `on` | `{"METHOD": actions}`: instead of the usual reaction to a request or notification; `"*"` stands for all others, `"response"` for answers to our requests. A list of lists gives the actions for the first time, the second, ...; the last one stays |
+//! | `on` | `{"METHOD": actions}`: instead of the default reaction to a request or notification; `"*"` matches all others, `"response"` responses to the server's requests. A list of lists has the actions for the first time, the second, ...; the last one is repeated |
 //! | `eof` | actions when stdin ends; without it the server exits with 0 |
 //! | `boots` | a file that counts how often the server was started |
-//! | `boot` | `[{...}, {...}]`: members of the scenario for the first boot, the second, ... as `boots` counts them; the last one stays |
-//! | `client` | `{"NAME": {...}}`: members of the scenario for the client that introduces itself by this name |
+//! | `boot` | `[{...}, {...}]`: members of the scenario for the first boot, the second, ... as counted by `boots`; the last one is repeated |
+//! | `client` | `{"NAME": {...}}`: members of the scenario for the client with this name |
 //! | `log` | a file that gets every line received, and `<eof>` |
 //!
-//! Actions are run one after another:
+//! Actions are run in order:
 //!
-//! | action | does |
+//! | action | effect |
 //! |---|---|
 //! | `"answer"` | what the server would have done without the script |
-//! | `{"result": VALUE}`, `{"error": VALUE}` | answers the request at hand, VALUE byte for byte |
+//! | `{"result": VALUE}`, `{"error": VALUE}` | responds to the current request, VALUE byte for byte |
 //! | `{"notify": METHOD, "params": VALUE}` | sends a notification |
 //! | `{"request": METHOD, "id": VALUE, "params": VALUE}` | sends a request |
 //! | `{"raw": TEXT}`, `{"text": TEXT}` | writes TEXT, with or without a newline |
 //! | `{"hex": "ff0a"}` | writes bytes |
 //! | `{"stderr": TEXT}` | writes a line to stderr |
-//! | `{"stream": PARTS, "to": PLACE}` | writes without holding it in memory: a part is a TEXT or `{"times": N, "of": PARTS, "between": TEXT}`, where 0 is for ever and `$n` counts from 0. PLACE is `stdout` (the default), `stderr` or the path of a file |
-//! | `{"write": PATH, "content": TEXT}` | replaces a file, and says on stderr whether it could |
-//! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
-//! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
-//! | `{"until_file": PATH}` | waits until there is such a file |
-//! | `{"busy_ms": N}` | keeps a core busy, as servers do that load what they are made of |
+//! | `{"stream": PARTS, "to": PLACE}` | writes without buffering in memory: a part is a TEXT or `{"times": N, "of": PARTS, "between": TEXT}`, where 0 means forever and `$n` counts from 0. PLACE is `stdout` (the default), `stderr` or the path of a file |
+//! | `{"write": PATH, "content": TEXT}` | replaces a file, and prints on stderr whether it could |
+//! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 means forever |
+//! | `{"sleep_ms": N}`, `"hang"` | waits; forever |
+//! | `{"until_file": PATH}` | waits until the file exists |
+//! | `{"busy_ms": N}` | keeps a core busy, as servers do while they load |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
-//! | `{"connect": ADDRESS}` | opens a TCP connection, and says on stderr whether it could |
+//! | `{"connect": ADDRESS}` | opens a TCP connection, and prints on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
-//! | `{"background": ACTIONS}` | runs ACTIONS on the side |
+//! | `{"background": ACTIONS}` | runs ACTIONS in the background |
 //! | `"close-stdout"`, `"close-stdin"`, `"close-stderr"` | closes one |
 //! | `{"exit": CODE}`, `"abort"` | ends the server; by a signal |
 //!
-//! In every text that is sent, `$id` is the id of the request at hand, `$count` how often its method has been called,
-//! `$boot` the number of the boot, `$client` the name of the client, `$pid` the server's process id, `$ppid` its parent's,
-//! `$now` the nanoseconds since 1970, `$cwd` its folder, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all
-//! of them, sorted, `$file{PATH}` what stands in a file and `$list{PATH}` what a folder holds and where its links lead (`-`
-//! if it cannot be read); values are escaped for a JSON string.
+//! In every text that is sent, `$id` is the id of the current request, `$count` how often its
+//! method has been called, `$boot` the number of the boot, `$client` the name of the client, `$pid`
+//! the server's process id, `$ppid` its parent's, `$now` the nanoseconds since 1970, `$cwd` its
+//! working directory, `$env{NAME}` a variable (`-` if it is not set) and `$env{*}` all of them,
+//! sorted, `$file{PATH}` the content of a file and `$list{PATH}` that of a folder with the targets
+//! of its links (`-` if it cannot be read); values are escaped for a JSON string.
 
-// A program for tests: its words go where a person or a script reads them.
+// A test program: it prints for a person or a script.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)]
 
@@ -63,7 +65,7 @@ use parts::{bytes_of, stream};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// About a millisecond of an optimised build.
+/// About a millisecond in an optimised build.
 const STEPS_PER_MS: u64 = 1_000_000;
 
 type Members = BTreeMap<String, Box<RawValue>>;
@@ -75,14 +77,13 @@ const LISTS: [(&str, &str, &str); 4] = [
     ("resources/templates/list", "resourceTemplates", "resources"),
 ];
 
-/// A message that came in.
 #[derive(Default, Clone)]
 struct Message {
     method: String,
     /// As received.
     id: Option<String>,
     cursor: Option<String>,
-    /// Who introduces itself.
+    /// The name that the client introduces itself with.
     client: Option<String>,
     count: usize,
 }
@@ -92,7 +93,7 @@ struct Server {
     scenario: Arc<Mutex<Members>>,
 }
 
-/// Which boot this is, from 1.
+/// The number of this boot, one-based.
 static BOOT: OnceLock<usize> = OnceLock::new();
 
 /// The name of the client.
@@ -117,7 +118,7 @@ fn main() -> ExitCode {
 }
 
 impl Server {
-    /// Counts the boot, and takes over what the scenario says of it.
+    /// Counts the boot, and applies its part of the scenario.
     fn boot(&self) {
         let Some(path) = self.member("boots") else {
             return;
@@ -138,7 +139,7 @@ impl Server {
             .extend(turns.pop().unwrap_or_default());
     }
 
-    /// Takes over what the scenario says of the client.
+    /// Applies the client's part of the scenario.
     fn greeted(&self, name: &str) {
         CLIENT.get_or_init(|| name.to_owned());
         let Some(clients) = self.member("client") else {
@@ -345,7 +346,7 @@ impl Server {
             let parts = filled(parts.get(), message);
             let parts: Value = serde_json::from_str(&parts).expect("`stream` is JSON");
             let to = text("to").unwrap_or_else(|| "stdout".into());
-            // Whoever stops reading, or has no space left, ends the stream.
+            // A reader that stops, or a full disk, ends the stream.
             let _ = match to.as_str() {
                 "stdout" => stream(&parts, &mut BufWriter::new(std::io::stdout().lock())),
                 "stderr" => stream(&parts, &mut BufWriter::new(std::io::stderr().lock())),
@@ -367,7 +368,8 @@ impl Server {
                 left = left.saturating_sub(1);
             }
         } else if let Some(work) = number("busy_ms") {
-            // Counted in work, not in time: on a busy machine it takes as much longer as everything else.
+            // Measured in work, not in time: on a busy machine it takes longer, like everything
+            // else.
             let mut state = 0_u64;
             for step in 0..work * STEPS_PER_MS {
                 state = std::hint::black_box(state.rotate_left(5) ^ step);
@@ -451,12 +453,12 @@ fn text_at(params: &Option<Value>, pointer: &str) -> Option<String> {
     Some(params.as_ref()?.pointer(pointer)?.as_str()?.to_owned())
 }
 
-/// The text of a value without line breaks, which can only stand between its parts.
+/// The text of a value without line breaks, which can only be between its parts.
 fn one_line(value: &RawValue) -> String {
     value.get().replace(['\n', '\r'], " ")
 }
 
-/// A server whose stdout is closed goes on, like most real ones.
+/// A server whose stdout is closed continues, like most real ones.
 fn write(bytes: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(bytes);
@@ -518,7 +520,7 @@ fn filled(text: &str, message: &Message) -> String {
     })
 }
 
-/// `text` with each `open...}` replaced by what `value` says of the name in it, escaped.
+/// `text` with each `open...}` replaced by the `value` of the name in it, escaped.
 fn replaced(mut text: String, open: &str, value: impl Fn(&str) -> String) -> String {
     let mut from = 0;
     while let Some(at) = text[from..].find(open) {

@@ -1,5 +1,5 @@
-//! The words of a verdict: what a change does to callers, what it does to those who approved the server, and how
-//! that is known. Everything above (`schema`, `drift`, `policy`, `report`) speaks in them.
+//! The vocabulary of a verdict: what a change does to callers, what it does to the people who
+//! approved the server, and how that is known. `schema`, `drift`, `policy` and `report` use it.
 
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
@@ -13,7 +13,7 @@ pub enum Level {
     Additive,
     /// A caller may behave differently, though every old call is still accepted.
     Risky,
-    /// A call or an expectation that used to hold no longer does.
+    /// A call or an expectation that used to be valid no longer is.
     Breaking,
 }
 
@@ -26,7 +26,7 @@ pub enum Exposure {
     Low,
     /// More than was approved.
     Medium,
-    /// Something that an approver has to see.
+    /// Something an approver must see.
     High,
 }
 
@@ -38,7 +38,7 @@ pub enum Proof {
     Witness(Json),
     /// Every old call is still accepted (for output: every new result satisfies the old schema).
     Subsumed,
-    /// Neither could be shown, with the reason.
+    /// Neither could be shown; with the reason.
     Undecided(String),
 }
 

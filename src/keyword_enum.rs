@@ -1,13 +1,14 @@
-//! Enums whose variants have a keyword each: the word in flags, configuration keys and every report.
+//! Enums whose variants have keywords: the words in flags, configuration keys and reports.
 
-/// `ALL`, `word()`, `Display`, `FromStr` and serde's traits for an enum, from one list of its variants and their keywords.
+/// `ALL`, `word()`, `Display`, `FromStr` and serde's traits for an enum, from one list of its
+/// variants and keywords.
 macro_rules! keyword_enum {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
-            /// All of them, least first.
+            /// From the least to the greatest.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word for it in every format.
+            /// Its keyword in every format.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }

@@ -28,7 +28,8 @@
 //! The modules are public for the program, its tests and its fuzz targets only. They are not documented as an API and
 //! change without notice; `docs/architecture.md` describes them.
 
-// The order of the modules is the order of dependency: each uses only those above it. A test holds them to that.
+// The order of the modules is the order of dependency: each uses only those above it. A test
+// enforces it.
 
 #![cfg_attr(
     test,
@@ -86,6 +87,9 @@ pub mod provider;
 
 #[doc(hidden)]
 pub mod schema;
+
+#[doc(hidden)]
+pub mod conformance;
 
 #[doc(hidden)]
 pub mod drift;

@@ -1,9 +1,10 @@
-//! Which version the server's package has.
+//! The version of the server's package.
 //!
-//! `serverInfo.version` cannot be trusted: in two of three published servers it is the SDK's version or a constant. A
-//! version policy therefore reads the version where the maintainers write it, from a source that the configuration
-//! names or that is found beside a server that is started from its own sources. This room reads files and runs git or
-//! the command that the user named; what a version demands is the policy's business.
+//! `serverInfo.version` cannot be trusted: in two of three published servers it is the SDK's
+//! version or a constant. A version policy therefore reads the version where the maintainers write
+//! it, from a source that is configured or, for a server started from its own sources, detected
+//! next to it. This room reads files and runs git or the configured command; what a version change
+//! requires is up to the policy.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
@@ -15,10 +16,11 @@ use crate::files::Tree;
 use crate::launch::{Environment, Group, LaunchSpec, Leader, MARKER, environment};
 use crate::surface::Surface;
 
-/// Where a version is read.
+/// Where to read a version.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum VersionSource {
-    /// A manifest beside a server that is started from its own sources, else what the server says.
+    /// A manifest next to a server that is started from its own sources, else what the server
+    /// reports.
     #[default]
     Auto,
     /// `serverInfo.version`
@@ -31,16 +33,15 @@ pub enum VersionSource {
     Command(Vec<String>),
 }
 
-/// A version and where it was read.
+/// A version and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Release {
     /// `package.json`, `git-tag`, `serverInfo`, ...
     pub source: String,
-    /// The version, where there is one.
     pub version: Option<String>,
 }
 
-/// A version that the configuration asks for and that cannot be read (exit 2).
+/// A configured version source that cannot be read (exit 2).
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the version from {source_name}: {problem}")]
 pub struct VersionError {
@@ -55,16 +56,16 @@ impl VersionError {
     }
 }
 
-/// The manifests looked for beside a server, in this order.
+/// The manifests to look for next to a server, in this order.
 const MANIFESTS: [&str; 3] = ["package.json", "pyproject.toml", "Cargo.toml"];
 
-/// Programs that start what the folder they run in contains.
+/// Programs that run the project in their working directory.
 const PROJECT_RUNNERS: [&str; 9] = [
     "npm", "pnpm", "yarn", "bun", "deno", "cargo", "uv", "poetry", "hatch",
 ];
 
 impl VersionSource {
-    /// As the configuration writes it.
+    /// As written in the configuration.
     pub fn parse(text: &str) -> Self {
         match text {
             "auto" => Self::Auto,
@@ -74,7 +75,7 @@ impl VersionSource {
         }
     }
 
-    /// What has to be read for a server that is started by `command` in `folder`: the decision of `auto`.
+    /// The source to read for a server started by `command` in `folder`; resolves `auto`.
     pub fn resolve(&self, folder: &Path, command: &[String]) -> Self {
         match self {
             Self::Auto => detect(folder, command).map_or(Self::Server, Self::File),
@@ -82,7 +83,7 @@ impl VersionSource {
         }
     }
 
-    /// The name of a resolved source, as reports and baselines have it.
+    /// The name of a resolved source in reports and baselines.
     pub fn name(&self) -> String {
         match self {
             Self::Auto | Self::Server => "serverInfo".to_owned(),
@@ -92,14 +93,11 @@ impl VersionSource {
         }
     }
 
-    /// Reads a version from a resolved source; none where only the server itself can tell.
+    /// Reads a version from a resolved source; `None` if only the server itself can report it.
     pub fn read(&self, folder: &Path) -> Result<Option<Release>, VersionError> {
         let version = match self {
             Self::Auto | Self::Server => return Ok(None),
-            Self::GitTag => printed(
-                folder,
-                &["git", "describe", "--tags", "--abbrev=0"].map(str::to_owned),
-            ),
+            Self::GitTag => latest_tag(folder),
             Self::Command(command) => printed(folder, command),
             Self::File(file) => from_manifest(&folder.join(file)),
         };
@@ -118,7 +116,7 @@ impl VersionSource {
 }
 
 impl Release {
-    /// What the server says of itself.
+    /// What the server reports.
     pub fn of_server(surface: &Surface) -> Self {
         Self {
             source: VersionSource::Server.name(),
@@ -127,8 +125,8 @@ impl Release {
     }
 }
 
-/// The manifest of a server that is started from its own sources. A server from somewhere else (`npx some-server`) that
-/// happens to be started in this folder has a version of its own.
+/// The manifest of a server that is started from its own sources. A server from elsewhere (`npx
+/// some-server`) that happens to be started in this directory has its own version.
 fn detect(folder: &Path, command: &[String]) -> Option<String> {
     let program = Path::new(command.first()?)
         .file_stem()?
@@ -166,10 +164,10 @@ fn from_manifest(path: &Path) -> Result<String, String> {
         .iter()
         .filter_map(|place| tree.at(place).and_then(Tree::text));
     let version = found.next().map(str::to_owned);
-    version.ok_or_else(|| "there is no `version` in it".to_owned())
+    version.ok_or_else(|| "it has no `version`".to_owned())
 }
 
-/// Where manifests in TOML have their version, the first that is there.
+/// Where TOML manifests keep their version, in order of preference.
 const TOML_PLACES: [&[&str]; 5] = [
     &["project", "version"],
     &["package", "version"],
@@ -178,21 +176,32 @@ const TOML_PLACES: [&[&str]; 5] = [
     &["version"],
 ];
 
-/// How long a command may take to print a version.
+/// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much it may print.
 const MAX_PRINTED: u64 = 1024 * 1024;
 
+/// The newest tag that the commit of a folder's repository descends from.
+fn latest_tag(folder: &Path) -> Result<String, String> {
+    let repository = crate::git::Repository::around(folder).ok_or("not in a git repository")?;
+    let mut git = repository.git();
+    git.args(["describe", "--tags", "--abbrev=0"]);
+    let printed = crate::git::output(git, 4096)?;
+    Ok(String::from_utf8_lossy(&printed).trim().to_owned())
+}
+
 fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("the command is empty".to_owned());
     };
-    // The command stands in a file of the repository, like the server's: it sees no more than a server does.
+    // The command comes from a file in the repository, as the server does: it gets the same
+    // restricted environment.
     let Environment { variables, .. } = environment(&LaunchSpec::default(), std::env::vars_os())
         .map_err(|error| error.to_string())?;
     let refused = |error: std::io::Error| format!("cannot run {program}: {error}");
-    // Files, not pipes: nobody has to read while it runs, and what it leaves behind holds nothing open.
+    // Files, not pipes: nothing has to be read while it runs, and processes it leaves behind hold
+    // nothing open.
     let (mut stdout, mut stderr) = (
         tempfile::tempfile().map_err(refused)?,
         tempfile::tempfile().map_err(refused)?,
@@ -208,7 +217,8 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
         .stderr(stderr.try_clone().map_err(refused)?);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // As a server is: servers that are ended meanwhile leave it alone, and it leaves nothing behind.
+    // Runs in its own group like a server: ending a server does not end it, and nothing is left
+    // behind.
     let marker = Group::new_marker();
     command.env(MARKER, &marker);
     let (mut child, group) = Group::start(marker, || {
@@ -226,7 +236,7 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     let _ = child.wait();
     let Some(status) = status else {
         return Err(format!(
-            "{program} did not end in {} s, or printed without end",
+            "{program} did not end within {} s, or printed without end",
             PATIENCE.as_secs()
         ));
     };
@@ -243,7 +253,7 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     }
 }
 
-/// How a command ended; none if it takes too long or prints too much.
+/// How a command ended; `None` if it takes too long or prints too much.
 fn ended(child: &mut Child, files: &[&File]) -> Option<ExitStatus> {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {
@@ -261,7 +271,6 @@ fn ended(child: &mut Child, files: &[&File]) -> Option<ExitStatus> {
     None
 }
 
-/// The first line of what was printed.
 fn first_line(file: &mut File) -> std::io::Result<String> {
     let mut bytes = Vec::new();
     file.rewind()?;
@@ -289,23 +298,23 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_command_tells_its_first_line_and_does_not_print_for_ever() {
-        let said = |script: &str| {
+    fn a_command_returns_its_first_line_and_its_output_is_bounded() {
+        let version = |script: &str| {
             let words = ["sh", "-c", script].map(str::to_owned);
             printed(Path::new("."), &words)
         };
-        assert_eq!(said("echo ' 1.2.3 '; echo more").unwrap(), "1.2.3");
+        assert_eq!(version("echo ' 1.2.3 '; echo more").unwrap(), "1.2.3");
         assert!(
-            said("echo no >&2; exit 1")
+            version("echo no >&2; exit 1")
                 .unwrap_err()
                 .contains("failed: no")
         );
-        assert!(said("true").unwrap_err().contains("printed nothing"));
-        assert!(said("yes").unwrap_err().contains("without end"));
+        assert!(version("true").unwrap_err().contains("printed nothing"));
+        assert!(version("yes").unwrap_err().contains("without end"));
     }
 
     #[test]
-    fn each_manifest_tells_its_version() {
+    fn each_kind_of_manifest_has_a_version() {
         for (name, text) in [
             ("package.json", r#"{"version":"1.2.3"}"#),
             ("server.json", r#"{"version":"1.2.3"}"#),
@@ -325,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_belongs_to_a_server_that_is_started_from_its_folder() {
+    fn a_manifest_belongs_to_a_server_started_from_its_directory() {
         let folder = folder(&[
             ("package.json", r#"{"version":"1.2.3"}"#),
             ("dist/index.js", ""),

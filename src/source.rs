@@ -1,4 +1,5 @@
-//! Anything that can be read as a surface: a baseline, a capture, a saved list, a revision in git, a live server.
+//! Anything that can be read as a surface: a baseline, a capture, a saved list, a git revision, a
+//! live server.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,8 +10,10 @@ use crate::canonical::{Json, ReadError, parse};
 use crate::capture::http::{HttpAddress, Template};
 use crate::capture::{CaptureFailure, Captured};
 use crate::files;
-use crate::git::git;
-use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
+use crate::git::{self, Repository};
+use crate::surface::{
+    CacheHint, Caching, ClientProfile, Era, Kind, KindSet, Lists, Scope, Surface,
+};
 
 /// The surfaces of a source by server name. Most sources have one.
 pub type Surfaces = BTreeMap<String, Surface>;
@@ -19,7 +22,6 @@ pub type Surfaces = BTreeMap<String, Surface>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceError {
-    /// The file system, git or a pipe refused.
     #[error("{what}: {problem}")]
     Unreadable {
         what: String,
@@ -27,26 +29,16 @@ pub enum SourceError {
         help: String,
     },
     #[error("{what}: not JSON: {error}")]
-    NotJson {
-        what: String,
-        /// Where and why.
-        error: ReadError,
-    },
-    /// JSON of another kind.
+    NotJson { what: String, error: ReadError },
     #[error("{what}: {problem}")]
-    NotASource {
-        what: String,
-        /// What is missing.
-        problem: String,
-    },
-    /// A baseline that does not hold.
+    NotASource { what: String, problem: String },
+    /// An invalid baseline.
     #[error(transparent)]
     Baseline(#[from] BaselineError),
     /// A live server that could not be captured (exit 3).
     #[error("{what}: {failure}")]
     Capture {
         what: String,
-        /// Why not.
         failure: Box<CaptureFailure>,
     },
 }
@@ -65,35 +57,30 @@ impl SourceError {
     }
 }
 
-/// How numbers that no JSON text may hold are read.
+/// How to read numbers that JSON does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Refused.
     Json,
     /// `NaN` and `Infinity` as CPython reads them.
     Python,
 }
 
-/// A source as it was named.
+/// A source as named on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Standard input.
     Stdin,
     /// `git:REF:PATH`
     Git {
-        /// A revision.
         revision: String,
         path: String,
     },
     /// `stdio:COMMAND`
     Stdio(Vec<String>),
-    /// An MCP endpoint.
     Http(HttpAddress),
     File(String),
 }
 
 impl Source {
-    /// Reads how a source is named.
     pub fn parse(name: &str) -> Result<Self, String> {
         if name == "-" {
             return Ok(Self::Stdin);
@@ -120,17 +107,17 @@ impl Source {
             };
         }
         if name.starts_with("http://") || name.starts_with("https://") {
-            // Not `${NAME}`: what a shell leaves in place here is not meant for us.
+            // Not `${NAME}`: whatever a shell left in place here is not for mcp-keel to expand.
             return match HttpAddress::new(&Template::new(name), &|_| None) {
                 Ok(endpoint) => Ok(Self::Http(endpoint)),
-                // Not quoted: the address may hold credentials.
+                // Not quoted: the address may contain credentials.
                 Err(error) => Err(format!("{error}: {}", error.help())),
             };
         }
         Ok(Self::File(name.to_owned()))
     }
 
-    /// The text of a source that is not live.
+    /// The content of a source that is not live.
     fn read(&self) -> Result<Vec<u8>, SourceError> {
         match self {
             Self::Stdin => bounded("standard input", std::io::stdin().lock()),
@@ -145,7 +132,7 @@ impl Source {
         }
     }
 
-    /// How the source is called in messages.
+    /// The source's name for messages.
     pub fn name(&self) -> String {
         match self {
             Self::Stdin => "standard input".to_owned(),
@@ -171,7 +158,7 @@ pub fn parse_source(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Surfac
     };
     let document = match parsed {
         Ok(document) => document,
-        // A baseline with conflict markers is no JSON, and its own reader says so best.
+        // A baseline with conflict markers is not JSON; its own reader has the better message.
         Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
             Json::object([("manifestVersion", Json::Null)])
         }
@@ -190,23 +177,29 @@ pub fn parse_source(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Surfac
     Ok([(name, surface)].into())
 }
 
-/// A capture, a saved list result, or the JSON-RPC answer around one.
+/// A capture, a saved list result, or the JSON-RPC response around one.
 pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String> {
     let document = match document.get("result") {
         Some(result) if document.get("tools").is_none() => result,
         _ => document,
     };
     let mut lists = Lists::default();
-    let mut all_kinds = true;
+    let mut kinds = KindSet::LISTED;
     for kind in Kind::ALL.iter().copied() {
         let member = kind.list_member();
         match document.get(member) {
             Some(Json::Array(items)) => *lists.of_mut(kind) = items.clone(),
             Some(other) => return Err(format!("`{member}` is {}, not an array", other.kind())),
-            None if kind == Kind::Tool => return Err("there is no `tools` array in it".to_owned()),
-            None => all_kinds = false,
+            None if kind == Kind::Tool => return Err("it has no `tools` array".to_owned()),
+            None if kind.is_core() => kinds = kinds.and(KindSet::TOOLS),
+            None => {}
         }
     }
+    if let Some(caching) = document.get("caching") {
+        lists.caching = Caching::from_json(caching);
+    }
+    // A saved answer has its own hint.
+    lists.caching.add(Kind::Tool, CacheHint::of(document));
     let greeting = document
         .get("initialize")
         .or_else(|| document.get("discover"));
@@ -214,9 +207,11 @@ pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String
         .get("client")
         .map(ClientProfile::from_json)
         .unwrap_or_default();
+    let says = |kind: Kind| document.get(kind.list_member()).is_some();
+    let kinds = kinds.recorded(says, greeting.and_then(|it| it.get("capabilities")));
     let scope = Scope {
         server: greeting.is_some(),
-        all_kinds,
+        kinds,
         order: true,
     };
     let name = document
@@ -232,7 +227,7 @@ pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String
     Ok((name, surface))
 }
 
-/// A capture as JSON: the lists exactly as sent, nothing of ours inside them.
+/// A capture as JSON: the lists exactly as sent, with nothing added.
 pub fn capture_document(server: &str, captured: &Captured) -> Json {
     let notes = captured
         .surface
@@ -256,7 +251,7 @@ pub fn capture_document(server: &str, captured: &Captured) -> Json {
     match captured.era {
         Era::Legacy => members.push(("initialize", captured.greeting.clone())),
         Era::Modern => {
-            // The answer lists what the server offers, and not what was taken.
+            // The response lists what the server supports, not what was negotiated.
             let revision = captured.surface.protocol_version.as_str();
             members.push(("protocolVersion", Json::string(revision)));
             members.push(("discover", captured.greeting.clone()));
@@ -265,11 +260,18 @@ pub fn capture_document(server: &str, captured: &Captured) -> Json {
     if captured.surface.over_http {
         members.push(("transport", Json::string("http")));
     }
-    for kind in Kind::ALL.iter().copied() {
+    let stated = captured.surface.scope.kinds;
+    let stated = stated.to_state(&captured.surface.capabilities);
+    let core = Kind::ALL.iter().copied().filter(|kind| kind.is_core());
+    for kind in core.chain(stated) {
         members.push((
             kind.list_member(),
             Json::Array(captured.lists.of(kind).to_vec()),
         ));
+    }
+    let caching = &captured.lists.caching;
+    if !caching.is_empty() {
+        members.push(("caching", caching.to_json()));
     }
     members.push(("client", captured.surface.client.to_json()));
     members.push(("notes", Json::Array(notes)));
@@ -286,7 +288,7 @@ fn unreadable(what: &str, problem: &str, help: &str) -> SourceError {
 
 fn bounded(what: &str, reader: impl std::io::Read) -> Result<Vec<u8>, SourceError> {
     files::drain(reader, files::MAX_BYTES)
-        .map_err(|error| unreadable(what, &error.to_string(), "check what it holds"))
+        .map_err(|error| unreadable(what, &error.to_string(), "check its content"))
 }
 
 fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {
@@ -296,19 +298,10 @@ fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {
     if revision.starts_with('-') {
         return Err(unreadable(&what, "not a revision", help));
     }
-    let output = git()
-        .args(["show", "--no-textconv", "--no-ext-diff", "--end-of-options"])
-        .arg(format!("{revision}:{path}"))
-        .output()
-        .map_err(|error| unreadable(&what, &format!("cannot run git: {error}"), help))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let first = said
-            .lines()
-            .next()
-            .unwrap_or("git failed")
-            .trim_start_matches("fatal: ");
-        return Err(unreadable(&what, first, help));
-    }
-    bounded(&what, output.stdout.as_slice())
+    let repository = Repository::around(Path::new("."))
+        .ok_or_else(|| unreadable(&what, "not in a git repository", help))?;
+    let mut git = repository.git();
+    git.args(["show", "--no-textconv", "--no-ext-diff", "--end-of-options"])
+        .arg(format!("{revision}:{path}"));
+    git::output(git, files::MAX_BYTES).map_err(|problem| unreadable(&what, &problem, help))
 }

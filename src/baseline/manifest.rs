@@ -1,4 +1,4 @@
-//! From the bytes of a manifest to surfaces, trusting nothing that its digests do not cover.
+//! Parses a manifest, trusting nothing that its digests do not cover.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,9 @@ use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::keel;
 use crate::interop::digest::stored;
 use crate::release::Release;
-use crate::surface::{ClientProfile, Component, ComponentKey, Scope, Surface};
+use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Kind, Scope, Surface};
 use crate::verify::launched::LaunchLink;
 
-/// A manifest that was read and verified.
 #[derive(Debug)]
 pub struct Manifest {
     path: PathBuf,
@@ -26,11 +25,10 @@ pub struct Manifest {
 /// One server as it was pinned.
 #[derive(Debug, Clone)]
 pub struct Pinned {
-    /// What it promised.
     pub surface: Surface,
-    /// The version that it had then, by the source that the policy goes by.
+    /// The version at the time, from the source that the policy uses.
     pub release: Release,
-    /// What was launched then; empty where the baseline does not say.
+    /// The launch chain at the time; empty if the baseline has none.
     pub launch: Vec<LaunchLink>,
 }
 
@@ -49,10 +47,11 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// [`Manifest::parse`] for `pin`, which writes the integrity anew: each entry must hold by itself, but a stale
-    /// `integrity` (two branches that each pinned a server, merged) is what pinning mends.
+    /// [`Manifest::parse`] for `pin`, which writes a new integrity: each entry must be valid, but a
+    /// stale `integrity` (two branches that each pinned a server, merged) is allowed, because
+    /// pinning fixes it.
     ///
-    /// Entries that are about to be replaced need not hold either: they are left out if they do not.
+    /// An entry about to be replaced may be invalid; it is dropped then.
     pub fn parse_for_update(
         path: &Path,
         text: String,
@@ -61,23 +60,21 @@ impl Manifest {
         Reader { path, replacing }.manifest(text)
     }
 
-    /// The file it came from.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What covers all of it, and tells it from any other.
+    /// Covers the whole file, and so identifies it.
     pub fn integrity(&self) -> &str {
         &self.integrity
     }
 
-    /// The servers by name.
     pub fn servers(&self) -> &BTreeMap<String, Pinned> {
         &self.servers
     }
 
-    /// The line, from 1, of a component's definition, or of the nearest thing around `pointer` in it; without a
-    /// component, of the server's entry.
+    /// The one-based line of a component's definition, or of the nearest value to `inside` in it;
+    /// without a component, of the server's entry.
     pub fn line(&self, server: &str, component: Option<&str>, inside: &str) -> usize {
         let mut at = pointer::join("/servers", server);
         match component {
@@ -94,7 +91,8 @@ impl Manifest {
         self.document.line(&at)
     }
 
-    /// The bytes of this manifest with these servers' entries. All other servers keep theirs.
+    /// The bytes of this manifest with these servers' entries replaced. Other entries are kept
+    /// unchanged.
     pub fn with_servers(&self, new: BTreeMap<String, Json>) -> String {
         let mut entries: BTreeMap<String, Entry<'_>> = self
             .servers
@@ -113,13 +111,12 @@ impl Manifest {
         render_entries(&entries)
     }
 
-    /// The bytes of a server's entry, whether it holds or not.
+    /// The bytes of a server's entry, valid or not.
     pub(super) fn entry_text(&self, server: &str) -> Option<&str> {
         let at = pointer::join("/servers", server);
         self.text.get(self.document.span(&at)?)
     }
 
-    /// The file as it was read.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -158,7 +155,7 @@ impl Reader<'_> {
                 return Err(self.shape(
                     &document,
                     "",
-                    "not a baseline: there is no `manifestVersion`".to_owned(),
+                    "not a baseline: `manifestVersion` is missing".to_owned(),
                 ));
             }
         }
@@ -197,7 +194,11 @@ impl Reader<'_> {
             "client",
             "capabilities",
             "instructions",
+            "supportedVersions",
+            "otherMembers",
+            "caching",
             "toolOrder",
+            "lists",
             "components",
             "surface",
             "launch",
@@ -207,7 +208,7 @@ impl Reader<'_> {
         let scheme = self.string(document, &below("scheme"))?;
         if scheme != keel::SCHEME {
             let problem = format!(
-                "the digest scheme `{scheme}` is not known to this mcp-keel, which knows `{}`",
+                "unknown digest scheme `{scheme}`; this mcp-keel supports `{}`",
                 keel::SCHEME
             );
             return Err(self.shape(document, &below("scheme"), problem));
@@ -217,6 +218,12 @@ impl Reader<'_> {
             server_info: self.sent(document, &below("serverInfo"))?,
             capabilities: self.sent(document, &below("capabilities"))?,
             instructions: entry.get("instructions").and_then(Json::as_text).cloned(),
+            supported_versions: self.supported_versions(document, &below("supportedVersions"))?,
+            other_members: None,
+            caching: entry
+                .get("caching")
+                .map(Caching::from_json)
+                .unwrap_or_default(),
             components: Vec::new(),
             client: ClientProfile::from_json(&Json::Object(
                 self.object(document, &below("client"), "`client`")?.clone(),
@@ -225,6 +232,22 @@ impl Reader<'_> {
             notes: Vec::new(),
             scope: Scope::FULL,
         };
+        // Recorded together with the revisions. In older baselines neither is known; a server of
+        // the legacy era names none.
+        surface.other_members = match entry.get("otherMembers") {
+            Some(members) => Some(members.clone()),
+            None => surface
+                .supported_versions
+                .is_some()
+                .then(|| Json::object([])),
+        };
+        let stated = entry.get("lists").and_then(Json::as_array);
+        let stated = stated.unwrap_or_default().iter().filter_map(Json::as_str);
+        let stated: Vec<Kind> = stated.filter_map(Kind::of_member).collect();
+        surface.scope.kinds = surface
+            .scope
+            .kinds
+            .recorded(|kind| stated.contains(&kind), Some(&surface.capabilities));
         let components = below("components");
         for (key, entry) in self.object(document, &components, "`components`")?.iter() {
             let at = pointer::join(&components, key.to_string_lossy());
@@ -249,6 +272,27 @@ impl Reader<'_> {
         })
     }
 
+    fn supported_versions(
+        &self,
+        document: &Document,
+        at: &str,
+    ) -> Result<Option<Vec<String>>, BaselineError> {
+        let Some(found) = pointer::resolve(&document.value, at) else {
+            return Ok(None);
+        };
+        let versions = found.as_array().and_then(|versions| {
+            let versions = versions.iter().map(|it| it.as_str().map(str::to_owned));
+            versions.collect::<Option<Vec<String>>>()
+        });
+        match versions {
+            Some(versions) => Ok(Some(versions)),
+            None => {
+                let problem = "`supportedVersions` must be an array of strings".to_owned();
+                Err(self.shape(document, at, problem))
+            }
+        }
+    }
+
     fn launch(&self, document: &Document, at: &str) -> Result<Vec<LaunchLink>, BaselineError> {
         let Some(found) = pointer::resolve(&document.value, at) else {
             return Ok(Vec::new());
@@ -258,7 +302,7 @@ impl Reader<'_> {
             .and_then(|links| links.iter().map(LaunchLink::from_json).collect());
         links.ok_or_else(|| {
             let problem =
-                "`launch` must be an array of links with `role`, `name` and perhaps `sha256`";
+                "`launch` must be an array of links with `role`, `name` and optionally `sha256`";
             self.shape(document, at, problem.to_owned())
         })
     }
@@ -338,7 +382,7 @@ impl Reader<'_> {
         Ok(component)
     }
 
-    /// Puts the tools in the order in which the server listed them.
+    /// Sorts the tools into the order in which the server listed them.
     fn order(
         &self,
         document: &Document,
@@ -382,7 +426,7 @@ impl Reader<'_> {
         self.as_object(document, at, pointer::resolve(&document.value, at), what)
     }
 
-    /// `found`, which stands at `at`, as an object. Whoever has the value at hand takes this: looking it up from the
+    /// `found`, which is at `at`, as an object. Use it when the value is at hand: a lookup from the
     /// root is linear in the members on the way, and there may be thousands.
     fn as_object<'d>(
         &self,
@@ -405,7 +449,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Something that the server sent, whatever it is.
+    /// A value that the server sent, whatever it is.
     fn sent(&self, document: &Document, at: &str) -> Result<Json, BaselineError> {
         pointer::resolve(&document.value, at)
             .cloned()
@@ -415,8 +459,8 @@ impl Reader<'_> {
             })
     }
 
-    /// Our own members stand once each. What a server sent (`definition` and the like) is not looked into: a member
-    /// that it repeats is pinned as sent.
+    /// mcp-keel's own members must be unique. Values that a server sent (`definition` and the like)
+    /// are not checked: a repeated member is pinned as sent.
     fn distinct(
         &self,
         document: &Document,
@@ -430,7 +474,7 @@ impl Reader<'_> {
         for (name, _) in object.iter() {
             if !seen.insert(name) {
                 let name = name.to_string_lossy();
-                let problem = format!("the member `{name}` stands twice");
+                let problem = format!("duplicate member `{name}`");
                 return Err(self.shape(document, &pointer::join(at, name), problem));
             }
         }
@@ -467,7 +511,7 @@ impl Reader<'_> {
             None => Ok(()),
             Some((name, _)) => {
                 let name = name.to_string_lossy();
-                let problem = format!("`{name}` is not a member of a baseline of version 1 here");
+                let problem = format!("`{name}` is not allowed here in a version 1 baseline");
                 Err(self.shape(document, &pointer::join(at, name), problem))
             }
         }
@@ -491,7 +535,7 @@ impl Reader<'_> {
     }
 }
 
-/// The line, from 1, of the first merge-conflict marker. None can stand at the start of a line of valid JSON.
+/// The one-based line of the first merge conflict marker. No line of valid JSON starts with one.
 fn conflict_marker(text: &str) -> Option<usize> {
     let is_marker = |line: &str| {
         ["<<<<<<< ", ">>>>>>> ", "||||||| "]

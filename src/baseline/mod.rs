@@ -1,9 +1,11 @@
-//! The baseline manifest, `mcp-baseline.json`: what was reviewed and is promised.
+//! The baseline manifest, `mcp-baseline.json`: the reviewed contract.
 //!
-//! - **Deterministic**: no clock, no machine; the same surface gives the same bytes ([`render`]).
-//! - **Trusted only when whole**: reading verifies every digest and the integrity of the manifest, and an error
-//!   names the line and the entry ([`Manifest::parse`]).
-//! - **Written whole or not at all**, and writing one server leaves the others byte for byte ([`store`]).
+//! - **Deterministic**: no clock, no machine names; the same surface gives the same bytes
+//!   ([`render`]).
+//! - **Trusted only if intact**: reading verifies every digest and the integrity of the manifest,
+//!   and an error names the line and the entry ([`Manifest::parse`]).
+//! - **Written atomically**; writing one server's entry leaves the others unchanged, byte for byte
+//!   ([`store`]).
 
 mod error;
 mod manifest;
@@ -17,5 +19,5 @@ pub use render::{SCHEMA_URL, integrity, render, server_entry, with_launch};
 /// The only version of the format so far.
 pub const MANIFEST_VERSION: i64 = 1;
 
-/// Where the baseline is when nobody says otherwise.
+/// The default path of the baseline.
 pub const DEFAULT_PATH: &str = "mcp-baseline.json";

@@ -1,4 +1,4 @@
-//! From surfaces to the bytes of a manifest.
+//! Renders surfaces as a manifest.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::verify::launched::LaunchLink;
 pub const SCHEMA_URL: &str =
     "https://raw.githubusercontent.com/mcp-keel/mcp-keel/main/docs/schema/baseline.schema.json";
 
-/// The entry of one server, complete with its digests. `release` is the version that the policy goes by; it is left
-/// out where it is just what the server says.
+/// The entry of one server, with its digests. `release` is the version that the policy uses; it is
+/// omitted if it equals what the server reports.
 pub fn server_entry(surface: &Surface, release: &Release) -> Json {
     let mut entry = Object::new();
     entry.push("scheme", Json::string(keel::SCHEME));
@@ -41,17 +41,36 @@ pub fn server_entry(surface: &Surface, release: &Release) -> Json {
     if let Some(instructions) = &surface.instructions {
         entry.push("instructions", Json::String(instructions.clone()));
     }
+    if let Some(versions) = &surface.supported_versions {
+        let versions = versions.iter().map(|it| Json::string(it.as_str()));
+        entry.push("supportedVersions", Json::Array(versions.collect()));
+    }
+    let others = surface.other_members.as_ref();
+    if let Some(others) = others.filter(|it| it.as_object().is_some_and(|it| !it.is_empty())) {
+        entry.push("otherMembers", others.clone());
+    }
+    if !surface.caching.is_empty() {
+        entry.push("caching", surface.caching.to_json());
+    }
     let listed: Vec<&str> = surface
         .of_kind(Kind::Tool)
         .map(|tool| tool.key.as_str())
         .collect();
-    // Components are sorted by key, so an order of the server's own has to be said; the usual one need not. A server
-    // whose order varies has none, and no order is what is said.
+    // Components are sorted by key, so an order that differs is recorded. A server whose order
+    // varies has none, and none is recorded.
     if !surface.scope.order {
         entry.push("toolOrder", Json::Array(Vec::new()));
     } else if !listed.is_sorted() {
         let order = listed.into_iter().map(Json::string).collect();
         entry.push("toolOrder", Json::Array(order));
+    }
+    // A server without such lists keeps the same entry as before.
+    let stated = surface.scope.kinds.to_state(&surface.capabilities);
+    let stated: Vec<Json> = stated
+        .map(|kind| Json::string(kind.list_member()))
+        .collect();
+    if !stated.is_empty() {
+        entry.push("lists", Json::Array(stated));
     }
     let components: BTreeMap<&str, &Component> = surface
         .components
@@ -68,7 +87,7 @@ pub fn server_entry(surface: &Surface, release: &Release) -> Json {
     Json::Object(entry)
 }
 
-/// An entry with what was launched.
+/// An entry with its launch chain.
 pub fn with_launch(mut entry: Json, launch: &[LaunchLink]) -> Json {
     if let Json::Object(object) = &mut entry
         && !launch.is_empty()
@@ -84,8 +103,8 @@ fn component_entry(component: &Component) -> Json {
     for (facet, digest) in keel::facets(component) {
         digests.push(facet, Json::string(digest.tagged()));
     }
-    // The digests of other tools, as those print them, so that they can be compared. A tool that one of them refuses
-    // has none there.
+    // The digests of other tools, as those print them, for comparison. A tool that one of them
+    // rejects has no such digest.
     for (scheme, hex) in stored(component) {
         digests.push(scheme, Json::string(hex));
     }
@@ -99,11 +118,13 @@ fn component_entry(component: &Component) -> Json {
     ])
 }
 
-/// The `surface` digest of an entry: everything in it but the digest itself, each component by its fingerprint.
+/// The `surface` digest of an entry: everything in it except the digest itself, each component by
+/// its fingerprint.
 pub(super) fn entry_digest(entry: &Object) -> Digest {
     let covered = entry
         .iter()
-        // How a server was launched is not what it promises: `integrity` covers it, the digest of the surface does not.
+        // How a server was launched is not part of its contract: `integrity` covers it, the
+        // `surface` digest does not.
         .filter(|(name, _)| *name != "surface" && *name != "launch")
         .map(|(name, value)| {
             let value = match (name.as_str(), value) {
@@ -123,11 +144,9 @@ pub(super) fn entry_digest(entry: &Object) -> Digest {
     Digest::of(to_canonical(&Json::Object(covered)))
 }
 
-/// One server of a manifest that is being written.
 pub(super) enum Entry<'a> {
-    /// New: rendered.
     New(Json),
-    /// Kept: these very bytes, and what they say.
+    /// Kept byte for byte, with the parsed value.
     Kept(&'a str, &'a Json),
 }
 
@@ -189,7 +208,7 @@ fn member(out: &mut String, level: usize, name: &Text, value: impl FnOnce(&mut S
     value(out);
 }
 
-/// `sha256-` and the base64 of the digest of the canonical manifest without its `integrity`.
+/// `sha256-` plus the base64 digest of the canonical manifest without its `integrity`.
 pub fn integrity(manifest: &Object) -> String {
     let mut covered = manifest.clone();
     covered.retain(|name, _| name != "integrity");

@@ -1,4 +1,4 @@
-//! The baseline's files: found, read, and written so that entries of others are kept.
+//! Finds, reads and writes baseline files, keeping other processes' entries.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use super::{BaselineError, Manifest, render};
 use crate::canonical::Json;
 use crate::files;
 
-/// The file in which a server's baseline stands: `pattern` with `{server}` filled in.
+/// The file with a server's baseline: `pattern` with `{server}` filled in.
 pub fn path_for(pattern: &Path, server: &str) -> PathBuf {
     PathBuf::from(
         pattern
@@ -16,12 +16,12 @@ pub fn path_for(pattern: &Path, server: &str) -> PathBuf {
     )
 }
 
-/// Whether there is one file a server.
+/// Whether there is one file per server.
 pub fn is_split(pattern: &Path) -> bool {
     pattern.to_string_lossy().contains("{server}")
 }
 
-/// A server's name as part of a file name: nothing in it may leave the folder that the pattern names.
+/// A server's name as part of a file name: it must not escape the directory in the pattern.
 fn file_name(server: &str) -> String {
     let safe: String = server
         .chars()
@@ -39,7 +39,6 @@ fn file_name(server: &str) -> String {
     }
 }
 
-/// Reads and verifies a baseline.
 pub fn read(path: &Path) -> Result<Manifest, BaselineError> {
     Manifest::parse(path, read_text(path)?)
 }
@@ -52,7 +51,7 @@ pub fn read_for_update(path: &Path, replacing: &[&str]) -> Result<Option<Manifes
     }
 }
 
-/// The text of a baseline, not yet looked at.
+/// The text of a baseline, not verified.
 pub fn read_text(path: &Path) -> Result<String, BaselineError> {
     files::read_to_string(path).map_err(|source| match source.kind() {
         std::io::ErrorKind::NotFound => BaselineError::Missing {
@@ -66,9 +65,9 @@ pub fn read_text(path: &Path) -> Result<String, BaselineError> {
     })
 }
 
-/// Sets `entries` in the baseline at `path`, which was `before` when it was decided to. Others may have written it since:
-/// what they wrote about other servers stays, and an entry that they changed under us is not overwritten. Returns
-/// whether it was written.
+/// Sets `entries` in the baseline at `path`, which was `before` when the decision was made. If
+/// another process has written it since, its entries for other servers are kept, and an entry that
+/// it changed is not overwritten. Returns whether the file was written.
 pub fn set_servers(
     path: &Path,
     before: Option<&Manifest>,
@@ -96,16 +95,16 @@ pub fn set_servers(
     write(path, &text)
 }
 
-/// Waits until no other mcp-keel replaces files in the folder of `path` ([`files::lock`]).
+/// Waits until no other mcp-keel replaces files in the directory of `path` ([`files::lock`]).
 pub fn lock(path: &Path) -> Result<files::Lock, BaselineError> {
     files::lock(path).map_err(|source| BaselineError::Io {
         path: path.to_owned(),
-        action: "write it: its folder stays locked by another program",
+        action: "write it: another program keeps its directory locked",
         source,
     })
 }
 
-/// Replaces `path` by `text` unless it says so already. Returns whether it was written.
+/// Replaces `path` with `text` unless it already has that content. Returns whether it was written.
 pub fn write(path: &Path, text: &str) -> Result<bool, BaselineError> {
     files::replace_if_different(path, text.as_bytes()).map_err(|source| BaselineError::Io {
         path: path.to_owned(),

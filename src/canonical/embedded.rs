@@ -1,5 +1,5 @@
-//! [`Json`] inside a document of `serde_json`: as text, so that number literals, member order, repeated members and lone
-//! surrogates survive there too. Only for `serde_json`, whose [`RawValue`] carries it.
+//! [`Json`] inside a `serde_json` document: embedded as text, so that number literals, member order, repeated
+//! members and lone surrogates survive. Only works with `serde_json`, whose [`RawValue`] carries it.
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for Json {
 }
 
 impl Json {
-    /// A document of serde as JSON, its members in the order of its fields.
+    /// A serializable value as JSON, members in field order.
     pub fn of(document: &impl Serialize) -> Result<Self, serde_json::Error> {
         let text = serde_json::to_string(document)?;
         parse_own(&text).map_err(<serde_json::Error as serde::ser::Error>::custom)
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_be_as_deep_as_it_is() {
+    fn a_value_of_any_depth_can_be_embedded() {
         let deep = (0..400).fold(Json::Null, |inner, _| Json::Array(vec![inner]));
         let json = Json::of(&vec![deep.clone()]).unwrap();
         assert_eq!(json, Json::Array(vec![deep]));

@@ -1,20 +1,20 @@
-//! RFC 8785 to the letter, for the conventions that prescribe it. For our own digests see [`super::to_canonical`].
+//! RFC 8785 to the letter, for the conventions that require it. For mcp-keel's own digests see
+//! [`super::to_canonical`].
 
 use super::writer::{Escape, sequence, write_scalar, write_string};
 use super::{Json, Text};
 
-/// Why RFC 8785 has no form for a value.
+/// Why a value has no RFC 8785 form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JcsError {
     /// A lone surrogate has no UTF-8 form.
-    #[error("a string holds a lone surrogate, which RFC 8785 refuses")]
+    #[error("a string contains a lone surrogate, which RFC 8785 does not allow")]
     LoneSurrogate,
-    /// A number beyond the range of a double.
-    #[error("the number {0} is beyond the range of a double, which RFC 8785 refuses")]
+    #[error("the number {0} is beyond the range of a double, which RFC 8785 does not allow")]
     OutOfRange(String),
 }
 
-/// The RFC 8785 text. Numbers pass through a double; of repeated members the last counts.
+/// The RFC 8785 text. Numbers pass through a double; a repeated member has its last value.
 pub fn to_string(value: &Json) -> Result<String, JcsError> {
     if has_lone_surrogate(value) {
         return Err(JcsError::LoneSurrogate);
@@ -22,7 +22,7 @@ pub fn to_string(value: &Json) -> Result<String, JcsError> {
     to_string_lenient(value)
 }
 
-/// As the implementations in JavaScript have it, which print a lone surrogate as its escape instead of refusing it.
+/// Like the JavaScript implementations, which escape a lone surrogate instead of rejecting it.
 pub fn to_string_lenient(value: &Json) -> Result<String, JcsError> {
     let mut out = String::new();
     write(&mut out, value)?;
@@ -61,7 +61,7 @@ fn has_lone_surrogate(value: &Json) -> bool {
     match value {
         Json::String(text) => text.has_lone_surrogate(),
         Json::Array(items) => items.iter().any(has_lone_surrogate),
-        // Of repeated members the last counts, and only that is looked at.
+        // Only the last of repeated members is checked and written.
         Json::Object(object) => object
             .by_name()
             .into_iter()

@@ -1,11 +1,10 @@
-//! Which line of a text a byte is on.
+//! Maps byte offsets to lines and columns.
 
-/// Where the lines of a text begin.
+/// The byte offset where each line begins.
 #[derive(Debug, Clone)]
 pub struct Lines(Vec<usize>);
 
 impl Lines {
-    /// Of this text.
     pub fn of(text: &[u8]) -> Self {
         let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
         Self(
@@ -15,12 +14,12 @@ impl Lines {
         )
     }
 
-    /// The line, from 1, of the byte at `offset`.
+    /// The one-based line of the byte at `offset`.
     pub fn at(&self, offset: usize) -> usize {
         self.0.partition_point(|start| *start <= offset)
     }
 
-    /// The column, from 1 and in bytes, of the byte at `offset`.
+    /// The one-based column, in bytes, of the byte at `offset`.
     pub fn column(&self, offset: usize) -> usize {
         let start = self.0.get(self.at(offset) - 1);
         offset - start.copied().unwrap_or_default() + 1

@@ -2,13 +2,13 @@
 //!
 //! A fingerprint is only as good as the reader below it. This room promises:
 //!
-//! - **Nothing is lost on reading**: number literals, member order, repeated members and lone
-//!   surrogates survive ([`Json`], [`parse`]). `serde_json` keeps none of the four, which is why it is
-//!   not used for anything that a digest covers.
-//! - **Reading is bounded**: depth and number of values are limited ([`reader::MAX_DEPTH`], [`reader::MAX_VALUES`]), and
-//!   an error names line and column.
-//! - **Each canonical form is one function**: [`to_canonical`] (ours), [`jcs::to_string`] (RFC 8785 to the
-//!   letter), [`python::dumps`] (CPython's `json.dumps`), [`to_pretty`] and [`to_compact`] (as sent).
+//! - **Reading is lossless**: number literals, member order, repeated members and lone surrogates survive
+//!   ([`Json`], [`parse`]). `serde_json` keeps none of the four, so it is not used for anything that a digest
+//!   covers.
+//! - **Reading is bounded**: depth and number of values are limited ([`reader::MAX_DEPTH`],
+//!   [`reader::MAX_VALUES`]), and errors have line and column.
+//! - **Each canonical form is one function**: [`to_canonical`] (mcp-keel's own), [`jcs::to_string`] (RFC 8785
+//!   to the letter), [`python::dumps`] (CPython's `json.dumps`), [`to_pretty`] and [`to_compact`] (as sent).
 
 mod embedded;
 pub mod jcs;
@@ -28,38 +28,33 @@ pub use reader::{Document, ReadError, parse, parse_document, parse_str, parse_wr
 pub use text::Text;
 pub use writer::{is_invisible, is_unseen, to_canonical, to_compact, to_pretty, write_pretty_at};
 
-/// A JSON value as it stood in the text that was read.
+/// A JSON value as it was sent.
 ///
-/// `==` compares what was sent: member order and number spelling count. Use [`Json::same_value`] for
-/// "means the same".
+/// `==` compares what was sent: member order and number spelling count. Use [`Json::same_value`] to compare
+/// meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Json {
-    /// `null`
     Null,
-    /// `true` or `false`
     Bool(bool),
-    /// A number, as its literal.
     Number(Number),
-    /// A string, lone surrogates included.
     String(Text),
     Array(Vec<Json>),
-    /// An object, members in the order sent, repeated ones included.
+    /// Members in the order sent, including repeated ones.
     Object(Object),
 }
 
-/// The members of an object in the order sent. A name may stand more than once.
+/// The members of an object in the order sent. A name may appear more than once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object {
     members: Vec<(Text, Json)>,
 }
 
 impl Object {
-    /// An object without members.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The value of `name`; of repeated members the last, as every JSON parser in the field has it.
+    /// The value of `name`; the last one if the member is repeated, as in every common JSON parser.
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.members
             .iter()
@@ -68,42 +63,37 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// Whether a member of this name is there.
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Appends a member, without looking for one of the same name.
+    /// Appends a member without checking for an existing one of that name.
     pub fn push(&mut self, name: impl Into<Text>, value: Json) {
         self.members.push((name.into(), value));
     }
 
-    /// Members in the order sent.
     pub fn iter(&self) -> impl Iterator<Item = (&Text, &Json)> {
         self.members.iter().map(|(name, value)| (name, value))
     }
 
-    /// Members in the order sent, for changing.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&mut Text, &mut Json)> {
         self.members.iter_mut().map(|(name, value)| (name, value))
     }
 
-    /// How many members were sent, repeated ones counted.
+    /// The number of members, including repeated ones.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether there is no member.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// Keeps the members for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(&Text, &Json) -> bool) {
         self.members.retain(|(name, value)| keep(name, value));
     }
 
-    /// The value of `name` (the last of repeated ones) for changing.
+    /// The value of `name`; the last one if the member is repeated.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
         self.members
             .iter_mut()
@@ -112,16 +102,17 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// Takes the value of `name` (the last of repeated ones) out, leaving `null` in its place.
+    /// Takes the value of `name` (the last one if repeated), leaving `null` in its place.
     pub fn take(&mut self, name: &str) -> Option<Json> {
         let value = self.get_mut(name)?;
         Some(std::mem::replace(value, Json::Null))
     }
 
-    /// One value a name, the last of repeated ones, sorted by name.
+    /// One value per name (the last one if repeated), sorted by name.
     ///
-    /// Linear lookups in [`Object::get`] are right for the small objects of a contract; whoever compares two
-    /// objects member by member takes this, so that a hostile object with a million members stays cheap.
+    /// The linear lookup of [`Object::get`] suits the small objects of a contract. Code that compares two
+    /// objects member by member uses this instead, so that a hostile object with a million members stays
+    /// cheap.
     pub fn by_name(&self) -> BTreeMap<&Text, &Json> {
         self.members
             .iter()
@@ -139,7 +130,7 @@ impl FromIterator<(Text, Json)> for Object {
 }
 
 impl Json {
-    /// An object from pairs, for what this program writes itself.
+    /// An object from pairs, for what mcp-keel itself writes.
     pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, Json)>) -> Self {
         Json::Object(
             members
@@ -149,12 +140,10 @@ impl Json {
         )
     }
 
-    /// A string value.
     pub fn string(text: impl Into<Text>) -> Self {
         Json::String(text.into())
     }
 
-    /// A whole number.
     pub fn integer(value: i64) -> Self {
         Json::Number(Number::from(value))
     }
@@ -164,7 +153,6 @@ impl Json {
         self.as_object()?.get(name)
     }
 
-    /// The object, if this is one.
     pub fn as_object(&self) -> Option<&Object> {
         match self {
             Json::Object(object) => Some(object),
@@ -172,7 +160,6 @@ impl Json {
         }
     }
 
-    /// The array, if this is one.
     pub fn as_array(&self) -> Option<&[Json]> {
         match self {
             Json::Array(items) => Some(items),
@@ -180,7 +167,6 @@ impl Json {
         }
     }
 
-    /// The string, if this is one.
     pub fn as_text(&self) -> Option<&Text> {
         match self {
             Json::String(text) => Some(text),
@@ -188,12 +174,11 @@ impl Json {
         }
     }
 
-    /// The string, if this is one that is well-formed Unicode.
+    /// The string, if this is one and is well-formed Unicode.
     pub fn as_str(&self) -> Option<&str> {
         self.as_text().and_then(Text::as_str)
     }
 
-    /// The boolean, if this is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Json::Bool(value) => Some(*value),
@@ -201,7 +186,7 @@ impl Json {
         }
     }
 
-    /// What JSON calls this kind of value, for messages.
+    /// JSON's name for this type of value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Json::Null => "null",
@@ -213,14 +198,15 @@ impl Json {
         }
     }
 
-    /// Whether two values mean the same: members in any order, numbers by value (`1` is `1.0`).
+    /// Whether two values mean the same: member order is ignored, numbers compare by value (`1` equals
+    /// `1.0`).
     ///
     /// Repeated members count, so a value with a repeated member never equals one without.
     pub fn same_value(&self, other: &Json) -> bool {
         self == other || to_canonical(self) == to_canonical(other)
     }
 
-    /// JSON pointers of the objects that name a member more than once, each with the member's name.
+    /// Each object with a repeated member: its JSON pointer and the member's name.
     pub fn repeated_members(&self) -> Vec<(String, Text)> {
         let mut found = Vec::new();
         collect_repeated(self, &mut String::new(), &mut found);

@@ -1,4 +1,4 @@
-//! A number as its literal, and the three ways in which the field prints one.
+//! Numbers kept as literals, and the three ways to print them.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ pub struct Number {
 
 /// The exact value of a literal: `±0.digits × 10^exponent`, without leading or trailing zeros.
 ///
-/// Zero has no digits. Two literals are the same number just when their decimals are equal.
+/// Zero has no digits. Two literals are the same number exactly when their decimals are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decimal {
     negative: bool,
@@ -19,7 +19,7 @@ pub struct Decimal {
 }
 
 impl Number {
-    /// From a literal that the reader found to be well-formed.
+    /// `literal` must be well-formed; the reader has checked it.
     pub(super) fn from_literal(literal: &str) -> Self {
         Self {
             literal: literal.into(),
@@ -36,33 +36,32 @@ impl Number {
         !self.literal.contains(['.', 'e', 'E']) && !self.is_python_constant()
     }
 
-    /// Whether it is `NaN`, `Infinity` or `-Infinity`, which only [`super::reader::parse_python`] lets in.
+    /// Whether it is `NaN`, `Infinity` or `-Infinity`, which only [`super::reader::parse_python`] accepts.
     fn is_python_constant(&self) -> bool {
         self.literal.ends_with(['N', 'y'])
     }
 
-    /// The nearest double; infinite where the literal is beyond its range.
+    /// The nearest double; infinite if the literal is out of range.
     pub fn to_f64(&self) -> f64 {
-        // The grammar of a JSON number is a subset of what `f64` parses, correctly rounded.
+        // JSON's number grammar is a subset of what `f64` parses, correctly rounded.
         self.literal.parse().unwrap_or(f64::NAN)
     }
 
-    /// The exact value.
     pub fn decimal(&self) -> Decimal {
         Decimal::of(&self.literal)
     }
 
-    /// ECMAScript's `Number.prototype.toString`, which RFC 8785 prescribes; `None` beyond a double's range.
+    /// ECMAScript's `Number.prototype.toString`, as RFC 8785 requires; `None` beyond the range of a double.
     pub fn to_ecmascript(&self) -> Option<String> {
         let value = self.to_f64();
         value.is_finite().then(|| ecmascript(value))
     }
 
-    /// RFC 8785's text where it is exact, the exact decimal elsewhere.
+    /// RFC 8785's text where a double is exact, the exact decimal elsewhere.
     ///
     /// RFC 8785 rounds to a double, so 9007199254740993 and 9007199254740992 would share a digest, and 1e400
-    /// would have none. Here two different numbers never share a text, because each text read as a decimal is
-    /// the number itself.
+    /// would have none. Here two different numbers never share a text, because each text, read as a decimal,
+    /// is the number itself.
     pub fn to_exact(&self) -> String {
         if self.is_python_constant() {
             return self.literal.to_string();
@@ -74,7 +73,8 @@ impl Number {
         }
     }
 
-    /// CPython's `repr`: integers exact, floats by the shortest digits; `None` where the float is infinite.
+    /// CPython's `repr`: integers exact, floats with the fewest digits that round-trip; `None` if the float
+    /// is infinite.
     pub fn to_python(&self) -> Option<String> {
         if self.is_integer_literal() {
             let exact = if &*self.literal == "-0" {
@@ -102,7 +102,7 @@ impl Decimal {
             None => (false, literal),
         };
         let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
-            // The reader refuses exponents that do not fit, so nothing saturates here.
+            // The reader rejects exponents that do not fit, so nothing saturates here.
             Some(at) => (&unsigned[..at], unsigned[at + 1..].parse().unwrap_or(0)),
             None => (unsigned, 0_i64),
         };
@@ -133,7 +133,7 @@ impl Decimal {
             || self.digits.is_empty()
     }
 
-    /// A text that, read as a decimal, is this number: plain for integers of up to 400 digits, else scientific.
+    /// Text that reads back as this exact number: plain for integers of up to 400 digits, else scientific.
     fn to_text(&self) -> String {
         if self.digits.is_empty() {
             return "0".to_owned();
@@ -152,7 +152,6 @@ impl Decimal {
     }
 }
 
-/// Numeric order of exact decimals.
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         use std::cmp::Ordering::{Equal, Greater, Less};
@@ -165,7 +164,7 @@ impl Ord for Decimal {
             (a, b) if a != b => a.cmp(&b),
             (0, _) => Equal,
             (direction, _) => {
-                // Without leading zeros the exponent decides first; digits then compare as fractions.
+                // With no leading zeros the exponent decides first; then the digits compare as fractions.
                 let magnitude = self
                     .exponent
                     .cmp(&other.exponent)
@@ -186,8 +185,8 @@ impl PartialOrd for Decimal {
     }
 }
 
-/// The shortest digits that read back as `value`, and the position of the decimal point behind the first `n`
-/// of them. Rust's `{:e}` prints just these digits, as JavaScript and Python do.
+/// The fewest digits that read back as `value`, and how many of them precede the decimal point. Rust's `{:e}`
+/// prints exactly these digits, as JavaScript and Python do.
 fn shortest(value: f64) -> (String, i32) {
     let scientific = format!("{:e}", value.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
@@ -234,8 +233,8 @@ fn python_float(value: f64) -> String {
     out
 }
 
-/// Writes digits with the decimal point behind `point` of them: plainly when `point` lies in `plain`, else in
-/// scientific form with the exponent as `exponent` writes it.
+/// Writes `digits` with the decimal point after the first `point` of them: plainly if `point` is in `plain`,
+/// else in scientific form, with the exponent written by `exponent`.
 fn place(
     out: &mut String,
     digits: &str,
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_share_one_whatever_their_spelling() {
+    fn equal_numbers_share_a_text_regardless_of_spelling() {
         for (one, other) in [
             ("1", "1.0"),
             ("1", "10e-1"),
@@ -309,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_double_is_exact_the_text_is_that_of_rfc_8785() {
+    fn the_text_is_rfc_8785_where_a_double_is_exact() {
         assert_eq!(number("1e21").to_exact(), "1e+21");
         assert_eq!(number("0.000001").to_exact(), "0.000001");
         assert_eq!(number("1e-7").to_exact(), "1e-7");

@@ -2,7 +2,7 @@
 
 use super::Json;
 
-/// Appends one reference token to `at`, runs `inside`, and takes the token off again.
+/// Appends one reference token to `at`, runs `inside`, and removes the token again.
 pub fn descend<T>(at: &mut String, token: &str, inside: impl FnOnce(&mut String) -> T) -> T {
     let length = at.len();
     push(at, token);
@@ -23,7 +23,7 @@ pub fn push(at: &mut String, token: &str) {
     }
 }
 
-/// `base` with one more token.
+/// `base` plus one token.
 pub fn join(base: &str, token: &str) -> String {
     let mut joined = base.to_owned();
     push(&mut joined, token);
@@ -38,7 +38,7 @@ pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
         .map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The value a pointer names, if it is there.
+/// The value at `pointer`, if it exists.
 pub fn resolve<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
     tokens(pointer).try_fold(root, |value, token| match value {
         Json::Object(object) => object.get(&token),

@@ -3,15 +3,15 @@
 use super::Json;
 use super::writer::{Escape, sequence, write_scalar, write_string};
 
-/// CPython refuses to read integers of more digits.
+/// CPython refuses to read integers with more digits.
 const MAX_INTEGER_DIGITS: usize = 4300;
 
-/// What stands for a float that no JSON number is: `NaN`, or one beyond the range of a double (`1e400`).
+/// How to write a float that JSON cannot represent: `NaN`, or one beyond the range of a double (`1e400`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NonFinite {
     /// `Infinity` and `NaN`, which `json.dumps` prints although they are not JSON.
     Infinity,
-    /// `null`, which pydantic's JSON mode puts in its place.
+    /// `null`, as in pydantic's JSON mode.
     Null,
 }
 
@@ -19,11 +19,11 @@ pub enum NonFinite {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PythonError {
     /// `sys.int_info.default_max_str_digits`
-    #[error("an integer of {0} digits: CPython refuses more than {MAX_INTEGER_DIGITS}")]
+    #[error("an integer with {0} digits: CPython accepts at most {MAX_INTEGER_DIGITS}")]
     IntegerTooLong(usize),
 }
 
-/// The text that CPython prints. Member names are sorted by code point; of repeated members the last counts.
+/// The text CPython prints. Member names are sorted by code point; a repeated member has its last value.
 pub fn dumps(value: &Json, non_finite: NonFinite) -> Result<String, PythonError> {
     let mut out = String::new();
     write(&mut out, value, non_finite)?;

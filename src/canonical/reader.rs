@@ -1,73 +1,59 @@
-//! The JSON reader: strict RFC 8259, nothing lost, depth and size bounded, errors with line and column.
+//! The JSON reader: strict RFC 8259, lossless, bounded in depth and size, errors with line and column.
 //!
-//! A value of two bytes (`0,`) takes a hundred in memory, so the size of a text is no bound by itself: the number of
-//! values has a limit of its own.
+//! A two-byte value (`0,`) takes a hundred bytes in memory, so limiting the length of the text is not enough:
+//! the number of values is limited too.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{Json, Lines, Number, Object, Text, pointer};
 
-/// How deep arrays and objects may nest. Real contracts stay below 30.
+/// Maximum nesting of arrays and objects. Real contracts stay below 30.
 pub const MAX_DEPTH: usize = 200;
 
-/// How many values (arrays, objects, strings, numbers, words) one text may hold. The largest contract that was met in
-/// the field has some 10,000; a committed file may hold many of them.
+/// Maximum number of values (arrays, objects, strings, numbers, literals) in one text. The largest contract
+/// seen in the wild has about 10,000; a committed file may hold many contracts.
 pub const MAX_VALUES: usize = 2_000_000;
 
 /// Where and why a text is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 pub struct ReadError {
-    /// From 1.
+    /// One-based.
     pub line: usize,
-    /// From 1, in bytes.
+    /// One-based, in bytes.
     pub column: usize,
     /// Byte offset.
     pub offset: usize,
     pub problem: Problem,
 }
 
-/// What can be wrong with a text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// Something else should stand here.
     #[error("expected {0}")]
     Expected(&'static str),
-    /// The text ends inside a value.
     #[error("the text ends inside {0}")]
     Ended(&'static str),
-    /// More follows the value.
-    #[error("something follows the end of the JSON value")]
+    #[error("unexpected text after the JSON value")]
     Trailing,
-    /// Nested deeper than [`MAX_DEPTH`].
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
-    /// More values than allowed.
     #[error("more than {limit} values")]
-    TooMany {
-        /// How many are allowed.
-        limit: usize,
-    },
-    /// A control character that JSON wants escaped.
-    #[error("a control character inside a string must be escaped")]
+    TooMany { limit: usize },
+    #[error("control characters in a string must be escaped")]
     Control,
-    /// An unknown escape.
-    #[error("not a valid escape in a string")]
+    #[error("invalid escape in a string")]
     Escape,
-    /// Not UTF-8.
     #[error("not valid UTF-8")]
     Utf8,
-    /// Not a number by JSON's grammar.
-    #[error("not a valid number")]
+    #[error("invalid number")]
     Number,
-    /// An exponent of absurd size.
-    #[error("a number whose exponent has more than 15 digits")]
+    #[error("exponent with more than 15 digits")]
     Exponent,
 }
 
-/// A value together with where in the text each part of it stands.
+/// A value, with the position of each part of it in the text.
 #[derive(Debug, Clone)]
 pub struct Document {
     pub value: Json,
@@ -75,8 +61,8 @@ pub struct Document {
     lines: Lines,
 }
 
-/// Where each value stands: by the value around it (its number) and the token that leads on from there. Not by whole
-/// pointers, which would repeat a long name for everything below it.
+/// The position of each value, keyed by its parent's number and its own token. Not keyed by full pointer,
+/// which would repeat a long name for everything below it.
 type Spans = BTreeMap<(usize, Box<str>), Span>;
 
 #[derive(Debug, Clone)]
@@ -86,13 +72,12 @@ struct Span {
 }
 
 impl Document {
-    /// The bytes of the value that `pointer` names (of repeated members the last).
+    /// The byte range of the value at `pointer`; for repeated members, of the last.
     pub fn span(&self, pointer: &str) -> Option<Range<usize>> {
         self.nearest(pointer).ok().map(|span| span.bytes.clone())
     }
 
-    /// The line, from 1, on which the value that `pointer` names begins; where it is not there, the line of the
-    /// nearest value around it.
+    /// The one-based line where the value at `pointer` begins, or that of its nearest existing ancestor.
     pub fn line(&self, pointer: &str) -> usize {
         match self.nearest(pointer) {
             Ok(span) | Err(Some(span)) => self.line_of_offset(span.bytes.start),
@@ -100,7 +85,7 @@ impl Document {
         }
     }
 
-    /// The place of the value that `pointer` names, or else of the last value on the way to it.
+    /// The position of the value at `pointer`, or else that of the last value on the way to it.
     fn nearest(&self, pointer: &str) -> Result<&Span, Option<&Span>> {
         let mut at = self.spans.get(&(NOWHERE, Box::default())).ok_or(None)?;
         for token in pointer::tokens(pointer) {
@@ -112,13 +97,13 @@ impl Document {
         Ok(at)
     }
 
-    /// The line, from 1, in which a byte stands.
+    /// The one-based line of a byte.
     pub fn line_of_offset(&self, offset: usize) -> usize {
         self.lines.at(offset)
     }
 }
 
-/// What the whole value stands in.
+/// The parent of the root.
 const NOWHERE: usize = usize::MAX;
 
 /// Reads one JSON value that fills `bytes`.
@@ -126,7 +111,7 @@ pub fn parse(bytes: &[u8]) -> Result<Json, ReadError> {
     Reader::new(bytes, false).document()
 }
 
-/// [`parse`] for what we wrote ourselves around values that [`parse`] has read: a few levels deeper than they were.
+/// [`parse`] for text that mcp-keel wrote around values that [`parse`] has read: a few levels deeper.
 pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
     let mut reader = Reader::new(bytes, false);
     reader.most = MAX_DEPTH + 16;
@@ -134,7 +119,7 @@ pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
     reader.document()
 }
 
-/// [`parse`] for a text that was just written from values in memory: it is as deep and as long as they are.
+/// [`parse`] without limits, for text just written from values in memory.
 pub(super) fn parse_own(text: &str) -> Result<Json, ReadError> {
     let mut reader = Reader::new(text.as_bytes(), false);
     reader.most = usize::MAX;
@@ -142,7 +127,7 @@ pub(super) fn parse_own(text: &str) -> Result<Json, ReadError> {
     reader.document()
 }
 
-/// [`parse`] with a limit of the caller's own. Also says how many values were read.
+/// [`parse`] with the caller's limit on values. Also returns how many were read.
 pub fn parse_within(bytes: &[u8], limit: usize) -> Result<(Json, usize), ReadError> {
     let mut reader = Reader::new(bytes, false);
     reader.limit = limit;
@@ -150,20 +135,19 @@ pub fn parse_within(bytes: &[u8], limit: usize) -> Result<(Json, usize), ReadErr
     Ok((value, reader.values))
 }
 
-/// [`parse`] for text.
 pub fn parse_str(text: &str) -> Result<Json, ReadError> {
     parse(text.as_bytes())
 }
 
-/// [`parse`], with the three constants that CPython's `json.loads` takes for numbers although no JSON text may
-/// hold them: `NaN`, `Infinity`, `-Infinity`. Only for reproducing what Python tools make of such a text.
+/// [`parse`], plus the three constants that CPython's `json.loads` accepts although JSON has no such numbers:
+/// `NaN`, `Infinity`, `-Infinity`. Only for reproducing what Python tools make of such a text.
 pub fn parse_python(bytes: &[u8]) -> Result<Json, ReadError> {
     let mut reader = Reader::new(bytes, false);
     reader.python = true;
     reader.document()
 }
 
-/// Reads one JSON value and remembers where each part of it stands.
+/// Reads one JSON value and records the position of each part.
 pub fn parse_document(bytes: &[u8]) -> Result<Document, ReadError> {
     let mut reader = Reader::new(bytes, true);
     let value = reader.document()?;
@@ -183,7 +167,7 @@ struct Reader<'a> {
     limit: usize,
     locate: bool,
     python: bool,
-    /// The number of the value around, and the token that led here.
+    /// The parent's number, and the token that led here.
     around: (usize, Box<str>),
     spans: Spans,
 }
@@ -320,7 +304,7 @@ impl<'a> Reader<'a> {
             self.whitespace();
             match self.peek() {
                 Some(b'"') => {}
-                Some(_) => return Err(self.error(Problem::Expected("a member name in quotes"))),
+                Some(_) => return Err(self.error(Problem::Expected("a quoted member name"))),
                 None => return Err(self.error(Problem::Ended("an object"))),
             }
             let name = self.string()?;
@@ -411,7 +395,7 @@ impl<'a> Reader<'a> {
         Ok(Number::from_literal(self.slice(start..self.at)))
     }
 
-    /// Every slice begins and ends beside an ASCII byte of a text that was checked to be UTF-8.
+    /// Every slice starts and ends next to an ASCII byte of text that was checked to be UTF-8.
     fn slice(&self, range: Range<usize>) -> &'a str {
         std::str::from_utf8(&self.bytes[range]).unwrap_or_default()
     }
@@ -434,7 +418,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The rest of a string from its first escape on, by UTF-16 unit, because an escape may be half a pair.
+    /// The rest of a string from its first escape, by UTF-16 unit, because an escape may be half of a
+    /// surrogate pair.
     fn escaped_string(&mut self, start: usize) -> Result<Text, ReadError> {
         let mut units: Vec<u16> = self.slice(start..self.at).encode_utf16().collect();
         let mut plain = self.at;
@@ -490,7 +475,7 @@ mod tests {
     use crate::canonical::to_compact;
 
     #[test]
-    fn what_was_sent_comes_out_again() {
+    fn reading_and_writing_round_trips() {
         for text in [
             r#"{"b":1.0,"a":[1e400,-0,9007199254740993],"a":null}"#,
             r#"["\ud800","a\u0000","😀",true,false]"#,
@@ -501,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_refused_with_its_place() {
+    fn invalid_json_is_rejected_with_its_position() {
         for (text, line, column) in [
             ("", 1, 1),
             ("{\n  \"a\": 01\n}", 2, 10),
@@ -536,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_knows_where_its_parts_stand() {
+    fn a_document_knows_the_position_of_its_parts() {
         let text = "{\n  \"a\": {\n    \"b/c\": 1\n  }\n}";
         let document = parse_document(text.as_bytes()).unwrap();
         assert_eq!(document.line("/a"), 2);

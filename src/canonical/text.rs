@@ -1,4 +1,4 @@
-//! A JSON string, which may hold what no Rust `str` can: a lone surrogate.
+//! JSON strings, which may hold what a Rust `str` cannot: lone surrogates.
 
 use std::cmp::Ordering;
 
@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 pub struct Text {
     /// The text, with U+FFFD in place of each lone surrogate.
     lossy: Box<str>,
-    /// The exact UTF-16 units, only where `lossy` is not exact.
+    /// The exact UTF-16 units; only set if `lossy` is not exact.
     units: Option<Box<[u16]>>,
 }
 
 impl Text {
-    /// From UTF-16 units that may be ill-formed.
+    /// From UTF-16 units, which may be ill-formed.
     pub fn from_utf16(units: &[u16]) -> Self {
         match String::from_utf16(units) {
             Ok(text) => Self::from(text),
@@ -33,7 +33,6 @@ impl Text {
         &self.lossy
     }
 
-    /// Whether a lone surrogate is in it.
     pub fn has_lone_surrogate(&self) -> bool {
         self.units.is_some()
     }
@@ -58,7 +57,7 @@ impl Text {
 
     /// RFC 8785's order of member names: by UTF-16 unit.
     pub fn cmp_utf16(&self, other: &Text) -> Ordering {
-        // Byte order and UTF-16 order differ only above U+D7FF; almost no name gets there.
+        // Byte order and UTF-16 order differ only above U+D7FF, which names almost never use.
         if self.lossy.is_ascii() && other.lossy.is_ascii() {
             return self.lossy.cmp(&other.lossy);
         }

@@ -1,12 +1,12 @@
-//! The forms in which mcp-keel itself writes JSON: canonical for digests, pretty for people, compact for wires.
+//! How mcp-keel writes JSON: canonical for digests, pretty for people, compact for the wire.
 
 use super::{Json, Object, Text};
 
-/// Our canonical form: RFC 8785 with three stated differences, each so that two documents that differ never
-/// share a digest: numbers are exact ([`super::Number::to_exact`]), repeated members are all kept (in the order
-/// sent), and a lone surrogate is written as its escape instead of being refused.
+/// mcp-keel's canonical form: RFC 8785 with three differences, so that different documents never share a
+/// digest: numbers are exact ([`super::Number::to_exact`]), repeated members are all kept in the order sent,
+/// and a lone surrogate is written as its escape instead of being rejected.
 ///
-/// On JSON that RFC 8785 accepts and that a double holds exactly, the bytes are RFC 8785's.
+/// For JSON that RFC 8785 accepts and whose numbers fit a double exactly, the bytes are RFC 8785's.
 pub fn to_canonical(value: &Json) -> String {
     let mut out = String::new();
     write_canonical(&mut out, value);
@@ -19,7 +19,7 @@ fn write_canonical(out: &mut String, value: &Json) {
         Json::Array(items) => sequence(out, '[', ']', items, write_canonical),
         Json::Object(object) => {
             let mut members: Vec<(&Text, &Json)> = object.iter().collect();
-            // Stable: repeated members keep the order sent.
+            // A stable sort: repeated members keep the order sent.
             members.sort_by(|(one, _), (other, _)| one.cmp_utf16(other));
             sequence(out, '{', '}', members, |out, (name, value)| {
                 write_string(out, name, Escape::Needed);
@@ -50,17 +50,17 @@ fn write_compact(out: &mut String, value: &Json) {
     }
 }
 
-/// As sent, two spaces a level, one member or item a line, without a final newline.
+/// As sent, indented by two spaces, one member or item per line, without a final newline.
 pub fn to_pretty(value: &Json) -> String {
     let mut out = String::new();
     write_pretty_at(&mut out, value, 0);
     out
 }
 
-/// [`to_pretty`] for a value that stands `level` levels deep in a document.
+/// [`to_pretty`] for a value nested `level` levels deep in a document.
 ///
-/// Characters that a reviewer cannot see (controls, bidirectional overrides, zero-width and tag characters) are
-/// written as escapes: a committed baseline must not be able to look different from what it says.
+/// Characters that a reviewer cannot see (controls, bidirectional overrides, zero-width and tag characters)
+/// are escaped: a committed baseline must not look different from what it says.
 pub fn write_pretty_at(out: &mut String, value: &Json, level: usize) {
     match value {
         Json::Array(items) if !items.is_empty() => {
@@ -81,7 +81,7 @@ pub fn write_pretty_at(out: &mut String, value: &Json, level: usize) {
     }
 }
 
-/// Which characters of a string are written as escapes, beyond those that JSON demands.
+/// Which characters to escape beyond those that JSON requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Escape {
     /// None: RFC 8785 and `JSON.stringify`.
@@ -111,12 +111,12 @@ pub fn is_invisible(character: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a character cannot be seen for what it is: controls, everything that Unicode says to ignore (joiners,
-/// directions, tags, variation selectors), every space but the usual one, and what no font has a picture for.
+/// Whether a reader cannot recognise the character: controls, everything Unicode marks as ignorable (joiners,
+/// directions, tags, variation selectors), every space but the ordinary one, and characters without a glyph.
 ///
-/// Wider than [`is_invisible`], which decides what committed baselines look like and therefore stays what it is.
+/// Broader than [`is_invisible`], which determines the bytes of committed baselines and so cannot change.
 pub fn is_unseen(character: char) -> bool {
-    // Nearly every character of nearly every text.
+    // Fast path for nearly every character.
     if matches!(character, ' '..='~') {
         return false;
     }
@@ -136,7 +136,7 @@ pub(crate) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
         Json::Bool(false) => out.push_str("false"),
         Json::Number(number) => out.push_str(number.literal()),
         Json::String(text) => write_string(out, text, escape),
-        // Containers are the callers' business: each form has its own order and layout.
+        // Callers write containers themselves: each form has its own order and layout.
         Json::Array(_) | Json::Object(_) => out.push_str(&to_compact(value)),
     }
 }
@@ -144,7 +144,7 @@ pub(crate) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
 pub(crate) fn write_string(out: &mut String, text: &Text, escape: Escape) {
     out.push('"');
     if let Some(text) = text.as_str() {
-        // Most of a text needs no escape, and is copied as it stands.
+        // Most text needs no escapes and is copied in one go.
         let mut rest = text;
         while let Some(at) = rest.find(|it| must_be_escaped(it) || escape.applies(it)) {
             let (plain, escaped) = rest.split_at(at);
@@ -166,7 +166,7 @@ pub(crate) fn write_string(out: &mut String, text: &Text, escape: Escape) {
     out.push('"');
 }
 
-/// What JSON itself does not allow in a string.
+/// What JSON does not allow unescaped in a string.
 fn must_be_escaped(character: char) -> bool {
     matches!(character, '"' | '\\' | '\0'..'\u{20}')
 }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn pretty_form_keeps_what_was_sent_and_shows_what_cannot_be_seen() {
+    fn the_pretty_form_keeps_what_was_sent_and_escapes_invisible_characters() {
         let value = parse_str(r#"{"n":1.0,"e":{},"l":[],"t":"a\u202eb","s":"\ud800"}"#).unwrap();
         let pretty = to_pretty(&value);
         assert_eq!(

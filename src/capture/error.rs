@@ -1,6 +1,6 @@
-//! Why a server could not be captured. Nothing is claimed about its contract then.
+//! Why a server could not be captured. There is no verdict about its contract then.
 //!
-//! Texts of the server stand in these errors as it sent them: escape them before printing.
+//! These errors quote the server as sent: escape them before printing.
 
 use std::fmt;
 use std::process::ExitStatus;
@@ -12,171 +12,121 @@ use crate::launch::LaunchError;
 use crate::launch::sandbox::Observed;
 use crate::surface::{Era, Note};
 
-/// What stood on stdout and was not JSON-RPC.
+/// Lines on stdout that were not JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Noise {
-    /// How many lines.
     pub lines: usize,
     /// The first of them, shortened.
     pub first: String,
 }
 
-/// Why a server could not be captured. Each says what to do in [`CaptureError::help`].
+/// Why a server could not be captured. [`CaptureError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// It was never started.
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    /// It ended before it had answered.
-    #[error("the server ended ({}) before it answered `{method}`{}", told(*.status), printed(.noise))]
+    #[error("the server ended ({}) before it answered `{method}`{}", describe_status(*.status), printed(.noise))]
     Exited {
-        /// The request that was open.
+        /// The pending request.
         method: &'static str,
-        /// How it ended.
         status: ExitStatus,
         /// What it printed instead.
         noise: Noise,
     },
-    /// It closed its stdout and stayed alive.
+    /// It closed its stdout but kept running.
     #[error("the server closed its stdout before it answered `{method}`, but still runs{}", printed(.noise))]
     ClosedStdout {
-        /// The request that was open.
+        /// The pending request.
         method: &'static str,
         /// What it printed instead.
         noise: Noise,
     },
-    /// It sends back what it is sent.
     #[error("the command echoes what it is sent: it is not an MCP server")]
     Echo,
     /// It prints, but never a JSON-RPC message.
-    #[error("the server speaks, but no JSON-RPC: no answer to `{method}` in {}, and on stdout {noise}", seconds(*.after))]
+    #[error("the server does not speak JSON-RPC: no answer to `{method}` in {}, and on stdout {noise}", seconds(*.after))]
     NotJsonRpc {
-        /// The request that was open.
+        /// The pending request.
         method: &'static str,
-        /// How long was waited.
         after: Duration,
-        /// What it printed.
         noise: Noise,
     },
-    /// It never answered.
     #[error("the server did not answer `{method}` in {}{}", seconds(*.after), printed(.noise))]
     Timeout {
-        /// The request that was open.
+        /// The pending request.
         method: &'static str,
-        /// How long was waited.
         after: Duration,
         /// What it printed instead.
         noise: Noise,
     },
     /// Each answer came in time, but all of them took too long.
     #[error("the capture was not complete after {}: the server was still listing", seconds(*.after))]
-    TooSlow {
-        /// How long was waited.
-        after: Duration,
-    },
-    /// It answered with an error.
+    TooSlow { after: Duration },
     #[error("the server answered `{method}` with an error: {error}")]
     Refused {
-        /// The request.
         method: &'static str,
-        /// `code: message`, or the error as sent where it has neither.
+        /// `code: message`, or the error as sent if it has neither.
         error: String,
     },
-    /// It speaks the other era only.
+    /// It only supports the other era.
     #[error("the server does not speak {} of the protocol: `{}` was answered with {said}", .era.revision(), DISCOVER)]
-    NotSpoken {
-        /// The era that was asked for.
-        era: Era,
-        /// What it answered.
-        said: String,
-    },
-    /// It speaks revisions that nobody here knows.
-    #[error("the server speaks other revisions of the protocol than mcp-keel does: {offered}")]
-    NoCommonRevision {
-        /// Its revisions.
-        offered: String,
-    },
-    /// It answered `server/discover` late and took `initialize` too: what it is in now, nobody knows. It is started
-    /// again, so this is never told.
+    NotSpoken { era: Era, said: String },
+    /// It only supports unknown revisions.
+    #[error("the server supports none of mcp-keel's protocol revisions: {offered}")]
+    NoCommonRevision { offered: String },
+    /// It answered `server/discover` late and accepted `initialize` too, so its era is unknown. It
+    /// is restarted, so this is never reported.
     #[error("the server was opened in both eras of the protocol")]
     BothEras,
     /// A result that is only the beginning of an answer.
     #[error("the server's answer to `{method}` is not complete: its `resultType` is {kind}")]
     Incomplete {
-        /// The request.
         method: &'static str,
-        /// The result's type, as sent.
+        /// As sent.
         kind: String,
     },
-    /// It answered with something else than the protocol says.
+    /// An answer that violates the protocol.
     #[error("the server's answer to `{method}` is malformed: {problem}")]
     Malformed {
-        /// The request.
         method: &'static str,
         problem: String,
     },
-    /// An answer that cannot be read as JSON.
     #[error("the server's answer{} cannot be read as JSON: {problem}", .method.map(|method| format!(" to `{method}`")).unwrap_or_default())]
     Unreadable {
-        /// The request, where the answer can be attributed to one.
+        /// The request, if the answer can be attributed to one.
         method: Option<&'static str>,
-        /// Where and why.
         problem: String,
     },
     /// The same cursor twice: the list would never end.
     #[error("the server sent the cursor `{cursor}` of `{method}` twice: its pages never end")]
     RepeatedCursor {
-        /// The request.
         method: &'static str,
-        /// The cursor, shortened.
+        /// Shortened.
         cursor: String,
     },
-    /// More pages than allowed.
     #[error("`{method}` has more than {limit} pages")]
-    TooManyPages {
-        /// The request.
-        method: &'static str,
-        limit: usize,
-    },
-    /// More bytes than allowed.
+    TooManyPages { method: &'static str, limit: usize },
     #[error("the server wrote more than {limit} bytes to stdout")]
     TooManyBytes { limit: usize },
-    /// A line without an end.
     #[error("the server wrote a line of more than {limit} bytes to stdout")]
     LongLine { limit: usize },
-    /// Answers that are too large, all together.
     #[error("the server's answers hold more than {limit} {unit}")]
-    TooMuch {
-        limit: usize,
-        /// Of what.
-        unit: &'static str,
-    },
-    /// A list that is too long.
+    TooMuch { limit: usize, unit: &'static str },
     #[error("`{method}` lists more than {limit} items")]
-    TooManyItems {
-        /// The request.
-        method: &'static str,
-        limit: usize,
-    },
-    /// It asks and asks, and does not read what it is answered.
+    TooManyItems { method: &'static str, limit: usize },
+    /// It keeps sending requests without reading the answers.
     #[error(
-        "the server asks without reading the answers: more than {limit} bytes of them wait for it"
+        "the server sends requests without reading the answers: more than {limit} bytes are waiting for it"
     )]
     Unread { limit: usize },
     /// The list changed again each time it was listed.
     #[error(
         "the answer to `{method}` does not settle: the server announced a change each of the {limit} times it was listed again"
     )]
-    Unsettled {
-        /// The request.
-        method: &'static str,
-        limit: usize,
-    },
-    /// Something went wrong on the way to a server over HTTP.
+    Unsettled { method: &'static str, limit: usize },
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// The pipe from the server failed.
     #[error("reading from the server failed: {0}")]
     Read(std::io::Error),
 }
@@ -185,7 +135,7 @@ pub enum CaptureError {
 pub(super) const ISOLATED: &str = "the server runs in an isolated environment: name the variables that it needs with `--pass-env NAME` or `--env NAME=VALUE`";
 
 impl CaptureError {
-    /// Whether the server refused `initialize`, as one does that has no handshake.
+    /// Whether the server rejected `initialize`, as one without a handshake does.
     pub(super) fn refuses_initialize(&self) -> bool {
         match self {
             Self::Refused { method, .. } => *method == INITIALIZE,
@@ -194,7 +144,8 @@ impl CaptureError {
         }
     }
 
-    /// Whether a server that only knows the other opening could have failed like this. One that is modern says so.
+    /// Whether a server that only knows the other opening could have failed like this. A modern one
+    /// says so.
     pub(super) fn may_be_the_opening(&self) -> bool {
         match self {
             Self::Http(error) => matches!(error.method(), Some(INITIALIZE | DISCOVER)),
@@ -207,7 +158,7 @@ impl CaptureError {
         }
     }
 
-    /// Whether the conversation was never open: the server may not speak the era that was asked for.
+    /// Whether the connection was never opened: the server may not support the requested era.
     pub fn is_of_the_opening(&self) -> bool {
         match self {
             Self::NotSpoken { .. } | Self::NoCommonRevision { .. } => true,
@@ -218,7 +169,6 @@ impl CaptureError {
         }
     }
 
-    /// What to do about it.
     pub fn help(&self) -> String {
         const STDOUT: &str =
             "over stdio, stdout belongs to the protocol: write logs and banners to stderr";
@@ -246,23 +196,23 @@ impl CaptureError {
                 format!("it may wait for a network address or for credentials ({ISOLATED}); or set a longer `--timeout`")
             }
             Self::Refused { method: INITIALIZE, error } if error.starts_with("-32022") => {
-                "it speaks other revisions of the protocol only: capture it with `--era modern`, or with `--era auto`".into()
+                "it only supports other protocol revisions: capture it with `--era modern` or `--era auto`".into()
             }
             Self::Refused { error, .. } if error.starts_with("-32021") => {
-                "the server demands a capability of its client: name it with `--capabilities`".into()
+                "the server requires a client capability: set it with `--capabilities`".into()
             }
-            Self::Refused { .. } => format!("nothing is claimed about a list that failed; {ISOLATED}"),
+            Self::Refused { .. } => format!("a failed list means no verdict; {ISOLATED}"),
             Self::NotSpoken { era, .. } => {
                 format!("capture it with `--era {}`, or with `--era auto`", era.other().word())
             }
             Self::NoCommonRevision { .. } => format!(
-                "mcp-keel speaks {}, and 2024-11-05 to {}; a newer mcp-keel may speak more",
+                "mcp-keel supports {}, and 2024-11-05 to {}; a newer mcp-keel may support more",
                 Era::Modern.revision(),
                 Era::Legacy.revision()
             ),
-            Self::BothEras => "say which of them is meant with `--era modern` or `--era legacy`".into(),
+            Self::BothEras => "set the era with `--era modern` or `--era legacy`".into(),
             Self::Incomplete { .. } => {
-                "a list that wants input from its client is not known: nothing is claimed about it".into()
+                "a list that requires input from its client is unknown: there is no verdict about it".into()
             }
             Self::Malformed { .. } | Self::Unreadable { .. } => {
                 "no client can read this answer: it is a fault of the server".into()
@@ -274,9 +224,9 @@ impl CaptureError {
             Self::TooMuch { .. } | Self::TooManyItems { .. } => {
                 "no model can read a contract of this size: it is a fault of the server".into()
             }
-            Self::Unread { .. } => "a server reads its stdin while it asks: it is a fault of the server".into(),
+            Self::Unread { .. } => "a server must read its stdin while it sends requests: it is a fault of the server".into(),
             Self::Unsettled { .. } => {
-                "a contract has to stand still to be compared: let the server register everything before it answers".into()
+                "a contract must be stable to be compared: let the server register everything before it answers".into()
             }
             Self::Read(_) => "run the command again; if it persists, start the server by hand to see more".into(),
         }
@@ -284,7 +234,7 @@ impl CaptureError {
 }
 
 impl CaptureError {
-    /// The texts of the server that are quoted in it. Every variant is named, so that none is forgotten.
+    /// The server's texts quoted in it. The match is exhaustive, so that none is forgotten.
     pub(super) fn quoted_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Exited { noise, .. }
@@ -319,23 +269,22 @@ impl CaptureError {
     }
 }
 
-/// A capture that failed: why, and what the server said last.
+/// A failed capture: why, and the last output of the server.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct CaptureFailure {
-    /// Why.
     #[source]
     pub error: CaptureError,
-    /// The end of what it wrote to stderr, raw; of a server over HTTP, to stdout too.
+    /// The tail of its stderr, raw; for a server over HTTP, of its stdout too.
     pub stderr: Vec<u8>,
-    /// Variables that were to be passed on and are not set here: often the cause.
+    /// Variables in `pass_env` that are not set: often the cause.
     pub missing_variables: Box<[String]>,
-    /// What its sandbox said, if it was in one.
+    /// What its sandbox reported, if any.
     pub sandbox: Option<Box<Observed>>,
 }
 
 impl CaptureFailure {
-    /// Of a server that was never started.
+    /// For a server that was never started.
     pub(super) fn before(error: CaptureError) -> Self {
         Self {
             error,
@@ -345,17 +294,16 @@ impl CaptureFailure {
         }
     }
 
-    /// What was noticed all the same: findings, as those of a capture.
+    /// What was noticed anyway: findings, like those of a capture.
     pub fn notes(&self) -> Vec<Note> {
         self.sandbox.iter().flat_map(|it| it.notes()).collect()
     }
 
-    /// Whether it may have failed because it was watched.
+    /// Whether it may have failed because it was traced.
     pub(super) fn is_disturbed(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|it| it.is_disturbed())
     }
 
-    /// What to do about it.
     pub fn help(&self) -> String {
         let mut help = self.error.help();
         if !self.missing_variables.is_empty() {
@@ -372,7 +320,8 @@ impl CaptureFailure {
         help
     }
 
-    /// The last lines of stderr, at most `count`, decoded as far as possible. Escape them before printing.
+    /// The last lines of stderr, at most `count`, decoded as far as possible. Escape them before
+    /// printing.
     pub fn last_lines(&self, count: usize) -> Vec<String> {
         let text = String::from_utf8_lossy(&self.stderr);
         let lines: Vec<&str> = text
@@ -387,8 +336,9 @@ impl CaptureFailure {
     }
 }
 
-/// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9 (SIGKILL)`.
-pub(super) fn told(status: ExitStatus) -> String {
+/// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9
+/// (SIGKILL)`.
+pub(super) fn describe_status(status: ExitStatus) -> String {
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;

@@ -13,24 +13,25 @@ use super::opening::Opening;
 use super::wire::Wire;
 use crate::surface::{ClientProfile, Kind};
 
-/// All that a stream comes to.
+/// The result of reading a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// What rmcp is told.
+    /// What rmcp receives.
     pub(crate) messages: Vec<String>,
-    /// What the server is answered.
+    /// What the server receives.
     pub(crate) replies: Vec<u8>,
-    /// The answers that were kept.
+    /// The stored answers.
     pub(crate) answers: Vec<String>,
-    /// Announcements by kind, and whether there was noise or speech.
+    /// Announcements by kind, and whether there was noise or a message.
     pub(crate) counts: Vec<usize>,
     /// The first line of noise.
     pub(crate) noise: String,
-    /// Why nothing more could be learnt.
+    /// Why reading stopped.
     pub(crate) failure: Option<String>,
 }
 
-/// Reads a stream in pieces of these sizes, over and over; `u8::MAX` is all that is left, zero is one byte.
+/// Reads a stream in pieces of these sizes, cyclically; `u8::MAX` is everything left, zero is one
+/// byte.
 pub(crate) fn read(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
     thread_local! {
         static RUNTIME: tokio::runtime::Runtime = tokio::runtime::Builder::new_current_thread()

@@ -23,6 +23,8 @@ struct State {
     greeting: Option<(Era, Json)>,
     changes: HashMap<Kind, usize>,
     moved: bool,
+    asked_for_roots: bool,
+    asked_for_sampling: bool,
     noise: Noise,
     /// The noise before the last answer.
     noise_before: Noise,
@@ -44,17 +46,17 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request went out.
+    /// A request was sent.
     pub(super) fn opened(&self, id: i64, method: &'static str) {
         self.state().open.insert(id, method);
     }
 
-    /// The method of an open request.
+    /// The method of a pending request.
     pub(super) fn open(&self, id: i64) -> Option<&'static str> {
         self.state().open.get(&id).copied()
     }
 
-    /// The method of the only open request.
+    /// The method of the only pending request.
     pub(super) fn only_open(&self) -> Option<(i64, &'static str)> {
         let state = self.state();
         let mut open = state.open.iter();
@@ -62,13 +64,13 @@ impl Inbox {
         open.next().is_none().then_some((*id, *method))
     }
 
-    /// The method of the request that has been open longest.
+    /// The method of the request that has been pending longest.
     pub(super) fn first_open(&self) -> Option<&'static str> {
         let state = self.state();
         state.open.iter().min().map(|(_, method)| *method)
     }
 
-    /// An answer came. Returns the method, or nothing if no such request is open.
+    /// An answer came. Returns the method, or `None` if no such request is pending.
     pub(super) fn answered(&self, id: i64, answer: Answer) -> Option<&'static str> {
         let mut state = self.state();
         let method = state.open.remove(&id)?;
@@ -77,12 +79,12 @@ impl Inbox {
         Some(method)
     }
 
-    /// Takes an answer out.
     pub(super) fn take(&self, id: i64) -> Option<Answer> {
         self.state().answers.remove(&id)
     }
 
-    /// The conversation is open: its era, and the answer that opened it. What else was asked for that is over.
+    /// The connection is open: its era, and the answer that opened it. Other opening requests are
+    /// void.
     pub(super) fn greeted(&self, era: Era, result: Json) {
         let mut state = self.state();
         state.greeting = Some((era, result));
@@ -90,12 +92,12 @@ impl Inbox {
         state.open.clear();
     }
 
-    /// Takes out what opened the conversation.
+    /// Takes the answer that opened the connection.
     pub(super) fn take_greeting(&self) -> Option<(Era, Json)> {
         self.state().greeting.take()
     }
 
-    /// An answer came that is not to be kept.
+    /// An answer came that is not stored.
     pub(super) fn closed(&self, id: i64) {
         self.state().open.remove(&id);
     }
@@ -112,27 +114,38 @@ impl Inbox {
         self.state().changes.get(&kind).copied().unwrap_or_default()
     }
 
-    /// The server asked us something.
-    pub(super) fn asked(&self) {
-        self.state().moved = true;
+    /// The server sent a request.
+    pub(super) fn asked(&self, method: &str) {
+        let mut state = self.state();
+        state.moved = true;
+        state.asked_for_roots |= method == "roots/list";
+        state.asked_for_sampling |= method == "sampling/createMessage";
     }
 
-    /// Whether the server ever announced or asked anything: its lists may be about to change.
+    /// Whether the server requested roots.
+    pub(super) fn asked_for_roots(&self) -> bool {
+        self.state().asked_for_roots
+    }
+
+    /// Whether the server requested sampling.
+    pub(super) fn asked_for_sampling(&self) -> bool {
+        self.state().asked_for_sampling
+    }
+
+    /// Whether the server ever announced or requested anything: its lists may be about to change.
     pub(super) fn has_moved(&self) -> bool {
         self.state().moved
     }
 
-    /// The server sent a message.
     pub(super) fn spoke(&self) {
         self.state().spoke = true;
     }
 
-    /// Whether the server ever sent a message.
     pub(super) fn has_spoken(&self) -> bool {
         self.state().spoke
     }
 
-    /// A line that is no message.
+    /// A line that is not a message.
     pub(super) fn noise(&self, line: &[u8]) {
         let mut state = self.state();
         state.noise.lines += 1;
@@ -141,28 +154,26 @@ impl Inbox {
         }
     }
 
-    /// All noise so far.
     pub(super) fn all_noise(&self) -> Noise {
         self.state().noise.clone()
     }
 
-    /// The noise that came before the last answer. How much of what follows it is still read is a matter of luck.
+    /// The noise before the last answer. How much of the rest is read depends on timing.
     pub(super) fn noise_before_the_end(&self) -> Noise {
         self.state().noise_before.clone()
     }
 
-    /// Nothing more can be learnt from this server. The first reason is the one that counts.
+    /// Nothing more can be learned from this server. The first reason counts.
     pub(super) fn fail(&self, error: CaptureError) {
         self.state().failure.get_or_insert(error);
     }
 
-    /// Takes the reason out.
     pub(super) fn take_failure(&self) -> Option<CaptureError> {
         self.state().failure.take()
     }
 }
 
-/// The beginning of a text of the server, for a message.
+/// The beginning of a server's text, for a message.
 pub(super) fn shortened(text: &str) -> String {
     let mut short: String = text.trim().chars().take(SHOWN).collect();
     if short.len() < text.trim().len() {

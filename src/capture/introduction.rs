@@ -1,10 +1,11 @@
-//! What a client says of itself: its name, and the capabilities of its profile as each era announces them.
+//! How a client introduces itself: its name, and the capabilities of its profile as each era
+//! announces them.
 
 use std::collections::BTreeSet;
 
 use crate::surface::{ClientProfile, Era};
 
-/// What a client says of itself with every request.
+/// What a client sends about itself with every request.
 pub(super) fn meta(client: &ClientProfile) -> serde_json::Value {
     serde_json::json!({
         "io.modelcontextprotocol/protocolVersion": Era::Modern.revision(),
@@ -13,7 +14,7 @@ pub(super) fn meta(client: &ClientProfile) -> serde_json::Value {
     })
 }
 
-/// What is announced of a capability that every client describes in the same way; else an empty object.
+/// The details of a capability that every client announces alike; else an empty object.
 fn detail(name: &str) -> serde_json::Value {
     match name {
         "listChanged" => true.into(),
@@ -24,10 +25,11 @@ fn detail(name: &str) -> serde_json::Value {
     }
 }
 
-/// The capabilities of a profile as they are announced: each name an empty object.
+/// The capabilities of a profile as announced: each name an empty object.
 ///
-/// A dot descends (`elicitation.url`), a name with a slash is an extension's (`io.modelcontextprotocol/ui`), and
-/// `tasks` alone announces all of it, because its empty object announces nothing; since 2026-07-28 it is an extension.
+/// A dot descends (`elicitation.url`), a name with a slash is an extension's
+/// (`io.modelcontextprotocol/ui`), and `tasks` alone announces all of it, because its empty object
+/// announces nothing; since 2026-07-28 it is an extension.
 pub(super) fn capabilities(names: &BTreeSet<String>, era: Era) -> serde_json::Value {
     const ALL_OF_TASKS: [&str; 4] = [
         "tasks.list",

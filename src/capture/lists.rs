@@ -1,39 +1,28 @@
-//! Asking for the lists: all at once, all pages, until they stand still.
+//! Requests the lists: all at once, all pages, until they are stable.
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use rmcp::model::{ClientRequest, CustomRequest, NumberOrString};
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient};
 use serde_json::json;
 
+use super::contents::READ;
 use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
 use super::opening::{DISCOVER, incomplete};
 use super::{Limits, Stage, wire};
 use crate::canonical::Json;
-use crate::surface::{Era, Kind, Lists};
+use crate::surface::{CacheHint, Era, Kind, Lists};
 
-/// The request that lists a kind.
+/// The request that lists a kind, or reads one of it.
 pub(super) fn method(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tool => "tools/list",
-        Kind::Prompt => "prompts/list",
-        Kind::Resource => "resources/list",
-        Kind::Template => "resources/templates/list",
-    }
+    kind.listing().map_or(READ, |listing| listing.method)
 }
 
-fn capability(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Tool => "tools",
-        Kind::Prompt => "prompts",
-        Kind::Resource | Kind::Template => "resources",
-    }
-}
-
-/// A server that has been greeted.
+/// A server whose connection is open.
 pub(super) struct Lister<'a> {
     pub(super) peer: &'a Peer<RoleClient>,
     pub(super) inbox: &'a Arc<Inbox>,
@@ -46,8 +35,8 @@ impl Lister<'_> {
     /// The lists of a server that declared `capabilities`.
     pub(super) async fn all(&self, capabilities: Option<&Json>) -> Result<Lists, CaptureError> {
         let declared = |kind: &Kind| {
-            let capability = capabilities.and_then(|all| all.get(capability(*kind)));
-            !matches!(capability, None | Some(Json::Null | Json::Bool(false)))
+            let listing = kind.listing();
+            listing.is_some_and(|listing| listing.is_declared(capabilities))
         };
         let mut stale: Vec<Kind> = Kind::ALL.iter().copied().filter(declared).collect();
         let declared = stale.clone();
@@ -69,8 +58,9 @@ impl Lister<'_> {
                 .map(|kind| (*kind, self.inbox.changes(*kind)))
                 .collect();
             self.list(&stale, &mut lists).await?;
-            // A server that ever announced or asked something may be in the middle of a change that it announces
-            // right after its answer. It reads in order, so one more question finds out, without any waiting.
+            // A server that ever announced or requested something may be in the middle of a change
+            // that it announces right after its answer. It reads in order, so one more request
+            // finds out, without waiting.
             if self.inbox.has_moved() {
                 self.round_trip().await;
             }
@@ -82,6 +72,10 @@ impl Lister<'_> {
             if stale.is_empty() {
                 break;
             }
+        }
+        if self.limits.read_contents {
+            let contents = self.contents(&lists).await?;
+            *lists.of_mut(Kind::Content) = contents;
         }
         Ok(lists)
     }
@@ -99,40 +93,22 @@ impl Lister<'_> {
         self.all(capabilities).await
     }
 
-    /// Lists some kinds, all requests under way together.
+    /// Lists some kinds, all requests concurrently.
     async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
-        let list = async |kind| {
-            if kinds.contains(&kind) {
-                self.pages(kind).await.map(Some)
-            } else {
-                Ok(None)
-            }
-        };
-        let (tools, prompts, resources, templates) = tokio::try_join!(
-            list(Kind::Tool),
-            list(Kind::Prompt),
-            list(Kind::Resource),
-            list(Kind::Template),
-        )?;
-        let listed = [
-            (Kind::Tool, tools),
-            (Kind::Prompt, prompts),
-            (Kind::Resource, resources),
-            (Kind::Template, templates),
-        ];
-        for (kind, items) in listed {
-            if let Some(items) = items {
-                *lists.of_mut(kind) = items;
-            }
+        let under_way = kinds.iter().map(|kind| self.pages(*kind));
+        for (kind, (items, hint)) in kinds.iter().zip(all_of(under_way).await?) {
+            *lists.of_mut(*kind) = items;
+            lists.caching.add(*kind, hint);
         }
         Ok(())
     }
 
-    /// All pages of one list.
-    async fn pages(&self, kind: Kind) -> Result<Vec<Json>, CaptureError> {
+    /// All pages of one list, and their cache hints.
+    async fn pages(&self, kind: Kind) -> Result<(Vec<Json>, CacheHint), CaptureError> {
         let method = method(kind);
         let malformed = |problem: String| CaptureError::Malformed { method, problem };
         let mut items: Vec<Json> = Vec::new();
+        let mut hint = CacheHint::default();
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
         for page in 0.. {
@@ -145,15 +121,15 @@ impl Lister<'_> {
             let params = cursor.take().map(|cursor| json!({ "cursor": cursor }));
             let result = match self.ask(method, params).await? {
                 Answer::Result(result) => result,
-                // A declared capability without this list, which many servers have. Halfway through a list it is an
-                // error like any other.
+                // A declared capability without this list, which many servers have. Halfway through
+                // a list it is an error like any other.
                 Answer::Error(error) if page == 0 && is_method_not_found(&error) => {
-                    return Ok(items);
+                    return Ok((items, hint));
                 }
                 Answer::Error(error) => {
                     return Err(CaptureError::Refused {
                         method,
-                        error: wire::told(&error),
+                        error: wire::rpc_error(&error),
                     });
                 }
             };
@@ -162,12 +138,13 @@ impl Lister<'_> {
             {
                 return Err(CaptureError::Incomplete { method, kind });
             }
+            hint = hint.and(CacheHint::of(&result));
             let Json::Object(mut result) = result else {
                 return Err(malformed(format!("the result is {}", result.kind())));
             };
             let next = match result.get("nextCursor") {
                 None | Some(Json::Null) => None,
-                // An empty cursor is a cursor; only its absence ends the list.
+                // An empty cursor is a cursor; only a missing one ends the list.
                 Some(Json::String(text)) => Some(
                     text.as_str()
                         .ok_or_else(|| malformed("`nextCursor` is not Unicode".into()))?
@@ -211,11 +188,11 @@ impl Lister<'_> {
             }
             cursor = Some(next);
         }
-        Ok(items)
+        Ok((items, hint))
     }
 
     /// One request and its answer, as sent.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         method: &'static str,
         params: Option<serde_json::Value>,
@@ -228,7 +205,7 @@ impl Lister<'_> {
         let patience = self.limits.request.min(Duration::from_secs(1));
         let method = match self.era {
             Era::Legacy => "ping",
-            // There is no `ping` any more.
+            // The modern era has no `ping`.
             Era::Modern => DISCOVER,
         };
         let _ = self.ask_within(method, None, patience).await;
@@ -251,7 +228,7 @@ impl Lister<'_> {
             let NumberOrString::Number(id) = request.id.clone() else {
                 return None;
             };
-            // What rmcp hands over is the placeholder; that it came is all that counts.
+            // rmcp returns the placeholder; only its arrival counts.
             request.await_response().await.ok()?;
             self.inbox.take(id)
         };
@@ -266,6 +243,33 @@ impl Lister<'_> {
             }),
         }
     }
+}
+
+/// Runs futures concurrently until all of them are done, or one fails.
+async fn all_of<T, E, F>(futures: impl Iterator<Item = F>) -> Result<Vec<T>, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let mut under_way: Vec<_> = futures.map(|future| (Box::pin(future), None)).collect();
+    std::future::poll_fn(|context| {
+        for (future, done) in &mut under_way {
+            if done.is_none()
+                && let Poll::Ready(outcome) = future.as_mut().poll(context)
+            {
+                match outcome {
+                    Ok(outcome) => *done = Some(outcome),
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        }
+        if under_way.iter().all(|(_, done)| done.is_some()) {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
+        }
+    })
+    .await?;
+    Ok(under_way.into_iter().filter_map(|(_, done)| done).collect())
 }
 
 fn is_method_not_found(error: &Json) -> bool {

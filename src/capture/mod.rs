@@ -1,17 +1,20 @@
-//! Speaking MCP with a server until its whole contract is known, or saying clearly why it is not.
+//! Talks MCP to a server until its whole contract is known, or reports clearly why it is not.
 //!
 //! This room promises:
 //!
-//! - **What is captured is what was sent**: answers are read from the raw bytes, not through typed structures
-//!   that drop what they do not know.
+//! - **What is captured is what was sent**: answers are read from the raw bytes, not through typed
+//!   structures that drop unknown members.
 //! - **It never hangs**: bytes, pages, repeated listing and time are bounded ([`Limits`]).
-//! - **"None" is never a guess**: a list is empty only if the server said so, does not declare it, or does not know
-//!   the method. Everything else that goes wrong is a [`CaptureError`], and nothing is claimed.
-//! - **The lists stand still**: a change announced while listing means listing again. On request everything is listed
-//!   once more on the same connection, for whoever compares the two ([`Captured::again`]).
-//! - **One conversation has one era** of the protocol ([`Order`]). Another one is a new start of the server.
+//! - **"None" is never a guess**: a list is empty only if the server sent an empty one, does not
+//!   declare it, or does not know the method. Everything else that goes wrong is a
+//!   [`CaptureError`], and there is no verdict.
+//! - **The lists are stable**: a change announced while listing causes another listing. On request
+//!   everything is listed once more on the same connection, for comparison ([`Captured::again`]).
+//! - **One connection has one era** of the protocol ([`Order`]). Another era needs a new start of
+//!   the server.
 //! - **The server is gone afterwards**, with everything that it started.
 
+mod contents;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
@@ -36,6 +39,7 @@ use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::rules::RuleId;
+use crate::sentences::surface as sentences;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
 use lists::Lister;
@@ -45,35 +49,42 @@ use wire::Wire;
 pub use error::{CaptureError, CaptureFailure, Noise};
 pub use http::HttpSpec;
 
-/// What a server may take. Every bound has an error of its own.
+/// The limits for a server. Each has its own error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// From the start of the process to the answer to `initialize` or `server/discover`.
     pub start: Duration,
     /// Each other request.
     pub request: Duration,
-    /// The whole capture: each answer may come in time, and all together never.
+    /// The whole capture: each answer may come in time, but all together may not.
     pub total: Duration,
     /// Everything on stdout.
     pub bytes: usize,
-    /// All answers together, and any one line. The largest contract that was met in the field has 260 kB.
+    /// All answers together, and any single line. The largest contract seen in the wild has 260 kB.
     pub answer_bytes: usize,
-    /// The JSON values of all answers together: the tiniest take far more memory than their text. The largest
-    /// contract that was met has some 10,000.
+    /// The JSON values of all answers together: tiny ones take far more memory than their text. The
+    /// largest contract seen in the wild has about 10,000.
     pub values: usize,
     /// The pages of one list.
     pub pages: usize,
-    /// The items of one list, on all pages. The longest that was met has 138.
+    /// The items of one list, on all pages. The longest seen in the wild has 138.
     pub items: usize,
     /// The bytes of a cursor, which is sent back.
     pub cursor: usize,
-    /// What we answered and the server has not read.
+    /// Answers to the server that it has not read.
     pub unread: usize,
     /// How often a list that changed while it was listed is listed again.
     pub relists: usize,
+    /// Whether to read documents of apps and files of skills.
+    pub read_contents: bool,
+    /// How many of them. A listed skill may have 512 files.
+    pub contents: usize,
+    /// The maximum size of a file in its list. A file without a listed size is bounded by
+    /// `answer_bytes`.
+    pub content_bytes: u64,
     /// List everything once more on the same connection, after this long.
     pub relist_after: Option<Duration>,
-    /// How long the server may take to end by itself.
+    /// How long the server may take to exit.
     pub patience: Patience,
 }
 
@@ -93,13 +104,16 @@ impl Default for Limits {
             cursor: 64 * 1024,
             unread: MIB,
             relists: 8,
+            read_contents: false,
+            contents: 1_000,
+            content_bytes: 4 * 1024 * 1024,
             relist_after: None,
             patience: Patience::default(),
         }
     }
 }
 
-/// How far a capture is, for whoever waits for it.
+/// The progress of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
@@ -109,9 +123,8 @@ pub enum Stage {
     Handshake,
     /// A page of a list has come.
     Listing {
-        /// Which list.
         kind: Kind,
-        /// How many there are so far.
+        /// The number of items so far.
         items: usize,
     },
     /// The server announced a change; listing again.
@@ -122,35 +135,34 @@ pub enum Stage {
     Stopping,
 }
 
-/// What a server told us.
+/// A captured server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Captured {
     /// The result of `initialize`, or in the modern era of `server/discover`, as sent.
     pub greeting: Json,
-    /// The era of the conversation.
+    /// The era of the connection.
     pub era: Era,
     /// The lists, as sent.
     pub lists: Lists,
-    /// The same as a surface, with what was noticed on the way.
+    /// The same as a surface, with what was noticed during the capture.
     pub surface: Surface,
-    /// What the same connection listed the second time, where [`Limits::relist_after`] asks for it.
+    /// The second listing of the same connection, if [`Limits::relist_after`] is set.
     pub again: Option<Surface>,
-    /// The end of what the server wrote to stderr, raw.
+    /// The tail of the server's stderr, raw.
     pub stderr: Vec<u8>,
 }
 
-/// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Endpoint {
-    /// A process of ours, through its stdin and stdout.
+    /// A local process, through its stdin and stdout.
     Stdio(LaunchSpec),
-    /// An address, which may be one of a process of ours.
+    /// A URL, possibly of a process that mcp-keel starts.
     Http(Box<HttpSpec>),
 }
 
 impl Endpoint {
-    /// How the server is started; none if it runs somewhere already.
+    /// How the server is started; `None` if it is already running.
     pub fn launch(&self) -> Option<&LaunchSpec> {
         match self {
             Self::Stdio(launch) => Some(launch),
@@ -158,7 +170,7 @@ impl Endpoint {
         }
     }
 
-    /// How the server is reached over HTTP; none for one over stdio.
+    /// How the server is reached over HTTP; `None` for stdio.
     pub fn http(&self) -> Option<&HttpSpec> {
         match self {
             Self::Stdio(_) => None,
@@ -167,15 +179,13 @@ impl Endpoint {
     }
 }
 
-/// Which eras of the protocol somebody asks for.
+/// Which eras of the protocol are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Eras {
-    /// The one that the baseline records, else the old one; the other if the server does not speak it.
+    /// The one in the baseline, else legacy; the other if the server does not support it.
     #[default]
     Auto,
-    /// The new one.
     Modern,
-    /// The old one.
     Legacy,
     /// Each of them, to see how they differ.
     Both,
@@ -183,10 +193,10 @@ pub enum Eras {
 
 keyword_enum!(Eras { Auto = "auto", Modern = "modern", Legacy = "legacy", Both = "both" });
 
-/// Which eras of the protocol are tried in one capture.
+/// Which eras of the protocol one capture tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// This one; a server that does not speak it cannot be captured.
+    /// This one; a server that does not support it cannot be captured.
     Only(Era),
     /// This one first, then the other.
     First(Era),
@@ -211,8 +221,9 @@ pub async fn capture(
         Order::Only(Era::Legacy) => attempt(Opening::Initialize, limits).await,
         Order::Only(Era::Modern) => attempt(Opening::Discover, limits).await,
         Order::First(Era::Legacy) => match attempt(Opening::Initialize, limits).await {
-            // A modern server refuses `initialize` with whatever error it likes. Started again, it has seen nothing
-            // but what its era has. Whoever could refuse in this time can answer in twice as much.
+            // A modern server rejects `initialize` with an error of its choice. Restarted, it has
+            // only seen requests of its era. A server that rejected in this time can answer in
+            // twice as much.
             Err(refused) if refused.error.refuses_initialize() => {
                 let limits = Limits {
                     start: limits
@@ -235,7 +246,8 @@ pub async fn capture(
                 Err(failure) if matches!(failure.error, CaptureError::BothEras) => {
                     attempt(Opening::Discover, limits).await
                 }
-                // A server that cannot bear an unknown request, or is confused by it, never heard a proper greeting.
+                // A server that cannot handle an unknown request, or is confused by it, was never
+                // opened properly.
                 Err(failure) if failure.error.may_be_the_opening() => {
                     attempt(Opening::Initialize, limits)
                         .await
@@ -247,7 +259,7 @@ pub async fn capture(
     }
 }
 
-/// [`capture_stdio`], and once more without watching the sandbox where that may be why it failed.
+/// [`capture_stdio`], and once more without tracing the sandbox if that may be why it failed.
 async fn capture_undisturbed(
     spec: &LaunchSpec,
     client: &ClientProfile,
@@ -285,7 +297,7 @@ async fn capture_stdio(
     let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {
-        // What the server said before it ended counts.
+        // What the server sent before it ended counts.
         biased;
         outcome = tokio::time::timeout(limits.total, conversation) => {
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
@@ -304,7 +316,7 @@ async fn capture_stdio(
                 None => Err(CaptureError::ClosedStdout { method, noise }),
             }
         }
-        // Silence has a better explanation when nobody is there to speak.
+        // If the process is gone, that explains the silence better.
         Err(error @ (CaptureError::Timeout { .. } | CaptureError::NotJsonRpc { .. })) => {
             Err(left.map_or(error, |status| exited(&inbox, opening, status)))
         }
@@ -324,7 +336,7 @@ async fn capture_stdio(
     .await
 }
 
-/// Ends the server, if it is a process of ours, and says what came of it.
+/// Ends the server, if mcp-keel started it, and returns the result.
 async fn finished(
     outcome: Result<Heard, CaptureError>,
     inbox: &Inbox,
@@ -346,17 +358,27 @@ async fn finished(
     }
     match outcome {
         Ok((era, greeting, lists, again)) => {
-            let surface =
-                |lists: Lists| Surface::new(&greeting, lists, client.clone(), Scope::FULL);
+            let mut scope = Scope::FULL;
+            if limits.read_contents {
+                scope.kinds = scope.kinds.with(Kind::Content);
+            }
+            let surface = |lists: Lists| Surface::new(&greeting, lists, client.clone(), scope);
             let again = again.map(surface);
             let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.noise_before_the_end(), place);
+            for (asked, message) in [
+                (inbox.asked_for_roots(), sentences::deprecated_roots()),
+                (inbox.asked_for_sampling(), sentences::deprecated_sampling()),
+            ] {
+                if asked {
+                    surface.note(RuleId::DeprecatedFeature, None, message);
+                }
+            }
             surface
                 .notes
                 .extend(sandbox.iter().flat_map(|it| it.notes()));
             for name in &missing_variables {
-                let message =
-                    format!("{name} was to be passed on to the server and is not set here");
+                let message = crate::sentences::capture::variable_missing(name);
                 surface.note(RuleId::VariableMissing, None, message);
             }
             Ok(Captured {
@@ -377,10 +399,10 @@ async fn finished(
     }
 }
 
-/// The era, the answer that opened the conversation, the lists, and the lists once more if they were asked for again.
+/// The era, the answer that opened the connection, the lists, and the second listing if requested.
 type Heard = (Era, Json, Lists, Option<Lists>);
 
-/// The whole conversation over one wire.
+/// The whole exchange over one wire.
 async fn converse<R>(
     wire: Wire<R>,
     inbox: &Arc<Inbox>,
@@ -436,13 +458,13 @@ where
     Ok((era, greeting, lists, again))
 }
 
-/// The same opening in rmcp's words.
+/// The same opening in rmcp's terms.
 fn lifecycle(opening: Opening) -> ClientLifecycleMode {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     match opening {
         Opening::Initialize => ClientLifecycleMode::Initialize,
         Opening::Discover => ClientLifecycleMode::Discover { preferred_versions },
-        // The wire answers in its place long before its ten seconds are over.
+        // The wire answers in its place long before rmcp's ten seconds are over.
         Opening::Probe { .. } => ClientLifecycleMode::Auto {
             preferred_versions,
             legacy_version: Some(ProtocolVersion::V_2025_11_25),
@@ -460,11 +482,12 @@ fn lost(inbox: &Inbox, method: &'static str) -> CaptureError {
         })
 }
 
-/// How long the rest of a server may go on speaking after its first process has ended. A launcher may leave the server
-/// to run by itself, but `sh -c 'sleep 1000 & exit 1'` must not cost the whole timeout.
+/// How long the rest of a server may keep talking after its first process has ended. A launcher may
+/// leave the server running, but `sh -c 'sleep 1000 & exit 1'` must not use up the whole timeout.
 const AFTER_THE_LEADER: Duration = Duration::from_secs(1);
 
-/// Resolves when the first process has ended and the rest had its time. `left` holds the status at once.
+/// Resolves when the first process has ended and the rest had its time. `left` holds the status at
+/// once.
 async fn ended(server: &mut Launched, left: &mut Option<ExitStatus>) -> ExitStatus {
     match server.exited().await {
         Some(status) => {

@@ -1,46 +1,46 @@
-//! How a conversation begins, and which era it is in afterwards.
+//! How a connection is opened, and which era it is in afterwards.
 //!
-//! The two eras open differently, and a server that was opened in one may refuse the other until it is started again.
-//! So a conversation has one era, and it is settled before anything is listed. [`Greeting`] decides it from what came,
-//! without a clock of its own: the wire tells it when a pause is over.
+//! The two eras open differently, and a server that was opened in one may reject the other until it
+//! is restarted. So a connection has one era, which is decided before anything is listed.
+//! [`Greeting`] decides it from the answers, without its own clock: the wire notifies it when a
+//! pause is over.
 
 use std::time::Duration;
 
 use super::error::CaptureError;
 use super::inbox::Answer;
-use super::wire::told;
+use super::wire::rpc_error;
 use crate::canonical::Json;
 use crate::surface::Era;
 
-/// The request that opens a conversation without a handshake.
+/// The request that opens a connection without a handshake.
 pub(super) const DISCOVER: &str = "server/discover";
 
-/// The request that opens a conversation with one.
+/// The request that opens a connection with one.
 pub(super) const INITIALIZE: &str = "initialize";
 
-/// How long a server on stdio may take to answer `server/discover` before `initialize` is sent behind it. Nobody waits
-/// for the first to fail: both are under way then, and what is answered decides.
+/// How long a server on stdio may take to answer `server/discover` before `initialize` is sent as
+/// well. Both are pending then, and the answers decide.
 pub(super) const UNTIL_INITIALIZE: Duration = Duration::from_millis(400);
 
-/// How long the answer to one of the two is waited for when the other has come.
+/// How long to wait for the second of two answers once the first has come.
 const FOR_THE_OTHER: Duration = Duration::from_millis(200);
 
-/// How a conversation is opened.
+/// How a connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
     /// With `initialize`, and nothing else.
     Initialize,
     /// With `server/discover`, and nothing else.
     Discover,
-    /// With `server/discover`; with `initialize` too if that is not known, or not answered in time.
+    /// With `server/discover`; with `initialize` too if that is unknown, or not answered in time.
     Probe {
-        /// In what time. None waits for an answer: whoever answers requests one by one, as HTTP does, always gives one.
+        /// The time limit. `None` waits for an answer: HTTP always gives one.
         patience: Option<Duration>,
     },
 }
 
 impl Opening {
-    /// The first request.
     pub(super) fn method(self) -> &'static str {
         match self {
             Self::Initialize => INITIALIZE,
@@ -49,29 +49,28 @@ impl Opening {
     }
 }
 
-/// What to do after something came.
+/// What to do after an event.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Nothing yet.
     Wait,
-    /// Ask for `initialize`: `server/discover` is not known here, or nobody knows yet.
+    /// Send `initialize`: `server/discover` is unknown, or not answered yet.
     Initialize,
-    /// The conversation is open, by this answer.
+    /// The connection is open, by this answer.
     Open(Era, Json),
-    /// There will be no conversation.
+    /// The connection cannot be opened.
     Fail(CaptureError),
 }
 
-/// What `server/discover` was answered with.
+/// The kind of answer to `server/discover`.
 #[derive(Debug)]
 enum Discovered {
-    /// A server that speaks our modern revision.
+    /// A server that supports the modern revision.
     Modern(Json),
-    /// Anything else that a server of the old era may say to a request that it does not know.
+    /// Anything else that a legacy server may answer to an unknown request.
     Legacy { said: String },
 }
 
-/// What came so far.
+/// The events so far.
 #[derive(Debug)]
 pub(super) struct Greeting {
     opening: Opening,
@@ -93,7 +92,7 @@ impl Greeting {
         }
     }
 
-    /// The era of the conversation; none as long as it is not open.
+    /// The era of the connection; `None` while it is not open.
     pub(super) fn era(&self) -> Option<Era> {
         self.era
     }
@@ -111,7 +110,7 @@ impl Greeting {
         }
     }
 
-    /// An opening request is on its way.
+    /// An opening request was sent.
     pub(super) fn asked(&mut self, method: &str) {
         self.moved_on |= method == INITIALIZE;
     }
@@ -200,9 +199,10 @@ impl Greeting {
     }
 }
 
-/// What an answer to `server/discover` says about the server. An error is one that only a modern server sends.
+/// What an answer to `server/discover` says about the server. An error is one that only a modern
+/// server sends.
 fn read_discover(answer: Answer) -> Result<Discovered, CaptureError> {
-    // What names the revisions that a server speaks, as 2026-07-28 has it and as its drafts had it.
+    // The error codes that name the supported revisions, in 2026-07-28 and in its drafts.
     const UNSUPPORTED_VERSION: [&str; 2] = ["-32022", "-32004"];
     const HEADER_MISMATCH: &str = "-32020";
     const MISSING_CAPABILITY: &str = "-32021";
@@ -239,13 +239,16 @@ fn read_discover(answer: Answer) -> Result<Discovered, CaptureError> {
                 {
                     Err(refused(DISCOVER, &error))
                 }
-                _ => Ok(Discovered::Legacy { said: told(&error) }),
+                _ => Ok(Discovered::Legacy {
+                    said: rpc_error(&error),
+                }),
             }
         }
     }
 }
 
-/// A server that knows `server/discover`, and not our revision: one of the old era is as good as any.
+/// A server that knows `server/discover`, but not the modern revision: it may support the legacy
+/// era.
 fn other_revisions(offered: Vec<String>) -> Result<Discovered, CaptureError> {
     let said = super::inbox::shortened(&offered.join(", "));
     if offered.iter().any(|it| Era::of(it) == Era::Legacy) {
@@ -257,7 +260,7 @@ fn other_revisions(offered: Vec<String>) -> Result<Discovered, CaptureError> {
     }
 }
 
-/// The revisions that a well-formed answer to `server/discover` offers.
+/// The revisions in a well-formed answer to `server/discover`.
 fn check_discover(result: &Json) -> Result<Vec<String>, String> {
     if result
         .get("capabilities")
@@ -275,7 +278,7 @@ fn strings(list: &Json) -> Option<Vec<String>> {
     words.map(|word| word.map(str::to_owned)).collect()
 }
 
-/// What a result is, if it is not complete. Without `resultType` it is.
+/// The `resultType` of a result, if it is not complete. Without one it is complete.
 pub(super) fn incomplete(result: &Json) -> Option<String> {
     match result.get("resultType")? {
         kind if kind.as_str() == Some("complete") => None,
@@ -283,8 +286,8 @@ pub(super) fn incomplete(result: &Json) -> Option<String> {
     }
 }
 
-/// What a server must have said for its lists to mean anything. Without capabilities nothing would be listed, and
-/// everything would look removed.
+/// What an answer must contain for the lists to mean anything. Without capabilities nothing would
+/// be listed, and everything would look removed.
 fn check_initialize(result: &Json) -> Result<(), CaptureError> {
     let malformed = |problem: String| {
         Err(CaptureError::Malformed {
@@ -313,7 +316,7 @@ fn check_initialize(result: &Json) -> Result<(), CaptureError> {
 fn refused(method: &'static str, error: &Json) -> CaptureError {
     CaptureError::Refused {
         method,
-        error: told(error),
+        error: rpc_error(error),
     }
 }
 
@@ -350,7 +353,7 @@ mod tests {
         }
     }
 
-    /// What a probe does with these events, one after another.
+    /// The steps of a probe for these events.
     fn steps(events: &[&str]) -> Vec<&'static str> {
         let mut greeting = probe();
         let step = |event: &&str| match *event {
@@ -365,14 +368,14 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_settles_the_era_by_what_is_answered() {
+    fn a_probe_decides_the_era_by_the_answers() {
         assert_eq!(steps(&["here"]), ["modern"]);
         assert_eq!(steps(&["unknown", "hello"]), ["initialize", "legacy"]);
         assert_eq!(steps(&["unknown", "no"]), ["initialize", "fail"]);
     }
 
     #[test]
-    fn silence_is_not_waited_for_and_a_late_answer_still_counts() {
+    fn silence_is_not_waited_for_but_a_late_answer_still_counts() {
         let silent = steps(&["silence", "hello", "silence"]);
         assert_eq!(silent, ["initialize", "wait", "legacy"]);
         let slow_legacy = steps(&["silence", "unknown", "hello"]);
@@ -386,13 +389,13 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_took_both_openings_is_in_neither_era() {
+    fn a_server_that_accepted_both_openings_is_in_neither_era() {
         assert_eq!(steps(&["silence", "here", "hello"])[2], "both");
         assert_eq!(steps(&["silence", "hello", "here"])[2], "both");
     }
 
     #[test]
-    fn there_is_a_pause_only_where_an_answer_may_never_come() {
+    fn there_is_a_pause_only_if_an_answer_may_never_come() {
         let mut greeting = probe();
         assert_eq!(greeting.pause(), Some(UNTIL_INITIALIZE));
         greeting.elapsed();
@@ -407,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_modern_server_says_counts_as_modern() {
+    fn only_a_modern_servers_answers_count_as_modern() {
         let legacy = [
             UNKNOWN,
             r#"{"code":-32602,"message":"Invalid request parameters"}"#,

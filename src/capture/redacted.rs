@@ -1,6 +1,7 @@
-//! What a server said, without the secrets in it.
+//! Removes secrets from a capture.
 //!
-//! Done before anything is compared, kept or shown, so that digests, baselines and reports speak of the same text.
+//! Done before anything is compared, stored or shown, so that digests, baselines and reports refer
+//! to the same text.
 
 use super::{CaptureFailure, Captured};
 use crate::canonical::Json;
@@ -10,7 +11,8 @@ use crate::rules::RuleId;
 use crate::surface::{ComponentKey, Kind, Lists, Surface};
 
 impl Captured {
-    /// Takes the secrets out of everything that the server said, and notes which component held one.
+    /// Removes secrets from everything that the server sent, and notes which component contained
+    /// one.
     pub fn redact(&mut self, secrets: &Secrets) {
         self.stderr = secrets.clean_end(&self.stderr, self.stderr.len() >= STDERR_KEPT);
         if let Some(again) = self.again.take() {
@@ -28,7 +30,7 @@ impl Captured {
                 of_components.push(found);
             }
         }
-        // What was noticed on the way may quote the server too.
+        // Notes may quote the server too.
         let of_definitions = |captured: &Self| {
             let (client, scope) = (captured.surface.client.clone(), captured.surface.scope);
             let over_http = captured.surface.over_http;
@@ -58,7 +60,7 @@ impl Captured {
         }
         let message = |found: Found| {
             let found: Vec<String> = found.into_iter().collect();
-            format!("what it says holds a secret: {}", found.join(", "))
+            crate::sentences::capture::contains_secret(&found)
         };
         if !of_server.is_empty() {
             self.surface
@@ -79,9 +81,12 @@ impl Captured {
     }
 }
 
-/// A second listing without its secrets. Which they are is noted of the first.
+/// A second listing without its secrets. They are only noted for the first.
 fn redacted(surface: Surface, greeting: &Json, secrets: &Secrets) -> Surface {
-    let mut lists = Lists::default();
+    let mut lists = Lists {
+        caching: surface.caching.clone(),
+        ..Lists::default()
+    };
     for component in surface.components {
         lists.of_mut(component.kind).push(component.definition);
     }
@@ -99,7 +104,7 @@ fn redacted(surface: Surface, greeting: &Json, secrets: &Secrets) -> Surface {
 }
 
 impl CaptureFailure {
-    /// Takes the secrets out of everything that quotes the server.
+    /// Removes secrets from everything that quotes the server.
     pub fn redact(&mut self, secrets: &Secrets) {
         self.stderr = secrets.clean_end(&self.stderr, self.stderr.len() >= STDERR_KEPT);
         for text in self.error.quoted_mut() {

@@ -1,18 +1,20 @@
-//! Our own transport under rmcp: lines of JSON-RPC, read without loss and within bounds.
+//! A custom transport under rmcp: lines of JSON-RPC, read losslessly and within bounds.
 //!
-//! rmcp keeps the lifecycle (`server/discover`, `initialize`, `initialized`, the numbers of requests and their
-//! answers). What it would lose is kept from it here:
+//! rmcp handles the lifecycle (`server/discover`, `initialize`, `initialized`, request ids and
+//! their answers). What it would lose is handled here:
 //!
-//! - **Answers** go into the [`Inbox`] as they were sent; rmcp gets a placeholder under the same number, because
-//!   its own types drop members and because an answer that it cannot read would leave the request open for ever.
-//! - **Requests of the server** are answered here, at every stage and under exactly the number that the server
-//!   used: rmcp ignores them before the handshake is complete.
-//! - **Notifications** end here too, so that malformed parameters harm nothing.
-//! - **Noise**, lines that are no JSON-RPC, is counted.
-//! - **The era** is decided here ([`Greeting`]): rmcp waits ten seconds for a server that ignores `server/discover`.
+//! - **Answers** go into the [`Inbox`] as sent; rmcp gets a placeholder with the same id, because
+//!   its own types drop members, and because an answer that it cannot read would leave the request
+//!   pending forever.
+//! - **Requests of the server** are answered here, at every stage and under exactly the id that the
+//!   server used: rmcp ignores them before the handshake is complete.
+//! - **Notifications** end here too, so that malformed parameters do no harm.
+//! - **Noise**, lines that are not JSON-RPC, is counted.
+//! - **The era** is decided here ([`Greeting`]): rmcp waits ten seconds for a server that ignores
+//!   `server/discover`.
 //!
-//! What is held in memory is bounded at every point ([`Limits`]): a line, the values in it, all answers together, and
-//! what we answered and the server has not read.
+//! Memory is bounded at every point ([`Limits`]): a line, the values in it, all answers together,
+//! and answers that the server has not read.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -40,49 +42,45 @@ use crate::canonical::reader::{Problem, parse_within};
 use crate::canonical::{self, Json, Object, to_compact};
 use crate::surface::{ClientProfile, Era, Kind};
 
-/// The methods that are asked, as names that live as long as the program.
-const METHODS: [&str; 7] = [
-    DISCOVER,
-    INITIALIZE,
-    "tools/list",
-    "prompts/list",
-    "resources/list",
-    "resources/templates/list",
-    "ping",
-];
+/// A requested method as a static string.
+fn method_named(name: Option<&str>) -> Option<&'static str> {
+    let lists = Kind::ALL.iter().map(|kind| super::lists::method(*kind));
+    let mut methods = [DISCOVER, INITIALIZE, "ping"].into_iter().chain(lists);
+    methods.find(|known| Some(*known) == name)
+}
 
-/// How much is read at a time.
+/// The size of the read buffer.
 const CHUNK: usize = 64 * 1024;
 
 /// The transport for one server.
 pub(super) struct Wire<R> {
     reader: R,
-    /// Read and not yet taken apart, but for its first `taken` bytes.
+    /// Read but not yet parsed, except for its first `taken` bytes.
     buffer: Vec<u8>,
     taken: usize,
-    /// Up to here `buffer` holds no newline.
+    /// Up to here `buffer` has no newline.
     searched: usize,
     /// All bytes so far.
     total: usize,
     limits: Limits,
-    /// Bytes and values of the line at hand, until an answer in it has been counted.
+    /// Bytes and values of the current line, until an answer in it has been counted.
     at_hand: (usize, usize),
     /// Bytes and values of all answers.
     answered: (usize, usize),
     ended: bool,
     /// What the client announces in a handshake.
     capabilities: serde_json::Value,
-    /// What it says of itself with every request, where there is no handshake.
+    /// What it sends about itself with every request, if there is no handshake.
     meta: serde_json::Value,
     greeting: Greeting,
     /// When the greeting has waited long enough.
     deadline: Option<Instant>,
     /// The opening request that rmcp waits for, and its method.
     awaited: Option<(i64, &'static str)>,
-    /// The opening requests as they were sent.
+    /// The opening requests as sent.
     sent: Vec<Json>,
     out: mpsc::UnboundedSender<Vec<u8>>,
-    /// Bytes that wait to be read by the server.
+    /// Bytes that the server has not read yet.
     unread: Arc<AtomicUsize>,
     inbox: Arc<Inbox>,
     ready: VecDeque<ServerJsonRpcMessage>,
@@ -143,20 +141,20 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         (wire, Sender(writing))
     }
 
-    /// How much memory the bytes take that were read and not yet taken apart.
+    /// The memory of bytes that were read but not yet parsed.
     #[cfg(any(test, fuzzing))]
     pub(super) fn held(&self) -> usize {
         self.buffer.capacity()
     }
 
-    /// The next message for rmcp; `None` when there will be none.
+    /// The next message for rmcp; `None` if there will be none.
     async fn next(&mut self) -> Option<ServerJsonRpcMessage> {
         for count in 1_usize.. {
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
             if count.is_multiple_of(256) {
-                // A flood must not keep the clock from being looked at.
+                // A flood must not keep timeouts from firing.
                 tokio::task::yield_now().await;
             }
             let line = match self.deadline {
@@ -186,8 +184,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         None
     }
 
-    /// Where in the buffer the next line stands that is not empty. Cancel-safe: rmcp drops this future whenever
-    /// something else happens first.
+    /// The range of the next non-empty line in the buffer. Cancel-safe: rmcp drops this future
+    /// whenever something else happens first.
     async fn line(&mut self) -> Option<Range<usize>> {
         loop {
             let newline = self.buffer[self.searched..]
@@ -195,7 +193,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                 .position(|byte| *byte == b'\n');
             let end = match newline {
                 Some(at) => self.searched + at + 1,
-                // A server that ends without a newline has still said what it said.
+                // A last line without a newline still counts.
                 None if self.ended && self.taken < self.buffer.len() => self.buffer.len(),
                 None if self.ended => return None,
                 None => {
@@ -217,12 +215,13 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     }
 
     async fn fill(&mut self) {
-        // What was taken is dropped once a chunk, not once a line: a flood of short lines stays linear.
+        // Parsed bytes are dropped once per chunk, not once per line: a flood of short lines stays
+        // linear.
         self.buffer.drain(..self.taken);
         self.searched -= self.taken;
         self.taken = 0;
         if self.buffer.is_empty() {
-            // A long line does not hold its memory until the end.
+            // A long line does not keep its memory until the end.
             self.buffer.shrink_to(CHUNK);
         }
         self.buffer.reserve(CHUNK);
@@ -257,7 +256,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         self.searched = 0;
     }
 
-    /// Takes one line apart.
+    /// Parses one line.
     fn read(&mut self, line: &[u8]) -> Result<(), CaptureError> {
         let limit = self.limits.values;
         let parsed = parse_within(line, limit).map(|(message, values)| {
@@ -295,7 +294,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             return Ok(());
         };
         let is_rpc = object.get("jsonrpc").and_then(Json::as_str) == Some("2.0");
-        let said_twice = said_twice(&object);
+        let conflicting_member = conflicting_member(&object);
         let answer = match (object.contains("method"), object.get("error")) {
             (true, _) => None,
             (_, Some(error)) if *error != Json::Null => object.take("error").map(Answer::Error),
@@ -317,14 +316,16 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                     (Some((number, method)), true) => {
                         self.inbox.spoke();
                         let in_result = match &answer {
-                            Answer::Result(result) => result.as_object().and_then(self::said_twice),
+                            Answer::Result(result) => {
+                                result.as_object().and_then(self::conflicting_member)
+                            }
                             Answer::Error(_) => None,
                         };
-                        if let Some(name) = said_twice.or(in_result) {
+                        if let Some(name) = conflicting_member.or(in_result) {
                             return Err(CaptureError::Malformed {
                                 method,
                                 problem: format!(
-                                    "`{name}` stands more than once, each time with something else: clients take the first, the last or none"
+                                    "`{name}` is repeated with different values: clients take the first, the last or none"
                                 ),
                             });
                         }
@@ -336,7 +337,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
                             problem: "it has no `\"jsonrpc\": \"2.0\"`".into(),
                         });
                     }
-                    // An answer to nothing: late, or sent twice. No client heeds it.
+                    // An answer to no request: late, or sent twice. Clients ignore it.
                     (None, true) => self.inbox.spoke(),
                     (None, false) => self.inbox.noise(line),
                 }
@@ -357,7 +358,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         Ok(())
     }
 
-    /// An answer to a request of ours: kept as sent, and rmcp is told that it is there.
+    /// An answer to a request: stored as sent, and rmcp is notified.
     fn answer(
         &mut self,
         id: i64,
@@ -379,7 +380,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         Ok(())
     }
 
-    /// Goes on with the opening. rmcp is told that what it waits for is there, whatever it was in truth.
+    /// Continues the opening. rmcp gets the answer that it waits for, whatever really came.
     fn take(&mut self, step: Step) -> Result<(), CaptureError> {
         let awaited = self.awaited;
         match (step, awaited) {
@@ -409,7 +410,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
         self.ready.push_back(message);
     }
 
-    /// Counts the line at hand among the answers, all of which are kept.
+    /// Counts the current line among the answers, all of which are stored.
     fn count(&mut self) -> Result<(), CaptureError> {
         let (bytes, values) = std::mem::take(&mut self.at_hand);
         self.answered.0 += bytes;
@@ -427,7 +428,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
 
     /// Answers a request of the server.
     fn reply(&self, id: &Json, method: &str) -> Result<(), CaptureError> {
-        self.inbox.asked();
+        self.inbox.asked(method);
         let result = |result: Json| ("result", result);
         let error = |code: i64, message: &str| {
             let error = Json::object([
@@ -460,38 +461,35 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
     }
 
     fn notified(&self, method: &str) {
-        match method {
-            "notifications/tools/list_changed" => self.inbox.changed(Kind::Tool),
-            "notifications/prompts/list_changed" => self.inbox.changed(Kind::Prompt),
-            "notifications/resources/list_changed" => {
-                self.inbox.changed(Kind::Resource);
-                self.inbox.changed(Kind::Template);
+        for kind in Kind::ALL.iter().copied() {
+            let changed = kind.listing().and_then(|listing| listing.changed);
+            if changed == Some(method) {
+                self.inbox.changed(kind);
             }
-            _ => {}
         }
     }
 
     fn write(&self, mut line: String) {
         line.push('\n');
         self.unread.fetch_add(line.len(), Ordering::Relaxed);
-        // Without a reader the server is gone, which the reading side finds out and explains better.
+        // Without a reader the server is gone, which the reading side explains better.
         let _ = self.out.send(line.into_bytes());
     }
 
-    /// A message of rmcp's as it goes out; none if it does not.
+    /// An outgoing message of rmcp; `None` if it is not sent.
     fn outgoing(
         &mut self,
         message: &ClientJsonRpcMessage,
     ) -> Result<Option<String>, serde_json::Error> {
         let mut value = serde_json::to_value(message)?;
         let method = value.get("method").and_then(serde_json::Value::as_str);
-        let method = METHODS.iter().find(|known| Some(**known) == method);
+        let method = method_named(method);
         let number = match message {
             JsonRpcMessage::Request(request) => match request.id {
                 NumberOrString::Number(id) => Some(id),
                 NumberOrString::String(_) => None,
             },
-            // There is no handshake to complete, although rmcp may believe so.
+            // There is no handshake to complete, although rmcp may assume so.
             JsonRpcMessage::Notification(_) if self.is_modern() => return Ok(None),
             _ => None,
         };
@@ -499,14 +497,14 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             .get_mut("params")
             .and_then(serde_json::Value::as_object_mut);
         if let Some(params) = params {
-            // rmcp asks for progress reports that nobody reads.
+            // rmcp requests progress reports that are never read.
             params.remove("_meta");
             if params.contains_key("capabilities") {
-                // Its types know only some capabilities, a profile may name any.
+                // rmcp's types only know some capabilities; a profile may name any.
                 params.insert("capabilities".into(), self.capabilities.clone());
             }
         }
-        if number.is_some() && (method == Some(&DISCOVER) || self.is_modern()) {
+        if number.is_some() && (method == Some(DISCOVER) || self.is_modern()) {
             value["params"]["_meta"] = self.meta.clone();
         }
         let line = value.to_string();
@@ -552,7 +550,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
     }
 }
 
-/// Writes lines, all that are at hand in one go, until it is ended.
+/// Writes lines, all available ones at once, until it is ended.
 async fn write(
     mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
     mut writer: impl AsyncWrite + Unpin,
@@ -567,15 +565,16 @@ async fn write(
         }
         unread.fetch_sub(bytes.len(), Ordering::Relaxed);
     }
-    // Not the end of stdin yet: a server that closed its stdout would end with it, and the two are told apart.
+    // Keep stdin open: a server that closed its stdout would end with it, and the two must be
+    // distinguished.
     std::future::pending::<()>().await;
 }
 
-/// What rmcp gets for the answer to an opening request.
+/// The placeholder for the answer to an opening request.
 fn placeholder(method: &str) -> ServerResult {
     let capabilities = ServerCapabilities::default();
     match method {
-        // Never the server's own revision: rmcp would change its manners with it.
+        // Never the server's own revision: rmcp would change its behaviour with it.
         INITIALIZE => ServerResult::InitializeResult(
             InitializeResult::new(capabilities)
                 .with_protocol_version(ProtocolVersion::V_2025_11_25),
@@ -591,8 +590,8 @@ pub(super) fn is_too_many(problem: &Problem) -> bool {
     matches!(problem, Problem::TooMany { .. })
 }
 
-/// A member that stands more than once in an object, and not with the same value.
-fn said_twice(object: &Object) -> Option<String> {
+/// A member that appears more than once in an object, with different values.
+fn conflicting_member(object: &Object) -> Option<String> {
     // The last of each name.
     let last = object.by_name();
     if last.len() == object.len() {
@@ -607,7 +606,7 @@ fn is_message(value: &Json) -> bool {
     value.get("jsonrpc").is_some()
 }
 
-/// The number in an id of ours; some servers send it back as a string.
+/// The number in one of mcp-keel's ids; some servers send it back as a string.
 pub(super) fn number(id: &Json) -> Option<i64> {
     match id {
         Json::Number(number) => number.to_exact().parse().ok(),
@@ -617,7 +616,7 @@ pub(super) fn number(id: &Json) -> Option<i64> {
 }
 
 /// `code: message` of a JSON-RPC error, shortened.
-pub(super) fn told(error: &Json) -> String {
+pub(super) fn rpc_error(error: &Json) -> String {
     let message = error.get("message").and_then(Json::as_text);
     match (error.get("code"), message) {
         (Some(code), Some(message)) => shortened(&format!("{code}: {}", message.to_string_lossy())),
@@ -625,13 +624,14 @@ pub(super) fn told(error: &Json) -> String {
     }
 }
 
-/// Whether a line that is no JSON was meant to be an answer. It is lost, so waiting for it is in vain.
+/// Whether a line that is not JSON was meant to be an answer. It is lost, so waiting for it is
+/// pointless.
 pub(super) fn looks_like_an_answer(line: &[u8]) -> bool {
     let holds = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
     line.starts_with(b"{") && holds(b"\"jsonrpc\"") && (holds(b"\"result\"") || holds(b"\"error\""))
 }
 
-/// The numbers that stand after `"id":` in a line.
+/// The numbers after `"id":` in a line.
 fn ids_in(line: &[u8]) -> impl Iterator<Item = i64> {
     const ID: &[u8] = b"\"id\"";
     let starts = line

@@ -1,28 +1,35 @@
-//! `mcp-keel action`: the GitHub Action's entry point. Inputs from `INPUT_*`, context from `GITHUB_*`.
+//! `mcp-keel action`: the GitHub Action's entry point. Inputs from `INPUT_*`, context from
+//! `GITHUB_*`.
 //!
-//! The same check as `mcp-keel check` with the same exit codes, and then its result brought to where reviewers look,
-//! in this order: check run, comment, workflow commands, job summary. What GitHub refuses costs reach and one warning
-//! line; it never changes the verdict.
+//! The same check as `mcp-keel check` with the same exit codes, then the result is posted where
+//! reviewers look, in this order: check run, comment, workflow commands, job summary. If GitHub
+//! rejects a request, that costs one warning line; it never changes the verdict.
 
 mod inputs;
 mod post;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use inputs::{Environment, Inputs};
 use post::Post;
 
 use super::output::{self, Delivery, Notes};
-use crate::github::{Context, files};
+use crate::baseline::store;
+use crate::github::{Context, Event, files};
 use crate::report::{self, Format, render};
+use crate::run::acceptance::acceptance;
+use crate::run::approval::MergedBaselines;
+use crate::run::base::{self, Base, Whereabouts};
+use crate::run::base_objects::Store;
 use crate::run::check::CheckRequest;
 use crate::run::in_force::settings_in_force;
 use crate::run::observer::Silent;
-use crate::run::pull_request::{Answered, check};
-use crate::run::{Error, Exit, baseline, plan, shards};
+use crate::run::plan::Governing;
+use crate::run::pull_request::{Answered, Questions, check};
+use crate::run::{Error, Exit, baseline, plan, secrets, shards};
 
-/// The JSON report, for the output `report`, unless `report` names another.
+/// The default JSON report, for the output `report`.
 const REPORT: &str = "mcp-keel-report.json";
 
 pub(super) async fn run() -> Result<Exit, Error> {
@@ -35,6 +42,14 @@ pub(super) async fn run() -> Result<Exit, Error> {
         output::print_as_it_is(&token.mask_command())?;
     }
     let inputs = Inputs::read(&env)?;
+    // As it is named: where a link leads from there is the pull request's to choose.
+    let workspace = context.workspace.as_deref();
+    let folder = match (workspace, &inputs.folder) {
+        (Some(workspace), Some(folder)) => workspace.join(folder),
+        (Some(workspace), None) => workspace.to_owned(),
+        (None, folder) => folder.clone().unwrap_or_default(),
+    };
+    let at = Whereabouts::new(&folder, workspace);
     if let Some(folder) = &inputs.folder {
         std::env::set_current_dir(folder).map_err(|error| {
             Error::usage(
@@ -44,7 +59,41 @@ pub(super) async fn run() -> Result<Exit, Error> {
         })?;
     }
     let request = CheckRequest::new(&inputs.given);
-    let plan = plan::resolve(&request.server, Some(&request.policy), &Notes)?;
+    let api = post::api(&context);
+    // Before any server starts, and before anything of the pull request decides what is asked.
+    let mut store = Store::new(at.repository.as_ref(), api.as_ref());
+    let checked_out = base::checked_out(&context, at.repository.as_ref(), &mut store, api.as_ref());
+    let checked_out = checked_out.await;
+    let acceptance = acceptance(
+        &context,
+        &inputs.asked.accept_label,
+        &inputs.check_name,
+        api.as_ref(),
+    )
+    .await;
+    let by_base = inputs.asked.policy_from_base;
+    let mut base = match checked_out.base {
+        Ok(Some(commit)) => {
+            let base = Base::read(&commit, &request.server, &at, &mut store).await;
+            match base.trouble().filter(|_| by_base) {
+                // A pull request that mends the base's configuration can be accepted.
+                Some(problem) if !(base.is_broken() && acceptance.is_given()) => Some(Err(problem)),
+                _ => Some(Ok(base)),
+            }
+        }
+        Ok(None) => None,
+        Err(problem) => Some(Err(problem)),
+    };
+    let governing = match &base {
+        Some(Ok(base)) if by_base => Governing::Base {
+            base,
+            // Every pull request of a merge group has passed, with its label where it needed one; a group has no labels.
+            accepted: acceptance.is_given() || matches!(context.event, Event::MergeGroup { .. }),
+        },
+        Some(Err(_)) if by_base => Governing::Defaults,
+        _ => Governing::Folder,
+    };
+    let plan = plan::resolve_by(governing, &request.server, Some(&request.policy), &Notes)?;
     let plan = if inputs.asked.merge.is_empty() {
         plan::verified(shards::cut(plan, &request.shard)?)?
     } else {
@@ -59,26 +108,39 @@ pub(super) async fn run() -> Result<Exit, Error> {
         ))?;
     }
     let baselines = Arc::new(baseline::of_plan(&plan)?);
-    let mut post = Post::new(&context, &inputs, &plan);
+    let config_of_base = base.as_ref().and_then(|it| it.as_ref().ok()?.config.read());
+    let pattern_of_base = plan::pattern(&request.server, config_of_base);
+    let merged = MergedBaselines::read(&plan, &baselines, pattern_of_base)?;
+    if let Some(Ok(base)) = &mut base {
+        let targets = plan.all_targets();
+        let mut paths: Vec<PathBuf> = targets
+            .map(|it| store::path_for(&merged.pattern_of_base, &it.name))
+            .collect();
+        paths.extend(base.baseline_paths(&merged.pattern_of_base));
+        base.read_baselines(paths, &at, &mut store).await;
+    }
+    let mut post = Post::new(&context, &inputs, &plan, api.clone());
+    post.withhold(checked_out.judged);
     post.start().await;
-    let checked = check(
-        &context,
-        &inputs.asked,
-        (plan, request.jobs),
-        &baselines,
-        post.api.as_ref(),
-        Arc::new(Notes),
-    )
-    .await;
+    let questions = Questions {
+        context: &context,
+        asked: &inputs.asked,
+        baselines: &baselines,
+        merged: &merged,
+        base: base.as_ref(),
+        prefix: &at.prefix(),
+        acceptance: &acceptance,
+    };
+    let checked = check(&questions, (plan, request.jobs), Arc::new(Notes)).await;
     let result = match checked {
         Ok(result) => result,
         Err(error) => {
-            // The run must not stay in progress for ever.
+            // The check run must not stay in progress forever.
             post.failed(&error).await;
             return Err(error);
         }
     };
-    let json = match deliver(&result, &inputs) {
+    let json = match deliver(&result, &inputs, workspace.unwrap_or(Path::new("."))) {
         Ok(json) => json,
         Err(error) => {
             post.failed(&error).await;
@@ -104,15 +166,16 @@ fn context(env: &Environment) -> Result<Context, Error> {
 }
 
 /// The reports in the log and in files. Returns where the JSON report is.
-fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
+fn deliver(result: &Answered, inputs: &Inputs, inside: &Path) -> Result<PathBuf, Error> {
     let delivery = Delivery::new(&inputs.given);
     for (format, path) in &delivery.files {
-        output::write_file(path, &render(&result.live, *format, Default::default()))?;
+        let text = render(&result.live, *format, Default::default());
+        write_report(path, &text, inside)?;
     }
     let named = delivery.files.iter().find(|it| it.0 == Format::Json);
     let json = named.map_or_else(|| PathBuf::from(REPORT), |it| it.1.clone());
     if named.is_none() {
-        output::write_file(&json, &report::to_json(&result.live))?;
+        write_report(&json, &report::to_json(&result.live), inside)?;
     }
     let style = report::Style {
         width: 100,
@@ -125,6 +188,18 @@ fn deliver(result: &Answered, inputs: &Inputs) -> Result<PathBuf, Error> {
     }
     output::print(&inert(&text))?;
     Ok(json)
+}
+
+/// Writes a report to a regular file in the workspace. The pull request, or a server that has just run, may have put a link
+/// or a pipe in its place: it is replaced, and never followed or opened.
+fn write_report(path: &Path, text: &str, workspace: &Path) -> Result<(), Error> {
+    let text = secrets::clean(text);
+    crate::files::replace_unfollowed(path, text.as_bytes(), workspace).map_err(|error| {
+        Error::usage(
+            format!("{}: cannot write it: {error}", path.display()),
+            "a report of the action is a file in the workspace, in a folder that is not a link",
+        )
+    })
 }
 
 /// A text for the log. A runner obeys what it reads there, but not between these two lines.

@@ -8,13 +8,15 @@ use super::flags::{
     Flags, OfCheck, OfConfig, OfDiff, OfPin, OfPlan, OfReport, OfServers, OfSource,
 };
 use super::value_parsers;
+use super::version;
 use crate::settings::MOST_PARTS;
 
 /// Keeps an MCP server's contract from drifting.
 #[derive(Debug, Parser)]
 #[command(
     name = "mcp-keel",
-    version,
+    version = version::SHORT,
+    long_version = version::long(),
     max_term_width = 100,
     after_help = "Exit codes: 0 pass, 1 drift blocked, 2 wrong usage, configuration or baseline, \
                   3 a server could not be captured, 4 verification of bytes failed."
@@ -87,7 +89,7 @@ pub(super) struct PinArgs {
     /// Sign the ToolPin lock that is written, with this private key (ed25519, PKCS#8 in PEM)
     #[arg(long, value_name = "FILE")]
     pub(super) sign_key: Option<PathBuf>,
-    /// Write the signature to this file [default: mcp-lock.sig beside the lock]
+    /// Write the signature to this file [default: mcp-lock.sig next to the lock]
     #[arg(long, value_name = "FILE", requires = "sign_key")]
     pub(super) signature: Option<PathBuf>,
     /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it exists]
@@ -111,7 +113,7 @@ pub(super) struct PlanArgs {
 /// `mcp-keel merge`
 #[derive(Debug, Args)]
 pub(super) struct MergeArgs {
-    /// JSON reports, or folders with nothing but JSON reports in them
+    /// JSON reports, or folders that contain only JSON reports
     #[arg(required = true, value_name = "REPORT")]
     pub(super) reports: Vec<PathBuf>,
     #[command(flatten)]
@@ -233,7 +235,7 @@ pub(super) struct VerifyArgs {
     /// Verify the lock's ed25519 signature with this public key (PEM), from a source other than the reviewed change
     #[arg(long, value_name = "FILE", requires = "lock")]
     pub(super) public_key: Option<PathBuf>,
-    /// The file of the signature [default: mcp-lock.sig beside the lock]
+    /// The file of the signature [default: mcp-lock.sig next to the lock]
     #[arg(long, value_name = "FILE", requires = "public_key")]
     pub(super) signature: Option<PathBuf>,
     /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it exists]
@@ -260,13 +262,13 @@ pub(super) enum ChainCommand {
 pub(super) struct FreezeArgs {
     #[command(flatten)]
     pub(super) chain: ChainArgs,
-    /// The lockfile; without it the tool, `@`, its version and .lock.json beside the first file
+    /// The lockfile [default: TOOL@VERSION.lock.json next to the first file]
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Put the hash of the chain into the lockfile's default name
     #[arg(long, conflicts_with = "output")]
     pub(super) chain_hash: bool,
-    /// The time to write, as Python's isoformat() [default: now; an unchanged chain keeps the time that it has]
+    /// The time to write, as Python's isoformat() [default: now; an unchanged chain keeps its time]
     #[arg(long, value_name = "TIME")]
     pub(super) generated_at: Option<String>,
     /// The registry that the chain came from
@@ -283,7 +285,7 @@ pub(super) struct ChainArgs {
     /// Which parts of a file the digest of a link covers [default: the variant that the chain was made with]
     #[arg(long, value_name = "VARIANT", value_parser = value_parsers::keyword::<crate::interop::kiwi::Variant>(crate::interop::kiwi::Variant::ALL, crate::interop::kiwi::Variant::word))]
     pub(super) variant: Option<crate::interop::kiwi::Variant>,
-    /// Fail if the chain does not end in a primitive (always so for freeze, unless --lenient)
+    /// Fail if the chain does not end in a primitive (always for freeze, unless --lenient)
     #[arg(long, conflicts_with = "lenient")]
     pub(super) strict: bool,
     /// Only warn about a parent without a schema for its child
@@ -334,7 +336,7 @@ pub(super) enum Edition {
     Drifted,
 }
 
-/// For commands whose output is JSON anyway, so that scripts can say so everywhere.
+/// For commands whose output is always JSON, so that scripts can use the same flag everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum JsonOnly {
     Json,
@@ -347,7 +349,7 @@ pub(super) enum ScanProfile {
     ToolPin,
 }
 
-/// The format of commands that report no drift.
+/// The format of commands that do not report drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum TextOrJson {
     Terminal,

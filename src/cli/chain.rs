@@ -1,4 +1,5 @@
-//! `mcp-keel chain`: chains of tool manifests, verified link by link and pinned in kiwi-mcp's lockfile.
+//! `mcp-keel chain`: chains of tool manifests, verified link by link and pinned in kiwi-mcp's
+//! lockfile.
 
 use std::path::{Path, PathBuf};
 
@@ -86,9 +87,9 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
             );
             lines.push(match (outcome.verified, outcome.valid) {
                 (true, true) => format!("{} links hold", outcome.links.len()),
-                (false, _) => "the chain does not hold".to_owned(),
+                (false, _) => "the chain is not intact".to_owned(),
                 (true, false) => {
-                    "every link holds, and a parent does not accept its child".to_owned()
+                    "every link is intact, but a parent does not accept its child".to_owned()
                 }
             });
             lines.join("\n") + "\n"
@@ -102,7 +103,8 @@ fn check(args: &ChainArgs) -> Result<Exit, Error> {
     })
 }
 
-/// The original's `freeze` trusts what it is given; its description, and we, verify first.
+/// The original's `freeze` trusts its input; its description says to verify first, and so does
+/// this.
 fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     let mode = if args.chain.lenient {
         Mode::Lenient
@@ -113,7 +115,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     if !outcome.verified || !outcome.valid {
         return Err(Error::verification(
             format!("the chain is not frozen:\n{}", outcome.issues.join("\n")),
-            "mend the link that is named, or freeze with --lenient if only schemas are missing",
+            "fix the link that is named, or freeze with --lenient if only schemas are missing",
         ));
     }
     for warning in &outcome.warnings {
@@ -133,7 +135,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
             args.chain_hash.then(|| chain_hash(&outcome.links)),
         )?,
     };
-    // The same chain gives the same bytes: only a change is worth a new time.
+    // The same chain gives the same bytes: an unchanged chain keeps its time.
     if args.generated_at.is_none()
         && let Ok(Found::Lock(before)) = disk::read(&path)
         && before.chain == lock.chain
@@ -161,7 +163,7 @@ fn freeze(args: &FreezeArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-/// Beside the first file, under the name that the original's store gives it.
+/// Next to the first file, under the name in the original's store.
 fn default_path(
     files: &[PathBuf],
     lock: &Lockfile,
@@ -170,7 +172,7 @@ fn default_path(
     let name = lock.file_name(hash.as_deref());
     if name.contains(['/', '\\']) || name.starts_with('.') {
         return Err(Error::usage(
-            format!("`{name}` cannot be a file name"),
+            format!("`{name}` is not a valid file name"),
             "name the lockfile with --output",
         ));
     }
@@ -250,7 +252,6 @@ fn print_integrity(args: &IntegrityArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-/// The time since 1970.
 fn now() -> std::time::Duration {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

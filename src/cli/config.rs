@@ -8,7 +8,7 @@ use crate::run::in_force::{InForce, SettingsInForce, Source, Value, settings_in_
 use crate::run::{Error, Exit};
 use crate::settings::{Group, Setting};
 
-/// Values up to this width stand in a column.
+/// Values up to this width are aligned in a column.
 const WIDEST: usize = 44;
 
 pub(super) fn run(args: &ConfigArgs) -> Result<Exit, Error> {
@@ -20,7 +20,7 @@ pub(super) fn run(args: &ConfigArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-/// A heading for each group of settings of the run, and one for each server.
+/// One heading per group of settings of the run, and one per server.
 pub(super) fn terminal(settings: &SettingsInForce) -> String {
     let mut sections: Vec<(String, Vec<&InForce>)> = Vec::new();
     for group in Group::ALL {

@@ -1,6 +1,7 @@
-//! Settings of the table as flags of the command line.
+//! Settings of the table as command-line flags.
 //!
-//! A command names the scopes of settings that it takes; name, value, help and heading of each flag come from the table.
+//! A command names the scopes of settings that it takes; name, value, help and heading of each flag
+//! come from the table.
 
 use std::ffi::OsString;
 use std::marker::PhantomData;
@@ -12,7 +13,7 @@ use clap::builder::{
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::settings::{Form, Given, Kind, Origin, Scope, Setting, Unset, in_scopes};
+use crate::settings::{Form, Given, Origin, Scope, Setting, Unset, ValueKind, in_scopes};
 
 /// Which settings a command takes.
 pub(super) trait Takes {
@@ -72,7 +73,7 @@ impl<T: Takes> FromArgMatches for Flags<T> {
                 continue;
             }
             let values = match setting.kind {
-                Kind::Switch => vec![OsString::from("true")],
+                ValueKind::Switch => vec![OsString::from("true")],
                 _ => {
                     let values = matches.get_many::<OsString>(setting.name);
                     values.into_iter().flatten().cloned().collect()
@@ -92,7 +93,7 @@ impl<T: Takes> FromArgMatches for Flags<T> {
     }
 }
 
-/// A setting as an argument of clap; none if it is no flag.
+/// A setting as a clap argument; `None` if it is not a flag.
 fn arg(setting: &'static Setting, is_taken: &dyn Fn(&str) -> bool) -> Option<Arg> {
     let flag = setting.flag?;
     let arg = Arg::new(setting.name).help(help(setting));
@@ -107,7 +108,7 @@ fn arg(setting: &'static Setting, is_taken: &dyn Fn(&str) -> bool) -> Option<Arg
         _ => arg.help_heading(setting.group.heading()),
     };
     let arg = match setting.kind {
-        Kind::Switch => return Some(arg.action(ArgAction::SetTrue)),
+        ValueKind::Switch => return Some(arg.action(ArgAction::SetTrue)),
         kind if kind.repeats() || flag.form == Form::Trailing => arg.action(ArgAction::Append),
         _ => arg.action(ArgAction::Set),
     };
@@ -125,33 +126,33 @@ fn arg(setting: &'static Setting, is_taken: &dyn Fn(&str) -> bool) -> Option<Arg
 
 fn help(setting: &Setting) -> String {
     let repeated = match setting.flag {
-        Some(flag) if flag.form != Form::Long || matches!(setting.kind, Kind::List) => "",
+        Some(flag) if flag.form != Form::Long || matches!(setting.kind, ValueKind::List) => "",
         Some(_) if setting.kind.repeats() => " (repeatable)",
         _ => "",
     };
     let default = match setting.unset {
-        // A switch is off, and what it is good for says the rest.
-        Unset::Value(_) | Unset::InWords(_) if matches!(setting.kind, Kind::Switch) => None,
+        // A switch is off by default, which need not be said.
+        Unset::Value(_) | Unset::InWords(_) if matches!(setting.kind, ValueKind::Switch) => None,
         unset => unset.text(),
     };
     let default = default.map_or_else(String::new, |it| format!(" [default: {it}]"));
     format!("{}{repeated}{default}", setting.help)
 }
 
-/// Reads a value, and knows what to list and to suggest.
+/// Parses a value, and knows what to list and to suggest.
 fn parser(setting: &'static Setting) -> ValueParser {
     match setting.kind {
-        Kind::Number { from, to } => RangedU64ValueParser::<u64>::new()
+        ValueKind::Number { from, to } => RangedU64ValueParser::<u64>::new()
             .range(from..=to)
             .map(|number| OsString::from(number.to_string()))
             .into(),
-        Kind::Word(words) => {
+        ValueKind::Word(words) => {
             let word = |it: &crate::settings::Word| PossibleValue::new(it.name).hide(it.hidden);
             PossibleValuesParser::new(words.iter().map(word))
                 .map(OsString::from)
                 .into()
         }
-        Kind::File | Kind::Files => OsStringValueParser::new().into(),
+        ValueKind::File | ValueKind::Files => OsStringValueParser::new().into(),
         _ => StringValueParser::new()
             .try_map(|text| setting.check(&text).map(|()| OsString::from(text)))
             .into(),

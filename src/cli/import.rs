@@ -1,7 +1,9 @@
-//! `mcp-keel import`: from the file of another tool to a baseline of ours, saying what could not be carried over.
+//! `mcp-keel import`: converts another tool's file into a baseline, and reports what could not be
+//! converted.
 //!
-//! A file with definitions becomes a baseline. A file with digests only cannot: with `--with`, a source that has the
-//! definitions is held against the digests, and becomes the baseline if every one of them holds.
+//! A file with definitions becomes a baseline. A file with digests only cannot: with `--with`, a
+//! source that has the definitions is compared with the digests, and becomes the baseline if all of
+//! them match.
 
 use super::args::ImportArgs;
 use super::output;
@@ -28,7 +30,7 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, Error> {
         let bytes = crate::files::read(&args.file).map_err(unreadable)?;
         if parse(&bytes).is_ok_and(|it| it.get("manifestVersion").is_some()) {
             return Err(Error::usage(
-                format!("{} is a baseline of ours already", args.file.display()),
+                format!("{} is already a baseline of mcp-keel", args.file.display()),
                 "there is nothing to import",
             ));
         }
@@ -38,9 +40,8 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, Error> {
         None => {
             let lock = Lock::read(&args.file)?.ok_or_else(|| {
                 Error::usage(
-                    format!("{}: no format that is known here", args.file.display()),
-                    "known: FastMCP's manifest, MCP Hangar's pins, ToolPin's mcp-lock.json, mcp-lock/1, .mcpc.json of \
-                     mcp-contracts, snapshots of mcpdiff, folders of toolsnaps, saved tools/list results",
+                    format!("{}: unknown format", args.file.display()),
+                    "supported: FastMCP's manifest, MCP Hangar's pins, ToolPin's mcp-lock.json, mcp-lock/1, .mcpc.json of mcp-contracts, snapshots of mcpdiff, folders of toolsnaps, saved tools/list results",
                 )
             })?;
             held(&args, &lock).await?
@@ -52,29 +53,26 @@ pub(super) async fn run(args: ImportArgs) -> Result<Exit, Error> {
     let entries = [(name.to_owned(), entry)].into();
     if args.output.exists() && !args.force {
         return Err(Error::usage(
-            format!("{} is there already", args.output.display()),
-            "name another file with -o, or say --force",
+            format!("{} already exists", args.output.display()),
+            "name another file with -o, or use --force",
         ));
     }
     store::write(&args.output, &render(&entries))?;
     let mut text = format!("{} is {}.\n", args.file.display(), imported.format);
     text.push_str(&format!(
-        "carried over: {} with {} components\n",
+        "converted: {} with {} components\n",
         escape::short(name, 100),
         surface.components.len()
     ));
     for missing in &imported.missing {
-        text.push_str(&format!(
-            "not carried over: {}\n",
-            escape::short(missing, 300)
-        ));
+        text.push_str(&format!("not converted: {}\n", escape::short(missing, 300)));
     }
     text.push_str(&format!("wrote {}\n", args.output.display()));
     output::print(&text)?;
     Ok(Exit::Pass)
 }
 
-/// A file with digests only, held against a source that has the definitions.
+/// A file with digests only, compared with a source that has the definitions.
 async fn held(args: &ImportArgs, lock: &Lock) -> Result<Definitions, Error> {
     let Some(source) = &args.with else {
         return Err(Error::usage(
@@ -85,9 +83,7 @@ async fn held(args: &ImportArgs, lock: &Lock) -> Result<Definitions, Error> {
                 lock.records()
             ),
             format!(
-                "a digest cannot be turned back into what it was taken of. `mcp-keel check --baseline {0}` uses the file as it \
-                 is; `mcp-keel import {0} --with \"stdio:COMMAND\"` takes the definitions from the server, if they are those \
-                 that were pinned",
+                "a digest cannot be turned back into a definition. `mcp-keel check --baseline {0}` uses the file as it is; `mcp-keel import {0} --with \"stdio:COMMAND\"` takes the definitions from the server, if they match the pinned digests",
                 args.file.display()
             ),
         ));
@@ -126,7 +122,7 @@ async fn held(args: &ImportArgs, lock: &Lock) -> Result<Definitions, Error> {
     Ok(Definitions {
         format: lock.format(),
         missing: vec![format!(
-            "{}; the definitions of {tools_only} tools come from {source}, and have the digests that were pinned",
+            "{}; the definitions of {tools_only} tools come from {source}, and match the pinned digests",
             lock.records()
         )],
         surface,

@@ -1,5 +1,5 @@
-//! A signal to us: the servers are ended, what others still believe to be going on is completed, and the program exits
-//! with the code that shells expect, even if it is busy.
+//! Handles signals: servers are ended, what is in progress elsewhere is completed, and the program
+//! exits with the conventional code, even if it is busy.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,25 +7,25 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long a server may take to end after a signal to us. GitHub waits 7.5 s between its two signals.
+/// How long a server may take to exit after a signal. GitHub waits 7.5 s between its two signals.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long the last words may take.
+/// How long the final actions may take.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long the program may be busy after a signal before it is ended from beside.
+/// How long the program may be busy after a signal before the watching thread ends it.
 const BUSY: Duration = Duration::from_millis(250);
 
 type LastWords = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
 
-/// What is to be done, on any runtime, if a signal ends the program before [`nothing_left_to_say`].
+/// What to do, on any runtime, if a signal ends the program before [`nothing_left_to_say`].
 pub(super) fn last_words(words: impl Future<Output = ()> + Send + 'static) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::pin(words));
 }
 
-/// What was to be done has been done.
+/// The final actions are no longer needed.
 pub(super) fn nothing_left_to_say() {
     LAST_WORDS
         .lock()
@@ -33,11 +33,12 @@ pub(super) fn nothing_left_to_say() {
         .take();
 }
 
-/// Ends the servers and says the last words. Whoever comes second waits for the first to end the program.
+/// Ends the servers and runs the final actions. A second caller waits for the first to end the
+/// program.
 pub(super) async fn end() {
     static BEGUN: AtomicBool = AtomicBool::new(false);
     if BEGUN.swap(true, Ordering::Relaxed) {
-        // Not for ever: a signal ends the program in bounded time, whatever goes wrong on the way.
+        // Not forever: a signal ends the program in bounded time, whatever goes wrong on the way.
         return tokio::time::sleep(GRACE + PATIENCE).await;
     }
     crate::launch::end_all(GRACE);
@@ -51,8 +52,8 @@ pub(super) async fn end() {
     }
 }
 
-/// Watches for signals from a thread of its own. The runtime does, too, and ends more politely; but it sees a signal
-/// only when it is not computing, and what it computes comes from a server.
+/// Watches for signals from a separate thread. The runtime does too, and ends more gracefully; but
+/// it only sees a signal when it is not computing, and a server determines what it computes.
 pub(super) fn watch() {
     // Without a second thread the signals still reach the first.
     let _ = std::thread::Builder::new()
@@ -64,7 +65,8 @@ pub(super) fn watch() {
             let Ok(runtime) = runtime else { return };
             runtime.block_on(async {
                 let code = crate::launch::interrupted().await;
-                // The first thread sees it as well and is gone by then, unless it is busy or waits for a server.
+                // The first thread sees it as well and has exited by then, unless it is busy or
+                // waits for a server.
                 tokio::time::sleep(BUSY).await;
                 end().await;
                 leave(code);
@@ -74,7 +76,7 @@ pub(super) fn watch() {
 
 #[expect(
     clippy::exit,
-    reason = "the first thread is busy with what a server sent and cannot be asked"
+    reason = "the first thread is busy with what a server sent and cannot respond"
 )]
 fn leave(code: i32) -> ! {
     std::process::exit(code)

@@ -1,7 +1,8 @@
 //! The command line: what can be typed, and what each command prints.
 //!
-//! A command turns what was typed ([`args`]) into a request for `run`, and prints what comes of it. Nothing outside this room
-//! knows clap. Commands return an [`Exit`] or an [`Error`]; only `main` ends the process.
+//! A command turns what was typed ([`args`]) into a request for `run`, and prints the result.
+//! Nothing outside this room depends on clap. Commands return an [`Exit`] or an [`Error`]; only
+//! `main` ends the process.
 
 mod action;
 mod args;
@@ -20,6 +21,7 @@ mod sources;
 mod value_parsers;
 mod verify;
 mod verify_lock;
+mod version;
 
 use std::ffi::OsString;
 
@@ -29,12 +31,12 @@ use args::{Cli, Command};
 
 pub use crate::run::{Error, Exit};
 
-/// Runs what was typed and returns the exit code. Errors are printed here, on stderr.
+/// Runs the command line and returns the exit code. Errors are printed here, on stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(usage) => {
-            // Help and version come this way too, with code 0. A closed pipe is nobody's problem.
+            // Help and version come this way too, with code 0. A closed pipe is not an error.
             let _ = usage.print();
             return u8::try_from(usage.exit_code()).unwrap_or(2);
         }
@@ -51,10 +53,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     interrupt::watch();
     let code = runtime.block_on(async {
-        // Outside of `select!`, which would drop it, and with it kill the servers, before they are asked to end.
+        // Outside of `select!`, which would drop it, and so kill the servers, before they are asked
+        // to exit.
         let mut running = std::pin::pin!(run(cli.command));
         tokio::select! {
-            // A signal first: the other thread may have ended the server by now, which is then no finding.
+            // Signals first: the other thread may have ended the server by now, which is not a
+            // finding then.
             biased;
             code = crate::launch::interrupted() => {
                 interrupt::end().await;
@@ -69,7 +73,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             },
         }
     });
-    // A blocking read of standard input must not hold up the end.
+    // A blocking read of standard input must not delay the exit.
     runtime.shutdown_background();
     code
 }

@@ -1,4 +1,5 @@
-//! Where reports and errors are written. (The progress line and clap's own messages are the two exceptions.)
+//! Where reports and errors are written. (The progress line and clap's own messages are the two
+//! exceptions.)
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -10,12 +11,12 @@ pub(super) use crate::run::secrets::write_file;
 use crate::run::{Error, secrets};
 use crate::settings::{self, Given};
 
-/// Writes to stdout, without secrets. A reader that went away (`| head`) has seen enough: that is success.
+/// Writes to stdout, without secrets. A closed pipe (`| head`) is success.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     print_as_it_is(&secrets::clean(text))
 }
 
-/// [`print`] for the one line that has to name a secret, so that the runner keeps it out of its log.
+/// [`print`] for the one line that must contain a secret, so that the runner masks it in its log.
 pub(super) fn print_as_it_is(text: &str) -> Result<(), Error> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout
@@ -30,7 +31,8 @@ pub(super) fn print_as_it_is(text: &str) -> Result<(), Error> {
     }
 }
 
-/// A document as it is printed: what a server says in it acts in no log and hides from nobody, and is the same value.
+/// A document for printing: server text in it has no effect in a log and hides nothing, and the
+/// value is the same.
 pub(super) fn json(document: &Json) -> String {
     escape::json(to_pretty(document)) + "\n"
 }
@@ -40,7 +42,7 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", secrets::clean(text));
 }
 
-/// Prints the notes of a run, and nothing of its progress.
+/// Prints the notes of a run, without progress.
 pub(super) struct Notes;
 
 impl Observer for Notes {
@@ -49,7 +51,6 @@ impl Observer for Notes {
     }
 }
 
-/// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Color {
     #[default]
@@ -76,7 +77,7 @@ pub(super) struct Delivery {
     pub(super) format: Format,
     pub(super) files: Vec<(Format, PathBuf)>,
     pub(super) quiet: bool,
-    /// Whether `pin` is to write a ToolPin lock, and to report on the terminal.
+    /// Whether `pin` writes a ToolPin lock, and reports on the terminal.
     pub(super) lock: bool,
     color: Color,
 }
@@ -95,11 +96,11 @@ impl Delivery {
     }
 }
 
-/// The report on stdout and in the files that were asked for.
+/// Writes the report to stdout and to the requested files.
 pub(super) fn deliver(report: &Report, delivery: &Delivery) -> Result<(), Error> {
     if delivery.lock && !matches!(report.comparison, Comparison::Pin { .. }) {
         return Err(Error::usage(
-            "--format toolpin belongs to `pin`, which writes a lock",
+            "--format toolpin is for `pin`, which writes a lock",
             "`mcp-keel verify --lock` and `mcp-keel check --baseline` read one",
         ));
     }
@@ -113,7 +114,7 @@ pub(super) fn deliver(report: &Report, delivery: &Delivery) -> Result<(), Error>
     print(&render(report, delivery.format, style))
 }
 
-/// How stdout wants to be written to.
+/// How to write to stdout.
 pub(super) fn style(color: Color) -> Style {
     let is_terminal = std::io::stdout().is_terminal();
     let set = |name: &str| crate::own_env::var(name).is_some_and(|value| !value.is_empty());

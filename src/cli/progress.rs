@@ -1,4 +1,4 @@
-//! What somebody at a terminal sees while a server boots. In a pipe there is nothing of it.
+//! The progress at a terminal while a server boots. In a pipe nothing is shown.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,27 +12,30 @@ use crate::run::observer::Observer;
 
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
-/// To the start of the line, and nothing on it.
+/// To the start of the line, and clears it.
 const WIPE: &str = "\r\x1b[2K";
 
-/// A line on stderr that turns while something is going on, and is wiped afterwards.
+/// A spinner on stderr, wiped afterwards.
 pub(super) struct Progress {
-    said: Arc<Mutex<String>>,
-    /// How many servers are through, of how many.
+    status: Arc<Mutex<String>>,
+    /// How many servers are done, of how many.
     done: AtomicUsize,
     total: AtomicUsize,
     turning: Option<tokio::task::JoinHandle<()>>,
 }
 
 impl Progress {
-    /// Starts to turn if stderr is a terminal and the user did not ask for quiet.
+    /// Starts if stderr is a terminal and `--quiet` is not set.
     pub(super) fn start(quiet: bool) -> Self {
-        let said = Arc::new(Mutex::new(String::new()));
+        let status = Arc::new(Mutex::new(String::new()));
         let turning = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let said = Arc::clone(&said);
+            let status = Arc::clone(&status);
             tokio::spawn(async move {
                 for frame in FRAMES.iter().cycle() {
-                    let text = said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    let text = status
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .clone();
                     if !text.is_empty() {
                         LINE.lock()
                             .unwrap_or_else(PoisonError::into_inner)
@@ -43,7 +46,7 @@ impl Progress {
             })
         });
         Self {
-            said,
+            status,
             done: AtomicUsize::new(0),
             total: AtomicUsize::new(1),
             turning,
@@ -67,10 +70,10 @@ impl Observer for Progress {
     fn stage(&self, server: &str, stage: Stage) {
         let what = match stage {
             Stage::Starting => "starting".to_owned(),
-            Stage::Handshake => "waiting for its first answer".to_owned(),
+            Stage::Handshake => "waiting for its first response".to_owned(),
             Stage::Listing { kind, items } => format!("listing: {items} {kind}s"),
             Stage::Settling => "its list changed, listing again".to_owned(),
-            Stage::Waiting => "waiting before it is listed once more".to_owned(),
+            Stage::Waiting => "waiting before listing again".to_owned(),
             Stage::Stopping => "stopping".to_owned(),
         };
         let mut text = format!("{}: {what}", escape::short(server, 40));
@@ -79,7 +82,7 @@ impl Observer for Progress {
             let done = self.done.load(Ordering::Relaxed);
             text = format!("{done} of {total} done, {text}");
         }
-        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
 }
 
@@ -93,14 +96,15 @@ impl Drop for Progress {
     }
 }
 
-/// Wipes what is shown, for good. A signal may end the program from a thread that has no [`Progress`] to drop.
+/// Wipes the line for good. A signal may end the program from a thread that has no [`Progress`] to
+/// drop.
 pub(super) fn end() {
     let mut line = LINE.lock().unwrap_or_else(PoisonError::into_inner);
     line.wipe();
     line.ended = true;
 }
 
-/// The terminal's last line, of which there is one however many draw on it.
+/// The terminal's last line, shared by everything that draws on it.
 struct Line {
     shown: bool,
     ended: bool,

@@ -1,4 +1,4 @@
-//! The commands that only tell: rules, explain, schema, completions, man.
+//! The commands that only print: rules, explain, schema, completions, man.
 
 use super::args::{RulesFormat, SchemaName};
 use super::output::{self, Color};
@@ -55,7 +55,8 @@ pub(super) fn completions(
 pub(super) fn man(name: Option<&str>, mut command: clap::Command) -> Result<Exit, Error> {
     command.build();
     let command = match name {
-        None => command,
+        // The page is the same for every build of a version.
+        None => command.long_version(super::version::SHORT),
         Some(name) => {
             let known: Vec<String> = command
                 .get_subcommands()

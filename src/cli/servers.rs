@@ -27,7 +27,7 @@ pub(super) async fn check(given: &Given) -> Result<Exit, Error> {
     Ok(examined.report.verdict.into())
 }
 
-/// `mcp-keel pin`: capture and write the baseline, and say what was accepted by that.
+/// `mcp-keel pin`: capture, write the baseline, and report what was accepted.
 pub(super) async fn pin(args: PinArgs) -> Result<Exit, Error> {
     let given = &args.flags.given;
     let delivery = Delivery::new(given);
@@ -45,7 +45,7 @@ pub(super) async fn pin(args: PinArgs) -> Result<Exit, Error> {
     worst(outcome.failed)
 }
 
-/// The worst of what failed, whatever the order; the rest of it is printed before.
+/// The worst failure, whatever the order; the others are printed before.
 fn worst(mut failed: Vec<Error>) -> Result<Exit, Error> {
     failed.sort_by_key(|error| error.exit().code());
     let Some(last) = failed.pop() else {
@@ -57,7 +57,7 @@ fn worst(mut failed: Vec<Error>) -> Result<Exit, Error> {
     Err(last)
 }
 
-/// `mcp-keel capture`: what a server says, exactly as it says it.
+/// `mcp-keel capture`: what a server lists, exactly as sent.
 pub(super) async fn capture(args: CaptureArgs) -> Result<Exit, Error> {
     let progress = Progress::start(args.quiet);
     let plan = plan(&ServerRequest::new(&args.flags.given), None, &progress)?;
@@ -68,7 +68,7 @@ pub(super) async fn capture(args: CaptureArgs) -> Result<Exit, Error> {
             .map(|target| target.name.as_str())
             .collect();
         return Err(Error::usage(
-            format!("a capture is of one server, and there are {}", names.len()),
+            format!("capture takes one server, and there are {}", names.len()),
             format!("name one of them: {}", names.join(", ")),
         ));
     };

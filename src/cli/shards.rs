@@ -1,4 +1,4 @@
-//! `mcp-keel plan` and `mcp-keel merge`: the parts of a run, listed and joined.
+//! `mcp-keel plan` and `mcp-keel merge`: the parts of a run, listed and merged.
 
 use super::args::{MergeArgs, PlanArgs, PlanFormat};
 use super::output::{self, Delivery, Notes};
@@ -9,7 +9,7 @@ use crate::run::shards::{PlannedPart, merged, planned_parts};
 use crate::run::{Error, Exit};
 use crate::settings::TIMINGS;
 
-/// `mcp-keel plan`: which part would check which servers. Nothing is started.
+/// `mcp-keel plan`: which part checks which servers. Nothing is started.
 pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
     let plan = resolve(&ServerRequest::new(&args.flags.given), None, &Notes)?;
     let parts = planned_parts(
@@ -60,7 +60,7 @@ pub(super) fn plan(args: &PlanArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-/// `mcp-keel merge`: the parts of a run as the one report that they are.
+/// `mcp-keel merge`: merges the parts of a run into one report.
 pub(super) fn merge(args: &MergeArgs) -> Result<Exit, Error> {
     let report = merged(&args.reports)?;
     output::deliver(&report, &Delivery::new(&args.flags.given))?;

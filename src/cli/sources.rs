@@ -44,7 +44,7 @@ pub(super) async fn fingerprint(args: FingerprintArgs) -> Result<Exit, Error> {
     let JsonOnly::Json = args.format;
     if !args.fields.is_empty() && !args.profile.takes_fields() {
         return Err(Error::usage(
-            "--fields belongs to --profile fastmcp",
+            "--fields is only for --profile fastmcp",
             format!("what the {} profile covers is fixed", args.profile),
         ));
     }
@@ -78,7 +78,6 @@ pub(super) async fn fingerprint(args: FingerprintArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-/// A finding of either profile.
 struct Line {
     code: &'static str,
     severity: Severity,
@@ -86,7 +85,8 @@ struct Line {
     message: String,
 }
 
-/// `mcp-keel scan`: what a person should read before a model does. Advice: it exits with 0 whatever it finds.
+/// `mcp-keel scan`: text that a reviewer should see before a model does. Advice: it always exits
+/// with 0.
 pub(super) async fn scan(args: ScanArgs) -> Result<Exit, Error> {
     let surfaces = sources::read(
         &args.source,
@@ -155,6 +155,6 @@ fn terminal(lines: &[Line], components: usize) -> String {
         many => format!("{many} findings"),
     };
     text + &format!(
-        "{found} in {components} components. Advice, not a verdict: what was not noticed was not cleared.\n"
+        "{found} in {components} components. Advice, not a verdict: finding nothing proves nothing.\n"
     )
 }

@@ -1,8 +1,8 @@
-//! What may follow a flag: parsers that list and suggest what they know.
+//! Parsers for the values of flags, which list and suggest what they accept.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-/// A parser for one of a few words, which clap lists in the help and suggests from.
+/// A parser for one of a fixed set of words, which clap lists in the help and suggests from.
 pub(super) fn keyword<T>(
     all: &'static [T],
     word: fn(T) -> &'static str,

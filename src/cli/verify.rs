@@ -12,7 +12,6 @@ use crate::run::plan::{Target, resolve};
 use crate::run::request::ServerRequest;
 use crate::run::{Error, Exit};
 
-/// What was found about one server.
 struct Outcome<'a> {
     target: &'a Target,
     bytes: Result<Option<Verified>, VerifyError>,
@@ -36,7 +35,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
         }
     };
     output::print(&text)?;
-    // Wrong bytes are certain; what the policy makes of findings comes after them.
+    // Wrong bytes are certain, so they come before the policy's findings.
     if outcomes.iter().any(|outcome| outcome.bytes.is_err()) {
         return Ok(Exit::Verification);
     }
@@ -52,7 +51,7 @@ fn verify<'a>(
     baseline: &std::path::Path,
     policy: &Policy,
 ) -> Result<Outcome<'a>, Error> {
-    // A server need not be pinned to be verified; a baseline that is there must hold.
+    // A server need not be pinned to be verified; an existing baseline must be valid.
     let baseline = Baseline::find(baseline)?;
     let pinned = baseline.as_ref().and_then(|it| it.pinned(&target.name));
     Ok(Outcome {
@@ -67,7 +66,6 @@ fn verify<'a>(
 }
 
 impl Outcome<'_> {
-    /// In one word.
     fn status(&self) -> &'static str {
         match (&self.bytes, &self.target.verify) {
             (Ok(Some(_)), _) => "ok",
@@ -100,7 +98,7 @@ fn terminal(outcomes: &[Outcome<'_>]) -> String {
             Ok(None) if outcome.target.verify.is_some() => {
                 format!("none      {name}: considered, not verified")
             }
-            Ok(None) => format!("unstated  {name}: no verify block, no opinion"),
+            Ok(None) => format!("unstated  {name}: no verify block"),
             Err(error) => {
                 format!(
                     "FAILED    {name}: {}\n          help: {}",
@@ -132,7 +130,7 @@ fn terminal(outcomes: &[Outcome<'_>]) -> String {
     wrapped(&lines)
 }
 
-/// Lines that fit a terminal, what belongs to a server below its name.
+/// Lines wrapped for a terminal, those of a server indented below its name.
 fn wrapped(lines: &[String]) -> String {
     let width = output::style(Color::Never).width;
     let options = textwrap::Options::new(width)

@@ -1,4 +1,4 @@
-//! `mcp-keel verify --lock`: a lock of ToolPin against its own digests, before anybody relies on it.
+//! `mcp-keel verify --lock`: checks a ToolPin lock against its own digests.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What is said of the client that a server gets to see.
+//! The client identity that a server sees.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use super::node::Node;
 use crate::settings::{self, Table};
 use crate::surface::{ClientProfile, KnownClient};
 
-/// What is said of the client that a server gets to see. What is not said stays as it was pinned.
+/// The configured client identity. Unset parts remain as pinned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientChoice {
     /// `clientInfo.name`
     pub name: Option<String>,
     /// `clientInfo.version`
     pub version: Option<String>,
-    /// The capabilities announced.
+    /// The announced capabilities.
     pub capabilities: Option<BTreeSet<String>>,
 }
 
 impl ClientChoice {
-    /// The client that is known by this name; any other name is just that.
+    /// The known client of this name; any other name only sets the name.
     pub fn named(name: &str) -> Self {
         match KnownClient::find(name).map(KnownClient::profile) {
             Some(known) => Self {
@@ -34,7 +34,7 @@ impl ClientChoice {
         }
     }
 
-    /// What this one says, and where it says nothing, what another says.
+    /// This choice, with `other` for everything unset.
     pub fn over(self, other: Self) -> Self {
         Self {
             name: self.name.or(other.name),
@@ -43,7 +43,7 @@ impl ClientChoice {
         }
     }
 
-    /// A profile with what was said instead of what it had.
+    /// A profile with the choices applied.
     pub fn applied_to(&self, profile: ClientProfile) -> ClientProfile {
         ClientProfile {
             name: self.name.clone().unwrap_or(profile.name),
@@ -53,7 +53,7 @@ impl ClientChoice {
     }
 }
 
-/// `client`: the name of a client, or a table with what is to be announced.
+/// `client`: the name of a client, or a table of what to announce.
 pub(super) fn read(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
     if node.is_string() {
         return Ok(ClientChoice::named(node.string()?));
@@ -74,7 +74,7 @@ pub(super) fn read(node: &Node<'_>) -> Result<ClientChoice, ConfigError> {
     })
 }
 
-/// What is announced, by name.
+/// The announced capabilities, by name.
 pub(super) fn capabilities(node: &Node<'_>) -> Result<BTreeSet<String>, ConfigError> {
     let names: BTreeSet<String> = node.strings()?.into_iter().collect();
     if names.contains("none") {

@@ -8,7 +8,7 @@ use super::{HttpConfig, argv};
 use crate::capture::http::{Headers, HttpAddress, HttpTransport, Proxy, SpecError, Template};
 use crate::settings::{self, Table};
 
-/// What only a server that is started has.
+/// Settings that only apply to a server that mcp-keel starts.
 const OF_A_PROCESS: &[&str] = &[
     "cwd",
     "env",
@@ -18,21 +18,21 @@ const OF_A_PROCESS: &[&str] = &[
     "launch-digests",
 ];
 
-/// How a server is reached over HTTP; none if it is reached over stdio.
+/// How a server is reached over HTTP; `None` if it uses stdio.
 pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>, ConfigError> {
     let Some(url) = node.get("url") else {
         let beside_url = settings::keys(&[Table::Http]);
         return match beside_url.iter().find_map(|key| node.get(key)) {
             Some(found) => Err(found
-                .error(&format!("`{}` has no meaning without `url`", found.key()))
+                .error(&format!("`{}` has no effect without `url`", found.key()))
                 .expecting("`url` beside it; a server over stdio has a `command` alone")),
             None => Ok(None),
         };
     };
     if let Some(command) = node.get("command") {
         return Err(command
-            .error("`command` and `url` are two ways to reach one server")
-            .expecting("one of them; a command that starts the server at `url` is `start`"));
+            .error("`command` and `url` cannot both be set")
+            .expecting("one of them; use `start` for a command that starts the server at `url`"));
     }
     let start = node.get("start").map(|it| argv(&it)).transpose()?;
     if start.is_none()
@@ -40,7 +40,7 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
     {
         return Err(found
             .error(&format!(
-                "`{}` has no meaning here: nothing is started",
+                "`{}` has no effect here: nothing is started",
                 found.key()
             ))
             .expecting("`start` beside it, the command that starts the server at `url`"));
@@ -84,14 +84,13 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
     }))
 }
 
-/// A header that stands elsewhere.
 pub(super) fn check_header(value: &Node<'_>, name: &str) -> Result<(), ConfigError> {
     let template = Template::new(value.string()?);
     Headers::new([(name, &template)], &any).map_err(|error| checked(value, &error))?;
     Ok(())
 }
 
-/// What the variables hold is not known here; everything around them is.
+/// The values of variables are not known here; the text around them is.
 fn any(_: &str) -> Option<String> {
     Some("x".to_owned())
 }

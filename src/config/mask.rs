@@ -1,4 +1,4 @@
-//! `[[server.NAME.mask]]`: a text that is left out of what a server says.
+//! `[[server.NAME.mask]]`: text to ignore in what a server lists.
 
 use regex::Regex;
 
@@ -6,7 +6,8 @@ use super::ConfigError;
 use super::node::Node;
 use crate::stability::mask::{Mask, SERVER, is_text};
 
-/// One mask. That it covers more than a text is refused here where it shows, and by [`is_text`] where the server shows it.
+/// One mask. A mask that covers more than text is rejected, here if the pointer shows it, else by
+/// [`is_text`] once the server is captured.
 pub(super) fn read(node: &Node<'_>) -> Result<Mask, ConfigError> {
     node.only(&["component", "pointer", "pattern", "reason"])?;
     let component = node
@@ -16,32 +17,33 @@ pub(super) fn read(node: &Node<'_>) -> Result<Mask, ConfigError> {
         )?
         .string()?
         .to_owned();
-    let pattern = match node.get("pattern") {
-        Some(found) => Some(Regex::new(found.string()?).map_err(|error| {
-            let error = error.to_string();
-            let why = error.lines().last().unwrap_or_default();
-            let why = why.strip_prefix("error: ").unwrap_or(why);
-            found
-                .error(&format!("`pattern` is no regular expression: {why}"))
+    let pattern =
+        match node.get("pattern") {
+            Some(found) => Some(Regex::new(found.string()?).map_err(|error| {
+                let error = error.to_string();
+                let why = error.lines().last().unwrap_or_default();
+                let why = why.strip_prefix("error: ").unwrap_or(why);
+                found
+                .error(&format!("`pattern` is not a valid regular expression: {why}"))
                 .expecting(
-                    "the syntax of the Rust crate `regex`, without look-around and back-references",
+                    "the syntax of the Rust crate `regex`, without look-around and backreferences",
                 )
-        })?),
-        None => None,
-    };
+            })?),
+            None => None,
+        };
     let pointer = match node.get("pointer") {
         Some(found) => {
             let pointer = found.string()?;
             if !pointer.starts_with('/') {
                 return Err(found
-                    .error(&format!("`{pointer}` is no JSON pointer"))
+                    .error(&format!("`{pointer}` is not a valid JSON pointer"))
                     .expecting("a pointer to a text, such as \"/description\""));
             }
             let of_server = component == SERVER;
             if !is_text((!of_server).then_some(component.as_str()), pointer) {
                 return Err(found
-                    .error(&format!("a mask leaves out a text, and `{pointer}` is more than that"))
-                    .expecting(if of_server { "\"/instructions\" or a text of \"/serverInfo\"" } else { "a description, a title, a default or another text that callers do not have to obey" }));
+                    .error(&format!("a mask may only cover text, and `{pointer}` covers more"))
+                    .expecting(if of_server { "\"/instructions\" or a text of \"/serverInfo\"" } else { "a description, a title, a default or another text that callers need not obey" }));
             }
             Some(pointer.to_owned())
         }
@@ -49,14 +51,14 @@ pub(super) fn read(node: &Node<'_>) -> Result<Mask, ConfigError> {
     };
     if pointer.is_none() && pattern.is_none() {
         return Err(node
-            .error("a mask without `pointer` and `pattern` would leave everything out")
-            .expecting("at least one of the two"));
+            .error("a mask without `pointer` and `pattern` would cover everything")
+            .expecting("at least one of them"));
     }
-    let reason = node.require("reason", "why the text is left out")?;
+    let reason = node.require("reason", "why the text is ignored")?;
     if reason.string()?.trim().is_empty() {
         return Err(reason
             .error("`reason` is empty")
-            .expecting("why the text is left out"));
+            .expecting("why the text is ignored"));
     }
     Ok(Mask {
         component,

@@ -1,7 +1,8 @@
-//! `mcp-keel.toml`: which servers there are, where the baseline is, and what the policy says.
+//! `mcp-keel.toml`: the servers, the baseline's path and the policy.
 //!
-//! The promise: nothing in the file is ever ignored. A key, rule or word that is not known is an error that names
-//! the line and suggests what was probably meant, because a typo in a policy must not silently weaken it.
+//! The promise: nothing in the file is silently ignored. An unknown key, rule or word is an error
+//! that names the line and suggests what was probably meant, because a typo in a policy must not
+//! weaken it.
 
 mod client;
 pub mod foreign;
@@ -19,7 +20,7 @@ use node::Node;
 
 use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
-use crate::interop::jp::{Expected, Kind, Verify};
+use crate::interop::jp::{Expected, Verify, VerifyKind};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
 use crate::policy::{Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
@@ -37,90 +38,83 @@ pub use written::{Written, WrittenValue};
 
 pub use crate::settings::suggestion;
 
-/// The file's name when nobody says otherwise.
+/// The default file name.
 pub const DEFAULT_PATH: &str = "mcp-keel.toml";
 
-/// A configuration, read and checked.
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    /// The folder of the file: relative paths in it start here.
+    /// The directory of the file, to which its paths are relative.
     pub folder: PathBuf,
-    /// Where the baseline is; `{server}` in it means one file a server.
+    /// The baseline's path; with `{server}`, one file per server.
     pub baseline: Option<PathBuf>,
-    /// Lists of servers in other formats.
+    /// Server lists in other formats.
     pub from: Vec<PathBuf>,
-    /// The servers by name.
     pub servers: BTreeMap<String, ServerConfig>,
     pub policy: Policy,
-    /// What was written on which line.
+    /// What was set on which line.
     pub written: Written,
 }
 
-/// One `[server.NAME]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerConfig {
-    /// Program and arguments; empty for a server that is reached over HTTP.
+    /// Program and arguments; empty for a server over HTTP.
     pub command: Vec<String>,
-    /// Arguments of a profile, behind those of the command.
+    /// A profile's arguments, appended to the command.
     pub args: Vec<String>,
-    /// Which profile of which server it is.
     pub profile: Option<ProfileName>,
-    /// How it is reached over HTTP.
     pub http: Option<HttpConfig>,
-    /// Where it starts.
+    /// The working directory.
     pub cwd: Option<PathBuf>,
-    /// Variables set for it.
     pub env: BTreeMap<String, String>,
-    /// Variables of ours that it may see.
+    /// The variables of mcp-keel's environment that are passed to it.
     pub pass_env: BTreeSet<String>,
-    /// What is said of the client that it sees.
+    /// The client identity it sees.
     pub client: ClientChoice,
-    /// Which eras of the protocol it is asked in.
+    /// The protocol eras to capture.
     pub era: Eras,
-    /// How long starting and each request may take.
+    /// The time limit for starting and for each request.
     pub timeout: Option<Duration>,
-    /// How often it is booted.
+    /// How often to boot it.
     pub repeat: Option<usize>,
-    /// How long to wait before it is asked for its lists once more.
+    /// How long to wait before listing again.
     pub settle: Option<Duration>,
-    /// Which texts are left out of what it says.
+    /// Whether to read the documents of apps and the files of skills.
+    pub read_resources: bool,
+    /// Texts to ignore in what it lists.
     pub masks: Vec<Mask>,
-    /// Where its version is read.
     pub version: VersionSource,
-    /// Which bytes are verified before it is started; none means that nobody said.
+    /// The bytes to verify before it is started; `None` if not configured.
     pub verify: Option<Verify>,
     /// The line of a `checksum` in the old spelling.
     pub checksum_line: Option<usize>,
     /// Which links of its launch get a digest in the baseline.
     pub launch_digests: Digests,
-    /// What it may touch; none means that nobody said.
+    /// What it may access; `None` if not configured.
     pub sandbox: Option<Level>,
-    /// Whether it is not started where it cannot be limited so.
+    /// Whether to fail if the sandbox cannot be enforced.
     pub sandbox_required: bool,
-    /// What `${NAME}` in `http` stands for before the environment is asked, and everything else that a user gave for
-    /// this server. May hold secrets.
+    /// Values for `${NAME}` in `http`, which take precedence over the environment, and everything
+    /// else that the user set for this server. May contain secrets.
     pub values: BTreeMap<String, String>,
 }
 
-/// What `[server.NAME]` says of a server over HTTP. `command` is empty then, and `env` and the like are those of `start`.
+/// The settings of `[server.NAME]` for a server over HTTP. `command` is empty then, and `env` and
+/// the like apply to `start`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpConfig {
-    /// The address.
     pub url: Template,
-    /// Headers by name.
     pub headers: BTreeMap<String, Template>,
-    /// Program and arguments that start it; empty if it runs already.
+    /// Program and arguments that start it; empty if it is already running.
     pub start: Vec<String>,
-    /// Certificates that are trusted beside the system's.
+    /// Trusted certificates in addition to the system's.
     pub ca: Option<PathBuf>,
     /// `env`, or an address.
     pub proxy: Option<Template>,
-    /// Which transport it speaks.
     pub transport: HttpTransport,
 }
 
 impl HttpConfig {
-    /// A server at this address, asked without anything special.
+    /// A server at this address with default settings.
     pub fn of(url: impl Into<String>) -> Self {
         Self {
             url: Template::new(url),
@@ -134,7 +128,6 @@ impl HttpConfig {
 }
 
 impl Config {
-    /// Reads a configuration file.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = crate::files::read_to_string(path).map_err(|source| ConfigError::Io {
             path: path.to_owned(),
@@ -155,7 +148,6 @@ impl Config {
             .collect()
     }
 
-    /// From the text of a configuration file.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let tree = node::from_toml(path, text)?;
         let root = Node::root(path, &tree);
@@ -185,7 +177,7 @@ impl Config {
                 for (name, server) in found {
                     if servers.insert(name.clone(), server).is_some() {
                         return Err(node
-                            .error(&format!("there are two servers `{name}`"))
+                            .error(&format!("duplicate server `{name}`"))
                             .expecting("another name for the server or for the profile"));
                     }
                 }
@@ -248,6 +240,11 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
         timeout: number(node, TIMEOUT)?.map(Duration::from_secs),
         repeat: number(node, REPEAT)?.and_then(|it| usize::try_from(it).ok()),
         settle: number(node, SETTLE)?.map(Duration::from_secs),
+        read_resources: node
+            .get("read-resources")
+            .map(|it| it.boolean())
+            .transpose()?
+            .unwrap_or_default(),
         masks: match node.get("mask") {
             Some(masks) => masks
                 .items()?
@@ -261,7 +258,7 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             Some(version) => VersionSource::parse(version.string()?),
             None => VersionSource::Auto,
         },
-        // The new spelling wins over the old one; the old one is read all the same, so that it cannot rot.
+        // The new spelling wins over the old one; the old one is still validated.
         verify: {
             let legacy = node.get("checksum").map(|it| checksum(&it)).transpose()?;
             let block = node
@@ -307,28 +304,28 @@ fn argv(node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
 fn verify(node: &Node<'_>, folder: &Path) -> Result<Verify, ConfigError> {
     node.only(&["type", "path", "algorithm", "value"])?;
     let kind_node = node.require("type", "\"command\", \"file\" or \"none\"")?;
-    let kind: Kind = kind_node.word(Kind::ALL.iter().map(|it| it.word()))?;
+    let kind: VerifyKind = kind_node.word(VerifyKind::ALL.iter().map(|it| it.word()))?;
     let refuse = |member: &str, why: &str| match node.get(member) {
         Some(found) => Err(found
-            .error(&format!("`{member}` has no meaning here"))
+            .error(&format!("`{member}` has no effect here"))
             .expecting(why)),
         None => Ok(()),
     };
     match kind {
-        Kind::None => {
+        VerifyKind::None => {
             for member in ["path", "algorithm", "value"] {
                 refuse(member, "type = \"none\" alone: nothing is verified")?;
             }
             Ok(Verify::None)
         }
-        Kind::Command => {
+        VerifyKind::Command => {
             refuse(
                 "path",
                 "type = \"file\" beside a path; type = \"command\" verifies the command itself",
             )?;
             Ok(Verify::Command(expected(node)?))
         }
-        Kind::File => {
+        VerifyKind::File => {
             let path = node.require(
                 "path",
                 "the file to verify, relative to the folder of mcp-keel.toml",
@@ -342,7 +339,7 @@ fn verify(node: &Node<'_>, folder: &Path) -> Result<Verify, ConfigError> {
     }
 }
 
-/// JP's old spelling: a digest alone, which means the command.
+/// JP's old spelling: a bare digest, which applies to the command.
 fn checksum(node: &Node<'_>) -> Result<Verify, ConfigError> {
     if let Ok(value) = node.string() {
         return Ok(Verify::Command(Expected {
@@ -363,14 +360,15 @@ fn expected(node: &Node<'_>) -> Result<Expected, ConfigError> {
         value: node
             .require(
                 "value",
-                "the digest, in hexadecimal digits, such as `sha256sum FILE` prints it",
+                "the digest in hexadecimal digits, as printed by `sha256sum FILE`",
             )?
             .string()?
             .to_owned(),
     })
 }
 
-/// Variables that are set for the server, and variables of ours that it may see.
+/// Variables that are set for the server, and those of mcp-keel's environment that are passed to
+/// it.
 fn environment(
     node: &Node<'_>,
 ) -> Result<(BTreeMap<String, String>, BTreeSet<String>), ConfigError> {
@@ -384,7 +382,7 @@ fn environment(
     Ok((env, pass_env.unwrap_or_default().into_iter().collect()))
 }
 
-/// The number that a table gives for a setting, if it does.
+/// The value of a numeric setting in a table, if set.
 fn number(table: &Node<'_>, setting: &Setting) -> Result<Option<u64>, ConfigError> {
     let Some(node) = table.get(setting.name) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A value of the configuration that knows its name and its line, and the errors made of them.
+//! A value of the configuration that knows its name and line, and the errors made from them.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,17 +11,15 @@ use crate::settings::suggestion;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The file system refused.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// Something is wrong on a line.
     #[error("{}:{line}: {problem}", path.display())]
     At {
         path: PathBuf,
-        /// From 1.
+        /// One-based.
         line: usize,
         problem: String,
         /// What was expected, and how to go on.
@@ -33,7 +31,8 @@ impl ConfigError {
     pub fn help(&self) -> String {
         match self {
             Self::Io { .. } => {
-                "check the path, or write one with `[server.NAME]` and `command = [...]`".to_owned()
+                "check the path, or create the file with `[server.NAME]` and `command = [...]`"
+                    .to_owned()
             }
             Self::At { help, .. } => help.clone(),
         }
@@ -47,7 +46,6 @@ impl ConfigError {
     }
 }
 
-/// Reads TOML.
 pub(super) fn from_toml(path: &Path, text: &str) -> Result<Tree, ConfigError> {
     Tree::from_toml(text).map_err(|error| at(path, error.line, &error.problem))
 }
@@ -57,11 +55,11 @@ fn at(path: &Path, line: usize, problem: &str) -> ConfigError {
         path: path.to_owned(),
         line,
         problem: problem.to_owned(),
-        help: "docs/configuration.md has every key with an example".to_owned(),
+        help: "docs/configuration.md documents every key with an example".to_owned(),
     }
 }
 
-/// One value, with its name and its place.
+/// One value, with its name and position.
 #[derive(Clone)]
 pub(super) struct Node<'a> {
     path: &'a Path,
@@ -117,7 +115,6 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The member of this name.
     pub(super) fn get(&self, name: &str) -> Option<Node<'a>> {
         Some(self.child(name, self.tree.get(name)?))
     }
@@ -148,19 +145,24 @@ impl<'a> Node<'a> {
             return Err(self.wrong_type(&format!("an array, written as `[[{}]]`", self.name)));
         }
         let items = self.tree.items().iter();
-        Ok(items.map(|item| self.child("", item)).collect())
+        let item = |tree| Self {
+            path: self.path,
+            name: self.name.clone(),
+            tree,
+        };
+        Ok(items.map(item).collect())
     }
 
-    /// Refuses every key but these.
+    /// Rejects all other keys.
     pub(super) fn only(&self, known: &[&str]) -> Result<(), ConfigError> {
         self.only_of(
             "key",
             known,
-            "docs/configuration.md has every key with an example",
+            "docs/configuration.md documents every key with an example",
         )
     }
 
-    /// Refuses every key that is not one of the known `what`.
+    /// Rejects every key that is not one of the known `what`.
     pub(super) fn only_of(
         &self,
         what: &str,
@@ -234,7 +236,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// One of a few words.
+    /// One of a fixed set of words.
     pub(super) fn word<T: FromStr>(
         &self,
         words: impl Iterator<Item = &'static str>,
@@ -243,7 +245,10 @@ impl<'a> Node<'a> {
         let found = self.string()?;
         found.parse().map_err(|_| {
             let mut error = self
-                .error(&format!("`{found}` is not a value of `{}`", self.name))
+                .error(&format!(
+                    "`{found}` is not a valid value of `{}`",
+                    self.name
+                ))
                 .expecting(&words.join(", "));
             if let (ConfigError::At { help, .. }, Some(close)) =
                 (&mut error, suggestion(found, words.iter().copied()))

@@ -1,4 +1,5 @@
-//! `[server.NAME.profile.PROFILE]`: one server in the eyes of several clients, accounts or environments.
+//! `[server.NAME.profile.PROFILE]`: one server as seen by several clients, accounts or
+//! environments.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +7,11 @@ use super::node::Node;
 use super::{ConfigError, ServerConfig, client, environment, http};
 use crate::capture::http::Template;
 
-/// Between the name of a server and that of a profile, wherever the two name an entry of the baseline.
+/// Separates the names of server and profile in the name of a baseline entry.
 pub const SEPARATOR: char = '@';
 
-/// The profiles of a server by name, each a server of its own: what `[server.NAME]` says, and what the profile says instead.
+/// The profiles of a server by name, each a server of its own: the settings of `[server.NAME]`,
+/// overridden by the profile's.
 pub(super) fn read(
     node: &Node<'_>,
     name: &str,
@@ -20,7 +22,7 @@ pub(super) fn read(
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if profile.is_empty() || !profile.chars().all(is_plain) {
             return Err(node
-                .error(&format!("`{profile}` cannot be the name of a profile"))
+                .error(&format!("`{profile}` is not a valid profile name"))
                 .expecting("letters, digits, `-`, `_` and `.`"));
         }
         let mut of_profile = one(&node, server)?;
@@ -32,13 +34,12 @@ pub(super) fn read(
     }
     if profiles.is_empty() {
         return Err(node
-            .error("there is no profile in it")
+            .error("it has no profiles")
             .expecting("[server.NAME.profile.PROFILE], or nothing at all"));
     }
     Ok(profiles)
 }
 
-/// Which profile of which server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileName {
     /// `[server.NAME]`
@@ -64,7 +65,7 @@ fn one(node: &Node<'_>, server: &ServerConfig) -> Result<ServerConfig, ConfigErr
     for key in ["env", "pass-env", "args"] {
         if let Some(found) = node.get(key).filter(|_| !starts) {
             return Err(found
-                .error(&format!("`{key}` has no meaning here: nothing is started"))
+                .error(&format!("`{key}` has no effect here: nothing is started"))
                 .expecting(
                     "`start` in [server.NAME], the command that starts the server at `url`",
                 ));
@@ -79,12 +80,12 @@ fn one(node: &Node<'_>, server: &ServerConfig) -> Result<ServerConfig, ConfigErr
     if let Some(headers) = node.get("headers") {
         let Some(http) = &mut server.http else {
             return Err(headers
-                .error("`headers` has no meaning without `url`")
+                .error("`headers` has no effect without `url`")
                 .expecting("`url` in [server.NAME]; a server over stdio has no headers"));
         };
         for (name, value) in headers.members()? {
             http::check_header(&value, &name)?;
-            // Names of headers are the same in any case, and what the profile says is what counts.
+            // Header names are case-insensitive, and the profile's value wins.
             http.headers.retain(|it, _| !it.eq_ignore_ascii_case(&name));
             http.headers.insert(name, Template::new(value.string()?));
         }

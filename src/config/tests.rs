@@ -13,7 +13,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn the_example_of_the_documentation_reads() {
+fn the_documented_example_is_valid() {
     let config = parse(
         r#"
         baseline = "contracts/{server}.json"
@@ -69,7 +69,7 @@ fn the_example_of_the_documentation_reads() {
 }
 
 #[test]
-fn what_is_misspelt_is_named_with_its_line_and_a_suggestion() {
+fn misspelt_names_are_reported_with_line_and_suggestion() {
     assert_eq!(
         error("[server.a]\ncommand = [\"x\"]\nenviron = {}\n"),
         "mcp-keel.toml:3: there is no key `server.a.environ` | did you mean `env`?"
@@ -79,21 +79,25 @@ fn what_is_misspelt_is_named_with_its_line_and_a_suggestion() {
         "mcp-keel.toml:3: there is no key `policy.enforcment` | did you mean `enforcement`?"
     );
     assert_eq!(
+        error("[[accept]]\nid = \"9f2c01ab77de\""),
+        "mcp-keel.toml:2: there is no key `accept.id` | known here: change, reason, owner, expires"
+    );
+    assert_eq!(
         error("[policy.rules]\n\"tool-remvoed\" = \"warn\""),
         "mcp-keel.toml:2: there is no rule `policy.rules.tool-remvoed` | did you mean `tool-removed`?"
     );
     assert_eq!(
         error("[policy]\nfail-on = \"braking\""),
-        "mcp-keel.toml:2: `braking` is not a value of `policy.fail-on` | did you mean `breaking`? (expected none, breaking, risky, additive, any)"
+        "mcp-keel.toml:2: `braking` is not a valid value of `policy.fail-on` | did you mean `breaking`? (expected none, breaking, risky, additive, any)"
     );
     assert_eq!(
         error("[policy.rules]\ntool-removed = \"ignore\""),
-        "mcp-keel.toml:2: `ignore` is not a value of `policy.rules.tool-removed` | expected audit, warn, block, breaking, risky, additive, cosmetic"
+        "mcp-keel.toml:2: `ignore` is not a valid value of `policy.rules.tool-removed` | expected audit, warn, block, breaking, risky, additive, cosmetic"
     );
 }
 
 #[test]
-fn what_is_missing_or_of_the_wrong_type_is_named() {
+fn missing_and_mistyped_values_are_reported() {
     assert_eq!(
         error("[server.a]\n"),
         "mcp-keel.toml:1: `command` is missing in `server.a` | expected an array of the program and its arguments, such as [\"node\", \"dist/index.js\"], or a `url`"
@@ -121,7 +125,7 @@ fn what_is_missing_or_of_the_wrong_type_is_named() {
 }
 
 #[test]
-fn a_server_over_http_has_a_url_and_what_belongs_to_it() {
+fn a_server_over_http_has_a_url_and_its_settings() {
     let config = parse(
         "[server.a]\nurl = \"https://x.example/mcp\"\nheaders = { Authorization = \"Bearer ${TOKEN}\" }\ntransport = \"sse\"\nca = \"ca.pem\"\n\
          [server.b]\nurl = \"http://127.0.0.1:3000/mcp\"\nstart = [\"node\", \"x.js\"]\nenv = { PORT = \"3000\" }\n",
@@ -142,19 +146,19 @@ fn a_server_over_http_has_a_url_and_what_belongs_to_it() {
 }
 
 #[test]
-fn what_has_no_meaning_for_a_server_over_http_is_named_with_its_line() {
+fn settings_without_effect_over_http_are_rejected_with_their_line() {
     let url = "[server.a]\nurl = \"https://x.example/mcp\"\n";
     assert_eq!(
         error(&format!("{url}command = [\"node\"]")),
-        "mcp-keel.toml:3: `command` and `url` are two ways to reach one server | expected one of them; a command that starts the server at `url` is `start`"
+        "mcp-keel.toml:3: `command` and `url` cannot both be set | expected one of them; use `start` for a command that starts the server at `url`"
     );
     assert_eq!(
         error(&format!("{url}env = {{}}")),
-        "mcp-keel.toml:3: `env` has no meaning here: nothing is started | expected `start` beside it, the command that starts the server at `url`"
+        "mcp-keel.toml:3: `env` has no effect here: nothing is started | expected `start` beside it, the command that starts the server at `url`"
     );
     assert!(
         error("[server.a]\ncommand = [\"x\"]\nheaders = {}")
-            .contains(":3: `headers` has no meaning without `url`")
+            .contains(":3: `headers` has no effect without `url`")
     );
     assert!(error(&format!("{url}start = []")).contains(":3: `start` is empty"));
     assert!(error(&format!("{url}transport = \"sss\"")).contains("did you mean `sse`?"));
@@ -165,7 +169,7 @@ fn what_has_no_meaning_for_a_server_over_http_is_named_with_its_line() {
     );
     let credentials = error("[server.a]\nurl = \"https://me:hunter2@x.example/\"");
     assert!(
-        credentials.contains(":2: the address holds credentials")
+        credentials.contains(":2: the address contains credentials")
             && !credentials.contains("hunter2")
     );
     assert!(

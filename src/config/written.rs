@@ -1,4 +1,5 @@
-//! What is written in a configuration, and on which line, for those who ask where a setting comes from.
+//! Which settings a configuration file contains, and on which line, for reporting where a setting
+//! comes from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,22 +7,20 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::node::Node;
 
-/// The values of a configuration as they are written, by their keys from the top level.
+/// The values of a configuration as written, by their full key.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// The file.
     pub path: PathBuf,
     values: BTreeMap<Vec<String>, (usize, WrittenValue)>,
 }
 
-/// A value as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenValue {
     /// A scalar, or an array of scalars.
     Texts(Vec<String>),
     /// A table of scalars.
     Pairs(Vec<(String, String)>),
-    /// So many entries of anything else.
+    /// The number of entries of anything else.
     Entries(usize),
 }
 
@@ -35,7 +34,6 @@ impl Written {
         })
     }
 
-    /// The line and the value at these keys.
     pub fn get(&self, keys: &[&str]) -> Option<(usize, &WrittenValue)> {
         let keys: Vec<String> = keys.iter().map(|it| (*it).to_owned()).collect();
         let (line, value) = self.values.get(&keys)?;

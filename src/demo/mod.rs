@@ -1,7 +1,7 @@
 //! The demo: a small rmcp server in two editions, and the baseline of the first.
 //!
-//! It needs nothing installed and no network, and it goes through the same pipeline as any server: this program starts
-//! itself as the server under test.
+//! It needs nothing installed and no network, and goes through the same pipeline as any server:
+//! this program starts itself as the server under test.
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt as _};
 /// The baseline of the pinned edition. A test pins that edition and compares.
 pub const BASELINE: &str = include_str!("../../fixtures/demo/mcp-baseline.json");
 
-/// What is printed before the report.
 pub const INTRODUCTION: &str = "\
 This is what mcp-keel reports when a server drifts from its committed baseline.
 The server under test is a small weather server built into this program: it was
@@ -23,7 +22,6 @@ started, captured and stopped just now, like any other.
 
 ";
 
-/// What is printed after the report.
 pub const CLOSING: &str = "
 On a real server `mcp-keel check` would exit with 1 here. To try it on yours:
 

@@ -1,11 +1,12 @@
-//! What changed about one component: each member goes to the rule that knows it, the rest is unclassified.
+//! What changed in one component: each member goes to its rule, the rest is unclassified.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, located, prompt, provider, tool};
+use super::{Change, content, located, meta, prompt, provider, skill, tool};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::Exposure;
 use crate::rules::RuleId;
+use crate::schema::Work;
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, Kind};
 
@@ -18,6 +19,12 @@ pub(crate) fn added(component: &Component) -> Change {
         Kind::Prompt => (RuleId::PromptAdded, Exposure::Medium),
         Kind::Resource => (RuleId::ResourceAdded, Exposure::Low),
         Kind::Template => (RuleId::TemplateAdded, Exposure::Low),
+        Kind::Skill => (RuleId::SkillAdded, Exposure::High),
+        // New authorization.
+        Kind::Content if component.definition.get("scopes").is_some() => {
+            (RuleId::ScopeAdded, Exposure::High)
+        }
+        Kind::Content => (RuleId::ContentAdded, Exposure::Medium),
     };
     let described = component
         .definition
@@ -32,24 +39,26 @@ pub(crate) fn added(component: &Component) -> Change {
     change
 }
 
-pub(super) fn removed(component: &Component) -> Change {
+pub(super) fn removed(component: &Component, work: &Work) -> Change {
     let rule = match component.kind {
         Kind::Tool => RuleId::ToolRemoved,
         Kind::Prompt => RuleId::PromptRemoved,
         Kind::Resource => RuleId::ResourceRemoved,
         Kind::Template => RuleId::TemplateRemoved,
+        Kind::Skill => RuleId::SkillRemoved,
+        Kind::Content => RuleId::ContentRemoved,
     };
     let message = sentences::removed(component.kind.noun());
     let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);
     if component.kind == Kind::Tool {
-        change.proof = tool::call_that_worked(&component.definition);
+        change.proof = tool::call_that_worked(&component.definition, work);
     }
     change.component = Some(component.key.clone());
     change
 }
 
 /// Every difference between two definitions of one component.
-pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change>) {
+pub(super) fn compare(old: &Component, new: &Component, work: &Work, changes: &mut Vec<Change>) {
     let (before, after) = (old.contract(), new.contract());
     if before == after {
         return;
@@ -64,6 +73,7 @@ pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change
                 name: name.to_string_lossy(),
                 old: one_named.get(*name).copied(),
                 new: other_named.get(*name).copied(),
+                work,
             };
             if member.old != member.new {
                 respelled |= member.is_respelled(new.kind);
@@ -91,8 +101,9 @@ pub(super) fn compare(old: &Component, new: &Component, changes: &mut Vec<Change
                 .values(Some(&before), Some(&after)),
         );
     }
-    // Beside what explains the difference, never instead of it.
+    // In addition to the change that explains the difference, never instead of it.
     if new.kind == Kind::Tool {
+        meta::add_calls(&before, work, &mut changes[first..]);
         provider::compare(&before, &after, changes);
     }
     for change in &mut changes[first..] {
@@ -105,6 +116,8 @@ pub(super) struct Member<'a> {
     pub(super) name: &'a str,
     pub(super) old: Option<&'a Json>,
     pub(super) new: Option<&'a Json>,
+    /// The remaining steps for comparing schemas.
+    pub(super) work: &'a Work,
 }
 
 impl Member<'_> {
@@ -112,10 +125,12 @@ impl Member<'_> {
         let first = changes.len();
         match (kind, self.name) {
             (Kind::Tool, "inputSchema" | "outputSchema") => return tool::schema(self, changes),
-            // Spelling is told once for the whole definition, not member by member.
+            // Spelling is reported once for the whole definition, not per member.
             _ if self.means_the_same() => return,
+            (Kind::Skill, _) => skill::member(self, changes),
+            (Kind::Content, name) if name != "_meta" => content::member(self, changes),
             (Kind::Tool, "annotations") => tool::annotations(self, changes),
-            (Kind::Tool, "execution") => self.each(RuleId::ToolExecutionChanged, changes),
+            (Kind::Tool, "execution") => meta::execution(self, changes),
             (Kind::Prompt, "arguments") => prompt::arguments(self, changes),
             (_, "description") => self.text(
                 changes,
@@ -124,6 +139,7 @@ impl Member<'_> {
                     Kind::Prompt => RuleId::PromptDescriptionChanged,
                     Kind::Resource => RuleId::ResourceDescriptionChanged,
                     Kind::Template => RuleId::TemplateDescriptionChanged,
+                    Kind::Skill | Kind::Content => RuleId::UnclassifiedChange,
                 },
             ),
             (_, "title") => self.whole(
@@ -133,35 +149,43 @@ impl Member<'_> {
                     Kind::Prompt => RuleId::PromptTitleChanged,
                     Kind::Resource => RuleId::ResourceTitleChanged,
                     Kind::Template => RuleId::TemplateTitleChanged,
+                    Kind::Skill | Kind::Content => RuleId::UnclassifiedChange,
                 },
             ),
-            (_, "icons") => self.each(
-                match kind {
+            (_, "icons") => {
+                let rule = match kind {
                     Kind::Tool => RuleId::ToolIconsChanged,
                     Kind::Prompt => RuleId::PromptIconsChanged,
                     Kind::Resource => RuleId::ResourceIconsChanged,
                     Kind::Template => RuleId::TemplateIconsChanged,
-                },
-                changes,
-            ),
-            (_, "_meta") => self.each(
-                match kind {
+                    Kind::Skill | Kind::Content => RuleId::UnclassifiedChange,
+                };
+                self.each(rule, changes);
+                let exposure = meta::icon_exposure(self.old, self.new);
+                for change in &mut changes[first..] {
+                    change.exposure = change.exposure.max(exposure);
+                }
+            }
+            (_, "_meta") => {
+                let rule = match kind {
                     Kind::Tool => RuleId::ToolMetaChanged,
                     Kind::Prompt => RuleId::PromptMetaChanged,
                     Kind::Resource => RuleId::ResourceMetaChanged,
                     Kind::Template => RuleId::TemplateMetaChanged,
-                },
-                changes,
-            ),
+                    Kind::Skill => RuleId::UnclassifiedChange,
+                    Kind::Content => RuleId::ContentMetaChanged,
+                };
+                meta::compare(kind, self, rule, changes);
+            }
             (Kind::Resource, "name") => self.whole(changes, RuleId::ResourceNameChanged),
             (Kind::Template, "name") => self.whole(changes, RuleId::TemplateNameChanged),
             (Kind::Resource, "mimeType") => self.whole(changes, RuleId::ResourceMimeTypeChanged),
             (Kind::Template, "mimeType") => self.whole(changes, RuleId::TemplateMimeTypeChanged),
             (Kind::Resource, "annotations") => {
-                self.each(RuleId::ResourceAnnotationChanged, changes)
+                meta::annotations(self, RuleId::ResourceAnnotationChanged, changes);
             }
             (Kind::Template, "annotations") => {
-                self.each(RuleId::TemplateAnnotationChanged, changes)
+                meta::annotations(self, RuleId::TemplateAnnotationChanged, changes);
             }
             _ => self.each(RuleId::UnclassifiedChange, changes),
         }
@@ -170,7 +194,7 @@ impl Member<'_> {
         }
     }
 
-    /// Whether only the spelling differs. The schema room tells that of its own.
+    /// Whether only the spelling differs. The schema room reports that for schemas.
     fn is_respelled(&self, kind: Kind) -> bool {
         let schema = kind == Kind::Tool && matches!(self.name, "inputSchema" | "outputSchema");
         !schema && self.means_the_same()

@@ -1,16 +1,18 @@
-//! What differs between two surfaces only because they were captured in different eras of the protocol.
+//! Differences between two surfaces that only exist because they were captured in different eras of
+//! the protocol.
 //!
-//! A server that moves on says the same in the words of another revision. That is one change,
-//! `protocol-version-changed`; whatever the new era has no word for, or another way of, would be told as drift that
-//! nobody made. What a server really offers to one era only stays a change.
+//! A server that moves to another revision declares the same in different terms. That is one
+//! change, `protocol-version-changed`; everything that the new era lacks or expresses differently
+//! would otherwise be reported as drift that no one caused. What a server really offers in one era
+//! only is still a change.
 
 use super::Change;
 use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::surface::{Era, Surface};
 
-/// How a client learns of changes: by notifications that just come, or by a subscription. A server that offers the one
-/// may well not offer the other.
+/// How a client learns of changes: by unsolicited notifications, or by a subscription. A server may
+/// offer one but not the other.
 const MANNERS: [&str; 4] = [
     "/capabilities/tools/listChanged",
     "/capabilities/prompts/listChanged",
@@ -25,7 +27,8 @@ const SPELLINGS: [RuleId; 3] = [
     RuleId::OutputSchemaSpellingChanged,
 ];
 
-/// Whether a change is of the eras and not of the server. Both surfaces are known to be of different ones.
+/// Whether a change is due to the eras and not to the server. The two surfaces are known to be of
+/// different eras.
 pub(super) fn explains(change: &Change, old: &Surface, new: &Surface) -> bool {
     let (legacy, modern) = match old.era() {
         Era::Legacy => (old, new),
@@ -34,24 +37,24 @@ pub(super) fn explains(change: &Change, old: &Surface, new: &Surface) -> bool {
     let either = change.old.as_ref().xor(change.new.as_ref());
     match change.pointer.as_str() {
         _ if SPELLINGS.contains(&change.rule) => true,
+        // The default of a member that the modern era does not have.
+        _ if change.rule == RuleId::TaskSupportStated => true,
         pointer if change.component.is_none() && MANNERS.contains(&pointer) => true,
-        // Where nothing is said about who answers, nobody has another name.
+        // If a side does not identify the server, its name did not change.
         pointer if change.component.is_none() && pointer.starts_with("/serverInfo") => {
             let is_empty =
                 |of: &Surface| of.server_info.as_object().is_some_and(|it| it.is_empty());
             is_empty(old) || is_empty(new)
         }
         "/capabilities/experimental" => either == Some(&Json::object([])),
-        // Only the new era has a place for them.
-        "/capabilities/extensions" => legacy.capabilities.get("extensions").is_none(),
+        // Only the modern era has them.
+        pointer if pointer.starts_with("/capabilities/extensions") => {
+            legacy.capabilities.get("extensions").is_none()
+        }
         // A part of the protocol that became an extension.
         "/capabilities/tasks" => {
             let extensions = modern.capabilities.get("extensions");
             extensions.is_some_and(|it| it.get("io.modelcontextprotocol/tasks").is_some())
-        }
-        // The default of a member that the new era does not have.
-        "/execution" if change.component.is_some() => {
-            either == Some(&Json::object([("taskSupport", Json::string("forbidden"))]))
         }
         _ => false,
     }

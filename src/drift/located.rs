@@ -7,23 +7,22 @@ use crate::canonical::{Json, pointer};
 /// One place at which two values differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Difference {
-    /// Where, from the root of what was compared.
+    /// Relative to the root of what was compared.
     pub(crate) pointer: String,
-    /// What stood there.
     pub(crate) old: Option<Json>,
-    /// What stands there.
     pub(crate) new: Option<Json>,
 }
 
-/// The places at which `old` and `new` differ in meaning. Objects are descended into, member by member; arrays of
-/// the same length item by item; anything else is one difference.
+/// The places at which `old` and `new` differ in meaning. Objects are compared member by member,
+/// arrays of the same length item by item; anything else is one difference.
 pub(crate) fn differences(old: &Json, new: &Json) -> Vec<Difference> {
     let mut found = Vec::new();
     walk(Some(old), Some(new), &mut String::new(), &mut found);
     found
 }
 
-/// Linear in the size of both: equality is never asked of a container that is descended into anyway.
+/// Linear in the size of both: containers that are descended into are not compared as a whole as
+/// well.
 fn walk(old: Option<&Json>, new: Option<&Json>, at: &mut String, found: &mut Vec<Difference>) {
     let differ = match (old, new) {
         (None, None) => false,
@@ -37,7 +36,8 @@ fn walk(old: Option<&Json>, new: Option<&Json>, at: &mut String, found: &mut Vec
                     walk(one.copied(), other.copied(), at, found);
                 });
             }
-            // Repeated members: each name agrees in its last value, and the objects may still differ.
+            // Repeated members: each name may agree in its last value while the objects still
+            // differ.
             let repeated = one.len() != one_named.len() || other.len() != other_named.len();
             found.len() == before
                 && repeated
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_is_no_difference_but_a_repeated_member_is() {
+    fn spelling_is_not_a_difference_but_a_repeated_member_is() {
         assert!(places(r#"{"a":1,"b":2}"#, r#"{"b":2.0,"a":1}"#).is_empty());
         assert_eq!(places(r#"{"x":{"a":1,"a":2}}"#, r#"{"x":{"a":2}}"#), ["/x"]);
     }

@@ -1,15 +1,22 @@
-//! Two surfaces in, a list of changes out.
+//! Compares two surfaces and lists the changes.
 //!
-//! The promise: every difference between two contracts yields at least one located change. What no rule explains is
-//! `unclassified-change`, never silence; a surface compared with itself yields nothing. Pure: no I/O, no clock.
+//! The promise: every difference between two contracts yields at least one located change. What no
+//! rule explains is `unclassified-change`, never silence; a surface compared with itself yields
+//! nothing. Pure: no I/O, no clock.
 
+mod capability;
 pub(crate) mod component;
+mod content;
 mod era;
 pub(crate) mod located;
+mod meta;
 mod prompt;
 mod provider;
+mod refused;
 mod rename;
 mod server;
+mod skill;
+mod template;
 pub mod text_diff;
 mod tool;
 
@@ -19,37 +26,33 @@ use crate::canonical::{Json, to_canonical};
 use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::surface::{Component, ComponentKey, Surface};
+use crate::schema::Work;
+use crate::surface::{Component, ComponentKey, KindSet, Surface};
 
 pub use server::{not_pinned as server_not_pinned, removed as server_removed};
 
-/// One located difference, with what it does to callers and to those who approved the server.
+/// One located difference, with its effect on callers and on the people who approved the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The rule that explains it.
     pub rule: RuleId,
-    /// The component's key; none for the server itself.
+    /// The component's key; `None` for the server itself.
     pub component: Option<ComponentKey>,
     /// Where in the definition (or in the server's entry).
     pub pointer: String,
-    /// What it does to callers.
     pub level: Level,
-    /// What it does to those who approved the server.
     pub exposure: Exposure,
-    /// How the level is known, where a schema decides it.
+    /// How the level is known, if a schema decides it.
     pub proof: Option<Proof>,
-    /// What stood there.
     pub old: Option<Json>,
-    /// What stands there.
     pub new: Option<Json>,
-    /// One sentence. May quote the server: escape it before printing.
+    /// One sentence. May quote the server: escape before printing.
     pub message: String,
-    /// For a changed text: which words.
+    /// For a changed text: the word diff.
     pub words: Vec<text_diff::Run>,
 }
 
 impl Change {
-    /// A change with the usual level and exposure of its rule.
+    /// A change with the default level and exposure of its rule.
     pub(crate) fn new(rule: RuleId, pointer: impl Into<String>, message: String) -> Self {
         Self {
             rule,
@@ -76,7 +79,7 @@ impl Change {
         self
     }
 
-    /// A changed text: old and new values, the words that differ, and the exposure that they bring.
+    /// A changed text: old and new values, the words that differ, and the resulting exposure.
     pub(crate) fn text(mut self, old: Option<&Json>, new: Option<&Json>) -> Self {
         let read = |value: Option<&Json>| match value {
             Some(Json::String(text)) => text.to_string_lossy().to_owned(),
@@ -89,8 +92,9 @@ impl Change {
         self.values(old, new)
     }
 
-    /// The identity of this change: stable across commits, so that an acceptance carries forward. It covers the
-    /// new value, so that accepting one change never accepts the next one at the same place.
+    /// The identity of this change: stable across commits, so that an acceptance carries forward.
+    /// It covers the new value, so that accepting one change never accepts the next one at the same
+    /// place.
     pub fn id(&self, server: &str) -> String {
         let component = self.component.as_deref().unwrap_or("server");
         let identity = [server, component, self.rule.id(), &self.pointer]
@@ -104,43 +108,62 @@ impl Change {
     }
 }
 
-/// Everything that differs between two surfaces: the server first, then components by key.
+/// Everything that differs between two surfaces, without sharing work with other servers.
 pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
+    compare_within(old, new, &Work::for_one_of(1))
+}
+
+/// Everything that differs between two surfaces: the server first, then components by key.
+pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<Change> {
     let mut changes = Vec::new();
     if old.scope.server && new.scope.server {
         server::compare(old, new, &mut changes);
     }
-    let all_kinds = old.scope.all_kinds && new.scope.all_kinds;
-    let old_components = by_key(old, all_kinds);
-    let new_components = by_key(new, all_kinds);
+    let kinds = old.scope.kinds.and(new.scope.kinds);
+    let old_components = by_key(old, kinds);
+    let new_components = by_key(new, kinds);
     let removed = only_in(&old_components, &new_components);
     let added = only_in(&new_components, &old_components);
     let renamed = rename::find(&removed, &added);
+    let moved = template::find(&removed, &added);
     match server::emptied(&old_components, &new_components) {
         Some(change) => changes.push(change),
         None => changes.extend(
             removed
                 .iter()
                 .filter(|component| !renamed.iter().any(|pair| pair.old.key == component.key))
-                .map(|component| component::removed(component)),
+                .filter(|component| !moved.iter().any(|pair| pair.old.key == component.key))
+                .map(|component| component::removed(component, work)),
         ),
     }
     for component in added {
-        match renamed.iter().find(|pair| pair.new.key == component.key) {
-            Some(pair) => pair.compare(&mut changes),
-            None => changes.push(component::added(component)),
+        let renamed = renamed.iter().find(|pair| pair.new.key == component.key);
+        let moved = moved.iter().find(|pair| pair.new.key == component.key);
+        match (renamed, moved) {
+            (Some(pair), _) => pair.compare(work, &mut changes),
+            (_, Some(pair)) => pair.compare(old, work, &mut changes),
+            _ => changes.push(component::added(component)),
         }
     }
     for (key, component) in &new_components {
         if let Some(before) = old_components.get(key) {
-            component::compare(before, component, &mut changes);
-            changes.extend(tool::hidden((old, before), (new, component)));
+            component::compare(before, component, work, &mut changes);
+            changes.extend(tool::hidden((old, before), (new, component), work));
         }
     }
+    let renamed = renamed.iter().map(|pair| (pair.new.key.as_str(), pair.old));
+    refused::compare(
+        (old, new),
+        &old_components,
+        &new_components,
+        &renamed.collect(),
+        &mut changes,
+    );
+    meta::soften_tasks(old, new, &mut changes);
     if old.scope.order && new.scope.order {
         server::compare_order(old, new, &mut changes);
     } else {
-        // Where no order is known, that of members is not either.
+        // Without a known order of tools, the order of members is unknown too.
         changes.retain(|change| change.rule != RuleId::DefinitionRespelled);
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {
@@ -150,11 +173,11 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
     changes
 }
 
-fn by_key(surface: &Surface, all_kinds: bool) -> BTreeMap<&str, &Component> {
+fn by_key(surface: &Surface, kinds: KindSet) -> BTreeMap<&str, &Component> {
     surface
         .components
         .iter()
-        .filter(|component| all_kinds || component.kind == crate::surface::Kind::Tool)
+        .filter(|component| kinds.contains(component.kind))
         .map(|component| (component.key.as_str(), component))
         .collect()
 }

@@ -1,4 +1,4 @@
-//! What changed about the arguments of a prompt.
+//! What changed in the arguments of a prompt.
 
 use std::collections::BTreeMap;
 
@@ -97,7 +97,8 @@ fn at(index: usize) -> String {
     format!("/arguments/{index}")
 }
 
-/// The arguments by name, each with its place; none where they are not a list of distinctly named objects.
+/// The arguments by name, each with its position; `None` if they are not a list of distinctly named
+/// objects.
 fn named(arguments: Option<&Json>) -> Option<BTreeMap<&str, (usize, &Json)>> {
     let Some(arguments) = arguments else {
         return Some(BTreeMap::new());

@@ -1,4 +1,4 @@
-//! Whether the model providers still take a tool.
+//! Whether the model providers still accept a tool.
 
 use super::Change;
 use crate::canonical::{Json, pointer};
@@ -6,22 +6,23 @@ use crate::provider::{Provider, Violation, violations};
 use crate::rules::RuleId;
 use crate::sentences::{self, list};
 
-/// The first thing in a tool that keeps some providers from taking it.
+/// The first thing in a tool that some providers reject.
 struct Obstacle {
     pointer: String,
-    /// Each provider that refuses it, with the reason.
+    /// Each provider that rejects it, with the reason.
     refusals: Vec<(Provider, Violation)>,
 }
 
-/// One change for each place that keeps providers from taking a tool they took, or that no longer does.
+/// One change per place that makes providers reject a tool they accepted, or the reverse.
 ///
-/// Providers that stumble over the same place share a change: people read one sentence, and two changes with the same
-/// place and value would have the same id.
+/// Providers that reject the same place share a change: people read one sentence, and two changes
+/// with the same place and value would have the same id.
 pub(super) fn compare(old: &Json, new: &Json, changes: &mut Vec<Change>) {
     let same = |member: &str| old.get(member) == new.get(member);
     if same("name") && same("inputSchema") {
         return;
     }
+    properties_omitted(old.get("inputSchema"), new.get("inputSchema"), changes);
     let (mut exceeded, mut met) = (Vec::new(), Vec::new());
     for provider in Provider::ALL {
         let before = violations(*provider, old).into_iter().next();
@@ -47,6 +48,52 @@ pub(super) fn compare(old: &Json, new: &Json, changes: &mut Vec<Change>) {
     }
 }
 
+/// Objects that had `properties`, and now have none. OpenAI's models need the member, strict or
+/// not.
+fn properties_omitted(old: Option<&Json>, new: Option<&Json>, changes: &mut Vec<Change>) {
+    let (Some(old), Some(new)) = (old, new) else {
+        return;
+    };
+    let mut found = Vec::new();
+    omitted_at(old, new, &mut "/inputSchema".to_owned(), &mut found);
+    for (place, properties) in found {
+        let name = pointer::tokens(&place).last().unwrap_or_default();
+        let parameter = (place != "/inputSchema").then_some(name.as_str());
+        let message = sentences::drift::properties_omitted(parameter);
+        let at = pointer::join(&place, "properties");
+        let change = Change::new(RuleId::ObjectPropertiesOmitted, at, message);
+        changes.push(change.values(Some(properties), None));
+    }
+}
+
+/// Visits the places that both schemas have: parameters, and items.
+fn omitted_at<'a>(old: &'a Json, new: &Json, at: &mut String, found: &mut Vec<(String, &'a Json)>) {
+    let is_object = |it: &Json| it.get("type").and_then(Json::as_str) == Some("object");
+    if let (Some(properties), None) = (old.get("properties"), new.get("properties"))
+        && is_object(old)
+        && is_object(new)
+    {
+        found.push((at.clone(), properties));
+    }
+    if let (Some(Json::Object(was)), Some(Json::Object(is))) =
+        (old.get("properties"), new.get("properties"))
+    {
+        let is = is.by_name();
+        pointer::descend(at, "properties", |at| {
+            for (name, old) in was.by_name() {
+                if let Some(new) = is.get(name) {
+                    pointer::descend(at, name.to_string_lossy(), |at| {
+                        omitted_at(old, new, at, found);
+                    });
+                }
+            }
+        });
+    }
+    if let (Some(old), Some(new)) = (old.get("items"), new.get("items")) {
+        pointer::descend(at, "items", |at| omitted_at(old, new, at, found));
+    }
+}
+
 fn add(obstacles: &mut Vec<Obstacle>, provider: Provider, violation: Violation) {
     match obstacles
         .iter_mut()
@@ -66,7 +113,7 @@ impl Obstacle {
         list(self.refusals.iter().map(|(provider, _)| provider.word()))
     }
 
-    /// "openai-strict and gemini: `not` is not supported", with the reasons apart where they differ.
+    /// "openai-strict and gemini: `not` is not supported", with separate reasons if they differ.
     fn sentence(&self) -> String {
         let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
         for (provider, violation) in &self.refusals {
@@ -88,7 +135,8 @@ mod tests {
     use super::*;
     use crate::canonical::parse_str;
 
-    /// Rule, pointer and message of each change between two tools with one parameter of these schemas.
+    /// Rule, pointer and message of each change between two tools with one parameter of these
+    /// schemas.
     fn reported(old: &str, new: &str) -> Vec<(RuleId, String, String)> {
         let tool = |schema: &str| {
             let text = format!(r#"{{"name":"t","inputSchema":{{"properties":{{"x":{schema}}}}}}}"#);
@@ -105,7 +153,7 @@ mod tests {
     const PLAIN: &str = r#"{"type":"string"}"#;
 
     #[test]
-    fn providers_that_stumble_over_one_place_share_a_change() {
+    fn providers_that_reject_the_same_place_share_a_change() {
         let at = "/inputSchema/properties/x/not".to_owned();
         let message = "no longer accepted by openai-strict, anthropic-strict and gemini: \
                        `not` is not supported";
@@ -126,16 +174,16 @@ mod tests {
     }
 
     #[test]
-    fn each_provider_says_its_own_reason() {
+    fn each_provider_has_its_own_reason() {
         let message = "no longer accepted by openai-strict and anthropic-strict: \
                        `propertyNames` is not supported; by gemini: `propertyNames` is an object; \
-                       supported: only what holds for every name";
+                       supported: only if it matches every name";
         let new = r#"{"type":"object","propertyNames":{"pattern":"^a"}}"#;
         assert_eq!(reported(PLAIN, new)[0].2, message);
     }
 
     #[test]
-    fn places_that_differ_are_changes_that_differ() {
+    fn different_places_are_different_changes() {
         let new = r#"{"type":"string","format":"uri","maxLength":9}"#;
         let at: Vec<String> = reported(PLAIN, new).into_iter().map(|it| it.1).collect();
         let x = "/inputSchema/properties/x";
@@ -143,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_that_was_never_taken_yields_nothing() {
+    fn a_tool_that_was_never_accepted_yields_nothing() {
         let old = r#"{"type":"string","not":{"const":"a"}}"#;
         let new = r#"{"type":"object","patternProperties":{"^a":{}}}"#;
         assert!(reported(old, new).is_empty());
@@ -151,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_a_provider_refuses_is_reported_beside_the_renaming() {
+    fn a_name_that_a_provider_rejects_is_reported_with_the_rename() {
         let surface = |name: &str| {
             let tool = format!(
                 r#"{{"name":"{name}","description":"Reads a file.","inputSchema":{{"properties":{{"x":{PLAIN}}}}}}}"#

@@ -1,17 +1,18 @@
-//! Renamed tools: one that went and one that came, which take the same arguments and say the same; and tools that
-//! came under another version of their own, which is part of a key.
+//! Renamed tools: a removed and an added one with the same arguments and text; and tools with a new
+//! version, which is part of a key.
 
 use std::collections::BTreeSet;
 
 use super::{Change, component, tool};
 use crate::canonical::Json;
 use crate::rules::RuleId;
+use crate::schema::Work;
 use crate::schema::example_values::words as words_of;
-use crate::schema::likeness::{assigned, opposed, without_version};
+use crate::schema::likeness::{assigned, opposed, synonymous, without_version};
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind};
 
-/// Beyond this many tools on either side, tools are reported as removed and added.
+/// With more tools than this on either side, tools are reported as removed and added.
 const MOST: usize = 300;
 
 /// A tool under its old and its new name.
@@ -23,43 +24,43 @@ pub(super) struct Renamed<'a> {
 }
 
 impl Renamed<'_> {
-    /// The renaming, and whatever else changed about the tool.
-    pub(super) fn compare(&self, changes: &mut Vec<Change>) {
+    /// The rename, and whatever else changed in the tool.
+    pub(super) fn compare(&self, work: &Work, changes: &mut Vec<Change>) {
         let mut change = if self.old.definition.get("name") == self.new.definition.get("name") {
             self.version_changed()
         } else {
-            self.name_changed()
+            self.name_changed(work)
         };
         change.component = Some(self.old.key.clone());
         changes.push(change);
         let mut others = Vec::new();
-        component::compare(self.old, self.new, &mut others);
-        // The name itself is reported already, and so is the version.
+        component::compare(self.old, self.new, work, &mut others);
+        // The name itself is already reported, and so is the version.
         let reported = ["/name", "/_meta/fastmcp/version", "/_meta/_fastmcp/version"];
         for mut change in others {
-            // What a provider says to the new name is not.
+            // A provider's rejection of the new name is not.
             if !reported.contains(&change.pointer.as_str()) || change.rule.is_of_provider() {
-                // Where the baseline knows it: that is where a reviewer looks.
+                // Under its key in the baseline, which is where a reviewer looks.
                 change.component = Some(self.old.key.clone());
                 changes.push(change);
             }
         }
     }
 
-    fn name_changed(&self) -> Change {
+    fn name_changed(&self, work: &Work) -> Change {
         let name = |component: &Component| component.definition.get("name").cloned();
         let (was, is) = (name(self.old), name(self.new));
-        let said = |name: &Option<Json>| {
+        let text = |name: &Option<Json>| {
             name.as_ref()
                 .and_then(Json::as_text)
                 .map_or("", |it| it.to_string_lossy())
                 .to_owned()
         };
-        let message = sentences::renamed(&said(&was), &said(&is), self.similarity);
+        let message = sentences::renamed(&text(&was), &text(&is), self.similarity);
         let mut change =
             Change::new(RuleId::ToolRenamed, "/name", message).values(was.as_ref(), is.as_ref());
-        change.proof = tool::call_that_worked(&self.old.definition);
-        // What is new under the new name is as exposed as a new tool.
+        change.proof = tool::call_that_worked(&self.old.definition, work);
+        // Under a new name it is as exposed as a new tool.
         let hint = |component: &Component| tool::exposure_of_new(&component.definition);
         if hint(self.new) > hint(self.old) {
             change.exposure = change.exposure.max(hint(self.new));
@@ -80,7 +81,8 @@ impl Renamed<'_> {
     }
 }
 
-/// The pairs that are one tool under two names, the most alike first, each tool in one pair at most.
+/// The pairs that are one tool under two names, the most similar first, each tool in one pair at
+/// most.
 pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Vec<Renamed<'a>> {
     let tools = |all: &[&'a Component]| -> Vec<Traits<'a>> {
         all.iter()
@@ -179,7 +181,8 @@ impl<'a> Traits<'a> {
         })
     }
 
-    /// The same tool under another name: the arguments must agree, and either the text or the name beside them.
+    /// The same tool under another name: the arguments must agree, and either the text or the name
+    /// as well.
     fn renamed_to(&self, new: &Traits<'a>) -> Option<Renamed<'a>> {
         let same_name =
             self.component.definition.get("name") == new.component.definition.get("name");
@@ -204,6 +207,7 @@ impl<'a> Traits<'a> {
             {
                 1.0
             }
+            () if synonymous(&self.named, &new.named) => 0.95,
             () if self.name.contains(&new.name) || new.name.contains(&self.name) => 0.9,
             () => strsim::jaro_winkler(&self.name, &new.name),
         };
@@ -217,12 +221,12 @@ impl<'a> Traits<'a> {
                 && (takes_something || says_something)
                 && text >= 0.4)
             || (same_schema && says_something && text == 1.0 && name >= 0.5)
-            // Renamed and edited: the name and the text carry what the arguments no longer do.
+            // Renamed and edited: name and text make up for the arguments.
             || (arguments >= 0.55 && takes_something && says_something && name >= 0.8 && text >= 0.6);
         alike.then_some(Renamed {
             old: self.component,
             new: new.component,
-            // One name under two versions comes before any other pair.
+            // The same name in two versions takes precedence over any other pair.
             similarity: if same_name {
                 1.0
             } else {
@@ -232,7 +236,7 @@ impl<'a> Traits<'a> {
     }
 }
 
-/// How much two sets share, from 0 to 1. Two empty sets say nothing: they agree.
+/// The overlap of two sets, from 0 to 1. Two empty sets agree.
 fn overlap<T: Ord>(one: &BTreeSet<T>, other: &BTreeSet<T>) -> f64 {
     if one.is_empty() && other.is_empty() {
         return 1.0;
@@ -286,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_only_look_alike_are_not_one() {
+    fn tools_that_only_look_similar_are_not_paired() {
         let ping = tool(r#"{"name":"ping","inputSchema":{"type":"object"}}"#);
         let reset = tool(r#"{"name":"reset","inputSchema":{"type":"object"}}"#);
         assert!(pairs(&[ping], &[reset]).is_empty());
@@ -297,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_is_in_one_pair_and_the_most_alike_wins() {
+    fn each_tool_is_in_one_pair_and_the_most_similar_wins() {
         let found = pairs(&[query("read-query")], &[query("run"), query("read_query")]);
         assert_eq!(
             found,
@@ -306,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn opposites_are_never_one_tool() {
+    fn opposites_are_never_paired() {
         for (old, new) in [
             ("encrypt", "decrypt"),
             ("enable_user", "disable_user"),
@@ -320,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_in_a_name_and_an_edit_are_seen_through() {
+    fn a_version_in_a_name_and_an_edit_do_not_hide_a_rename() {
         assert_eq!(pairs(&[query("search_v1")], &[query("search_v2")]).len(), 1);
         let edited = tool(
             r#"{"name":"run_read_query","description":"Runs a query on the database.","inputSchema":{"type":"object","properties":{"sql":{"type":"string"},"limit":{"type":"integer"}}}}"#,

@@ -1,9 +1,10 @@
-//! What changed about the server itself.
+//! What changed in the server itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, located};
+use super::{Change, capability, located, meta};
 use crate::canonical::{Json, Object, pointer};
+use crate::judgement::{Level, Proof};
 use crate::rules::RuleId;
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Surface};
@@ -12,17 +13,22 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     info(&old.server_info, &new.server_info, changes);
     if old.protocol_version != new.protocol_version {
         let (was, is) = (&old.protocol_version, &new.protocol_version);
-        changes.push(
-            Change::new(
-                RuleId::ProtocolVersionChanged,
-                "/protocolVersion",
-                sentences::protocol_revision(was, is),
-            )
-            .values(
-                Some(&Json::string(was.as_str())),
-                Some(&Json::string(is.as_str())),
-            ),
+        // The capture tried the legacy era first, and the server rejected it.
+        let lost = new.notes.iter().any(|it| it.rule == RuleId::EraFallback);
+        let mut change = Change::new(
+            RuleId::ProtocolVersionChanged,
+            "/protocolVersion",
+            sentences::protocol_revision(was, is, lost.then(|| old.era().word())),
+        )
+        .values(
+            Some(&Json::string(was.as_str())),
+            Some(&Json::string(is.as_str())),
         );
+        if lost {
+            change.level = Level::Breaking;
+            change.proof = Some(Proof::Witness(capability::first_request(was)));
+        }
+        changes.push(change);
     }
     if old.client != new.client {
         changes.push(
@@ -34,7 +40,10 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
             .values(Some(&old.client.to_json()), Some(&new.client.to_json())),
         );
     }
-    capabilities(&old.capabilities, &new.capabilities, changes);
+    capability::compare_revisions(old, new, changes);
+    capability::compare(old, new, changes);
+    capability::compare_other_members(old, new, changes);
+    capability::compare_caching(old, new, changes);
     if old.instructions != new.instructions {
         let json = |text: &Option<_>| text.clone().map(Json::String);
         let message = sentences::instructions(old.instructions.as_ref(), new.instructions.as_ref());
@@ -74,33 +83,17 @@ fn info(old: &Json, new: &Json, changes: &mut Vec<Change>) {
             ),
         };
         let at = format!("/serverInfo{}", difference.pointer);
-        changes.push(
-            Change::new(rule, at, message).values(difference.old.as_ref(), difference.new.as_ref()),
-        );
+        let mut change =
+            Change::new(rule, at, message).values(difference.old.as_ref(), difference.new.as_ref());
+        if member == "icons" {
+            let icons = (old.get("icons"), new.get("icons"));
+            change.exposure = change.exposure.max(meta::icon_exposure(icons.0, icons.1));
+        }
+        changes.push(change);
     }
 }
 
-fn capabilities(old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    for difference in located::differences(old, new) {
-        let name = pointer::tokens(&difference.pointer)
-            .collect::<Vec<_>>()
-            .join(".");
-        let whole = difference.pointer.matches('/').count() == 1;
-        let rule = match (&difference.old, &difference.new) {
-            (None, Some(_)) if whole => RuleId::CapabilityAdded,
-            (Some(_), None) if whole => RuleId::CapabilityRemoved,
-            _ => RuleId::CapabilityChanged,
-        };
-        let message =
-            sentences::capability(&name, difference.old.as_ref(), difference.new.as_ref());
-        let at = format!("/capabilities{}", difference.pointer);
-        changes.push(
-            Change::new(rule, at, message).values(difference.old.as_ref(), difference.new.as_ref()),
-        );
-    }
-}
-
-/// The one change that stands for all removals when a server lists nothing, or no tool, any more.
+/// One change that replaces all removals if a server no longer lists anything, or no tools.
 pub(super) fn emptied(
     old: &BTreeMap<&str, &Component>,
     new: &BTreeMap<&str, &Component>,
@@ -124,7 +117,7 @@ pub(super) fn emptied(
     )
 }
 
-/// The relative order of the tools that both list. Tools that came or went say nothing about it.
+/// The relative order of the tools that both list. Added and removed tools do not count.
 pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     let keys = |surface: &Surface| -> Vec<ComponentKey> {
         surface
@@ -159,13 +152,13 @@ pub(super) fn compare_order(old: &Surface, new: &Surface, changes: &mut Vec<Chan
     }
 }
 
-/// The change that stands for a server which the baseline does not know.
+/// The change for a server that is not in the baseline.
 pub fn not_pinned(new: &Surface) -> Change {
     let message = sentences::server_not_pinned(new.components.len());
     Change::new(RuleId::ServerNotPinned, "", message).values(None, Some(&fingerprints(new)))
 }
 
-/// The change that stands for a server which only the old source has.
+/// The change for a server that only the old source has.
 pub fn removed(old: &Surface) -> Change {
     let message = sentences::server_removed(old.components.len());
     Change::new(RuleId::ServerRemoved, "", message).values(Some(&fingerprints(old)), None)

@@ -2,27 +2,24 @@
 
 use similar::{Algorithm, ChangeTag, TextDiff};
 
-/// Beyond this many bytes in both texts together no word diff is made; old and new stand in the change anyway.
+/// Above this total size no word diff is made; the change has old and new anyway.
 const MAX_BYTES: usize = 200_000;
 
-/// A run of words that stayed, went or came.
+/// A run of unchanged, removed or added words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Run {
-    /// In both.
     Same(String),
-    /// Only in the old text.
     Removed(String),
-    /// Only in the new text.
     Added(String),
 }
 
-/// What changed between two texts, word by word.
 pub fn diff(old: &str, new: &str) -> Vec<Run> {
     if old.len() + new.len() > MAX_BYTES {
         return vec![Run::Removed(old.to_owned()), Run::Added(new.to_owned())];
     }
     let mut runs: Vec<Run> = Vec::new();
-    // Patience keeps the anchors that a person would choose; named, because the default changed once already.
+    // Patience keeps the anchors that a person would choose; explicit, because the default has
+    // changed before.
     let diff = TextDiff::configure()
         .algorithm(Algorithm::Patience)
         .diff_words(old, new);

@@ -1,15 +1,15 @@
-//! What changed about a tool: behaviour hints by their meaning, schemas by the schema room.
+//! What changed in a tool: behaviour hints by their meaning, schemas by the schema room.
 
 use super::component::Member;
-use super::{Change, located};
+use super::{Change, located, meta};
 use crate::canonical::{Json, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::schema::{self, Side};
+use crate::schema::{self, Side, Work};
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, Era, HeaderProblem, Surface, header_problem};
 
-/// The behaviour hints and the protocol's default for each.
+/// The behaviour hints with the protocol's defaults.
 const HINTS: [(&str, bool); 4] = [
     ("readOnlyHint", false),
     ("destructiveHint", true),
@@ -17,8 +17,8 @@ const HINTS: [(&str, bool); 4] = [
     ("openWorldHint", true),
 ];
 
-/// What a client that applies the protocol's defaults makes of a hint; none where it has no meaning (whether a tool
-/// destroys, or may be repeated, says nothing about one that only reads) or is no boolean.
+/// The value of a hint with the protocol's defaults applied; `None` if it is not a boolean or has
+/// no meaning (whether a tool destroys, or may be repeated, is irrelevant if it is read-only).
 fn effective(annotations: Option<&Json>, hint: &str) -> Option<bool> {
     let stated = |hint: &str| match annotations.and_then(|a| a.get(hint)) {
         None | Some(Json::Null) => HINTS
@@ -34,20 +34,33 @@ fn effective(annotations: Option<&Json>, hint: &str) -> Option<bool> {
     stated(hint)
 }
 
-/// What a new tool exposes: one that says it only reads less than any other.
+/// The exposure of a new tool: lower if it declares itself read-only.
 pub(super) fn exposure_of_new(definition: &Json) -> Exposure {
     match effective(definition.get("annotations"), "readOnlyHint") {
-        Some(true) => Exposure::Medium,
+        Some(true) if !sends_secret_in_header(definition) => Exposure::Medium,
         _ => Exposure::High,
     }
 }
 
-/// A call that the old definition accepts, under its old name: what fails when the tool is no longer there.
-pub(super) fn call_that_worked(definition: &Json) -> Option<Proof> {
+/// Whether HTTP clients copy a parameter into a header whose name suggests a secret.
+fn sends_secret_in_header(definition: &Json) -> bool {
+    let properties = definition
+        .get("inputSchema")
+        .and_then(|it| it.get("properties"));
+    let properties = properties.and_then(Json::as_object);
+    properties.is_some_and(|properties| {
+        properties.iter().any(|(name, schema)| {
+            schema.get("x-mcp-header").is_some() && schema::names_secret(name.to_string_lossy())
+        })
+    })
+}
+
+/// A call that the old definition accepts, under its old name: it fails once the tool is gone.
+pub(super) fn call_that_worked(definition: &Json, work: &Work) -> Option<Proof> {
     let name = definition.get("name")?.clone();
     let schema = definition.get("inputSchema")?;
     // Nothing satisfies `false`, so whatever the old schema accepts is a witness.
-    match schema::compare(schema, &Json::Bool(false), Side::Input).verdict {
+    match schema::verdict_within(schema, &Json::Bool(false), Side::Input, work) {
         Proof::Witness(arguments) => {
             let call = Json::object([("name", name), ("arguments", arguments)]);
             Some(Proof::Witness(call))
@@ -56,12 +69,14 @@ pub(super) fn call_that_worked(definition: &Json) -> Option<Proof> {
     }
 }
 
-/// A tool that clients over HTTP leave out now, and did not leave out before.
+/// A tool that HTTP clients now drop, and did not before.
 pub(super) fn hidden(
     (old, before): (&Surface, &Component),
     (new, after): (&Surface, &Component),
+    work: &Work,
 ) -> Option<Change> {
-    // Who reached the old one how is not recorded. Clients of the old era do not know the annotation.
+    // How the old one was reached is not recorded. Clients of the legacy era do not know the
+    // annotation.
     let was_hidden = old.era() == Era::Modern && header_problem(&before.definition).is_some();
     if was_hidden || !new.over_http || new.era() == Era::Legacy {
         return None;
@@ -71,7 +86,7 @@ pub(super) fn hidden(
     let message = sentences::hidden_from_http(&problem);
     let mut change =
         Change::new(RuleId::ToolHiddenFromHttpClients, pointer, message).values(None, header);
-    change.proof = call_that_worked(&before.definition);
+    change.proof = call_that_worked(&before.definition, work);
     change.component = Some(after.key.clone());
     Some(change)
 }
@@ -106,11 +121,15 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
                     .exposure(hint_exposure(hint, is))
                 }
             }
-            _ => Change::new(
-                RuleId::ToolAnnotationChanged,
-                at,
-                sentences::annotation_changed(&name),
-            ),
+            _ => {
+                let message = sentences::annotation_changed(&name);
+                let change = Change::new(RuleId::ToolAnnotationChanged, at, message);
+                if meta::names_security(&name) {
+                    change.exposure(Exposure::Medium)
+                } else {
+                    change
+                }
+            }
         };
         changes.push(change.values(difference.old.as_ref(), difference.new.as_ref()));
     }
@@ -118,9 +137,9 @@ pub(super) fn annotations(member: &Member<'_>, changes: &mut Vec<Change>) {
 
 fn hint_exposure(hint: &str, is: bool) -> Exposure {
     match (hint, is) {
-        // One that was approved unseen may write or destroy now.
+        // A tool that was auto-approved may now write or destroy.
         ("readOnlyHint", false) | ("destructiveHint", true) => Exposure::High,
-        // One that had to be approved may be approved unseen from now on, if its word is taken.
+        // A tool that required approval may now be auto-approved, if its hints are trusted.
         ("readOnlyHint", true) | ("destructiveHint", false) | ("openWorldHint", true) => {
             Exposure::Medium
         }
@@ -138,7 +157,7 @@ pub(super) fn schema(member: &Member<'_>, changes: &mut Vec<Change>) {
         (Some(old), Some(new)) => (old, new),
         _ => return presence(member, side, changes),
     };
-    for change in schema::compare(old, new, side).changes {
+    for change in schema::compare_within(old, new, side, member.work).changes {
         changes.push(from_schema(member, change));
     }
 }
@@ -170,7 +189,7 @@ fn from_schema(member: &Member<'_>, change: schema::SchemaChange) -> Change {
     }
 }
 
-/// A schema that came or went.
+/// A schema that was added or removed.
 fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
     let added = member.new.is_some();
     let rule = match (side, added) {
@@ -186,8 +205,9 @@ fn presence(member: &Member<'_>, side: Side, changes: &mut Vec<Change>) {
     };
     let mut change = Change::new(rule, member.pointer(), message).values(member.old, member.new);
     if let (Side::Output, Some(old), None) = (side, member.old, member.new) {
-        // Without a schema anything may be returned: a result that the old schema rejects shows what is lost.
-        let verdict = schema::compare(old, &Json::Bool(true), Side::Output).verdict;
+        // Without a schema anything may be returned: a result that the old schema rejects shows
+        // what is lost.
+        let verdict = schema::verdict_within(old, &Json::Bool(true), Side::Output, member.work);
         if !matches!(verdict, Proof::Witness(_)) {
             change.level = Level::Risky;
         }

@@ -1,23 +1,27 @@
-//! Files: read up to a bound, replaced whole or not at all, and read with the line of every value.
+//! Bounded reading, atomic replacement, and configuration trees with line numbers.
 //!
-//! - **Reading never waits and never fills memory** ([`read`], [`open`]): what is not a regular file is refused, what is
-//!   larger than a bound is refused. A pull request, or a server that was just started, may have put anything in the
-//!   place of a file, a link to `/dev/zero` or a pipe without a writer included.
-//! - **Writing leaves the old file or the new one**, never a part of either ([`replace`]).
-//! - **Every value of a configuration knows its line** ([`Tree`]), whether it was written in TOML or in JSON.
+//! - **Reading never blocks and never fills memory** ([`read`], [`open`]): anything but a regular file is
+//!   refused, and so is a file over the limit. A pull request, or a server that was just started, may have
+//!   replaced a file with anything, such as a link to `/dev/zero` or a pipe without a writer.
+//! - **Writing is atomic** ([`replace`]): the old file or the new one, never a mixture.
+//! - **Every value of a configuration knows its line** ([`Tree`]), in TOML as in JSON.
 //!
-//! Everything in this crate that reads or writes a file of a user goes through this room; `clippy.toml` keeps it so. What
-//! the kernel makes up (`/proc`) and descriptors of our own are no files of a user.
+//! Everything in this crate that reads or writes a user's file goes through this room; `clippy.toml` enforces
+//! it. `/proc` and the crate's own descriptors are exempt.
 
-// This room is what the lint points to.
+// The lint points here.
 #![allow(clippy::disallowed_methods)]
 
+mod paths;
 mod read;
 mod replace;
 mod tree;
 
+pub use paths::without_dots;
 pub use read::{
     MAX_BYTES, drain, open, read, read_at_most, read_start, read_to_string, read_unfollowed,
 };
-pub use replace::{Lock, append, lock, remove_leftovers, replace, replace_if_different};
+pub use replace::{
+    Lock, append, lock, remove_leftovers, replace, replace_if_different, replace_unfollowed,
+};
 pub use tree::{SyntaxError, Tree, Value};

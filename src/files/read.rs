@@ -1,28 +1,26 @@
-//! Regular files, read up to a bound.
+//! Bounded reading of regular files.
 
 use std::fs::{File, FileType, OpenOptions};
 use std::io::{Error, ErrorKind, Read, Result};
 use std::path::{Component, Path};
 
-/// More than any file that this program reads whole.
+/// Larger than any file mcp-keel reads whole.
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     read_at_most(path, MAX_BYTES)
 }
 
-/// [`read`] with a bound of the caller's own.
+/// [`read`] with the caller's size limit.
 pub fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>> {
     whole(open(path)?, most)
 }
 
-/// The text of a file.
 pub fn read_to_string(path: &Path) -> Result<String> {
     String::from_utf8(read(path)?).map_err(|_| Error::new(ErrorKind::InvalidData, "not UTF-8"))
 }
 
-/// The bytes of a file that is not reached through a link.
+/// [`read_at_most`] that does not follow a symbolic link.
 pub fn read_unfollowed(path: &Path, most: u64) -> Result<Vec<u8>> {
     if std::fs::symlink_metadata(path)?.is_symlink() {
         return Err(Error::new(
@@ -33,14 +31,14 @@ pub fn read_unfollowed(path: &Path, most: u64) -> Result<Vec<u8>> {
     whole(open_regular(path, Links::Refuse)?, most)
 }
 
-/// The first bytes of a file: as many as `most`, or all.
+/// At most the first `most` bytes of a file.
 pub fn read_start(path: &Path, most: u64) -> Result<Vec<u8>> {
     let mut start = Vec::new();
     open(path)?.take(most).read_to_end(&mut start)?;
     Ok(start)
 }
 
-/// A file to be read piece by piece. Reading it does not wait.
+/// Opens a file for reading piece by piece. Reads never block.
 pub fn open(path: &Path) -> Result<File> {
     if is_stream(path) {
         File::open(path)
@@ -49,7 +47,7 @@ pub fn open(path: &Path) -> Result<File> {
     }
 }
 
-/// What says that it is too large is not read at all.
+/// A file that already reports a size over the limit is not read at all.
 fn whole(file: File, most: u64) -> Result<Vec<u8>> {
     if file.metadata()?.len() > most {
         return Err(too_large(most));
@@ -57,7 +55,7 @@ fn whole(file: File, most: u64) -> Result<Vec<u8>> {
     drain(file, most)
 }
 
-/// Everything that `reader` holds, unless that is more than `most` bytes.
+/// Everything from `reader`, unless it is more than `most` bytes.
 pub fn drain(reader: impl Read, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(most + 1).read_to_end(&mut bytes)?;
@@ -83,15 +81,15 @@ enum Links {
     Refuse,
 }
 
-/// The look before opening keeps us from opening a device at all, because some act on it, and finds the right words for a
-/// socket, which cannot be opened.
+/// Checks the path before opening it: some devices act on being opened, and a socket cannot be opened, so
+/// only this check can name it.
 fn open_regular(path: &Path, links: Links) -> Result<File> {
     regular(std::fs::metadata(path)?.file_type())?;
     open_and_look(path, links)
 }
 
-/// Opens without waiting for the other end of a pipe, and looks at what was opened: what the path names may have changed
-/// since anybody looked.
+/// Opens without waiting for the other end of a pipe, then checks what was opened: the path may have changed
+/// since the first check.
 fn open_and_look(path: &Path, links: Links) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -110,7 +108,6 @@ fn open_and_look(path: &Path, links: Links) -> Result<File> {
     Ok(file)
 }
 
-/// Refuses everything but a regular file.
 pub(super) fn regular(kind: FileType) -> Result<()> {
     if kind.is_file() {
         Ok(())
@@ -137,15 +134,16 @@ fn is_socket(_: FileType) -> bool {
     false
 }
 
-/// Whether a path names what this process was started with: its standard input, or a descriptor such as `/dev/fd/63`, as
-/// which a shell passes the output of a command. A pipe is meant there. Also `/dev/null`, the customary empty file.
+/// Whether a path is a stream this process was started with: standard input, or a descriptor such as
+/// `/dev/fd/63`, which is how a shell passes the output of a command. Pipes are allowed there. So is
+/// `/dev/null`, the usual empty file.
 fn is_stream(path: &Path) -> bool {
     let parts: Option<Vec<&str>> = path
         .components()
         .map(|part| match part {
             Component::RootDir => Some("/"),
             Component::Normal(name) => name.to_str(),
-            // What leads up again leads anywhere.
+            // `..` can lead anywhere.
             _ => None,
         })
         .collect();
@@ -163,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_this_process_was_started_with_may_be_a_pipe() {
+    fn only_inherited_streams_may_be_pipes() {
         for path in [
             "/dev/stdin",
             "/dev/null",
@@ -187,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_a_bound() {
+    fn a_file_over_the_limit_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, "12345").unwrap();
@@ -200,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_refused() {
+    fn a_directory_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let error = read(folder.path()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
@@ -209,7 +207,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_not_a_regular_file_is_refused_and_not_waited_for() {
+    fn special_files_are_refused_without_blocking() {
         use nix::sys::stat::Mode;
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
@@ -228,10 +226,10 @@ mod tests {
         }
     }
 
-    /// A pipe that takes the place of a file between the look at the path and the opening.
+    /// A pipe that replaces the file between the check and the opening.
     #[cfg(unix)]
     #[test]
-    fn opening_a_pipe_does_not_wait() {
+    fn opening_a_pipe_does_not_block() {
         use nix::sys::stat::Mode;
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
@@ -242,7 +240,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_followed_unless_it_must_not_be() {
+    fn a_link_is_followed_unless_forbidden() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         std::fs::write(&file, "text").unwrap();

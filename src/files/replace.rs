@@ -1,15 +1,15 @@
-//! Files, replaced whole or not at all.
+//! Atomic replacement of files.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Result, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// How the names of temporary files begin.
+/// Prefix of the names of temporary files.
 const TEMPORARY: &str = ".mcp-keel-";
 
-/// Writes a file: readers see the old one or the new one, never a part of either. Its permissions stay as they are, and
-/// folders on the way to it are made. A device or a pipe, such as `/dev/stdout`, is written to and never replaced.
+/// Writes a file atomically: readers see the old or the new content, never a mixture. Permissions are kept
+/// and missing directories created. A device or a pipe, such as `/dev/stdout`, is written to, never replaced.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let target = target(path);
     match std::fs::metadata(&target) {
@@ -17,27 +17,59 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         Ok(found) if !found.is_file() => return stream(&target)?.write_all(bytes),
         _ => {}
     }
-    let folder = folder_of(&target);
-    std::fs::create_dir_all(folder)?;
+    std::fs::create_dir_all(folder_of(&target))?;
+    put(&target, bytes, std::fs::metadata(&target).ok())
+}
+
+/// Writes a file in a folder of `workspace`, whole or not at all. What has its name and is no regular file (a link, a pipe)
+/// is replaced and neither followed nor opened; a link among the folders that lead to it is an error.
+pub fn replace_unfollowed(path: &Path, bytes: &[u8], workspace: &Path) -> Result<()> {
+    let workspace = workspace.canonicalize()?;
+    let path = super::without_dots(&std::env::current_dir()?.join(path));
+    let outside = || Error::new(ErrorKind::PermissionDenied, "not in the workspace");
+    let inside = path.strip_prefix(&workspace).map_err(|_| outside())?;
+    let mut folder = workspace;
+    let folders = inside.parent().into_iter().flat_map(Path::components);
+    for part in folders {
+        folder.push(part);
+        match std::fs::symlink_metadata(&folder) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                let message = format!("{} is a link or a file", folder.display());
+                return Err(Error::new(ErrorKind::NotADirectory, message));
+            }
+            Err(_) => std::fs::create_dir(&folder)?,
+        }
+    }
+    let found = std::fs::symlink_metadata(&path).ok();
+    if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        return Err(ErrorKind::IsADirectory.into());
+    }
+    put(&path, bytes, found.filter(std::fs::Metadata::is_file))
+}
+
+/// Puts a new file in the place of whatever has its name, with the permissions of the one that was there.
+fn put(path: &Path, bytes: &[u8], existing: Option<std::fs::Metadata>) -> Result<()> {
+    let folder = folder_of(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
-        // A temporary file is private by default; a committed file has the mode that any editor would give it.
+        // Temporary files are private by default; a committed file gets the mode any editor would give it.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
-    if let Ok(existing) = std::fs::metadata(&target) {
+    if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
     }
-    file.persist(&target).map_err(|error| error.error)?;
+    file.persist(path).map_err(|error| error.error)?;
     Ok(())
 }
 
-/// [`replace`], unless the file says the same already. Returns whether it was written.
+/// [`replace`], unless the file already has this content. Returns whether it was written.
 pub fn replace_if_different(path: &Path, bytes: &[u8]) -> Result<bool> {
     if super::read(path).is_ok_and(|found| found == bytes) {
         return Ok(false);
@@ -46,7 +78,7 @@ pub fn replace_if_different(path: &Path, bytes: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// Adds to the end of a file that others add to as well.
+/// Appends to a file that others append to as well.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = match std::fs::metadata(path) {
         Ok(found) if !found.is_file() && !found.is_dir() => stream(path)?,
@@ -55,7 +87,7 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes)
 }
 
-/// A device or a pipe, opened for writing. A pipe without a reader is an error: opening it would wait for one.
+/// Opens a device or a pipe for writing. A pipe without a reader is an error: opening it would block.
 #[cfg(unix)]
 fn stream(path: &Path) -> Result<File> {
     use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -67,7 +99,7 @@ fn stream(path: &Path) -> Result<File> {
         .open(path);
     let file = opened.map_err(|error| {
         if error.raw_os_error() == Some(nix::errno::Errno::ENXIO as i32) {
-            Error::new(
+            std::io::Error::new(
                 ErrorKind::InvalidInput,
                 "a pipe without a reader, or a socket",
             )
@@ -75,7 +107,7 @@ fn stream(path: &Path) -> Result<File> {
             error
         }
     })?;
-    // A reader may be slower than we are; that is waited for.
+    // From here on, wait for a slow reader.
     fcntl(&file, FcntlArg::F_SETFL(OFlag::empty()))?;
     Ok(file)
 }
@@ -85,19 +117,19 @@ fn stream(path: &Path) -> Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// The right to replace a file, as long as it is held. It is the folder that is locked: a file that is replaced is
-/// another file afterwards, and one made for the lock would be left lying about.
+/// The right to replace a file, until dropped. The lock is on the directory: a replaced file is a new file,
+/// and a separate lock file would be left behind.
 #[derive(Debug)]
 pub struct Lock {
     _folder: Option<File>,
 }
 
-/// How long another may take to replace a file.
+/// How long to wait for another process to replace a file.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits until no other mcp-keel replaces files in the folder of `path`; [`ErrorKind::TimedOut`] if another one does not
-/// end. A folder that cannot be locked (not there yet, a network file system, Windows) is not: replacing a file whole is
-/// safe without, only what another wrote at the same time may be lost.
+/// Waits until no other mcp-keel replaces files in the directory of `path`; [`ErrorKind::TimedOut`] if that
+/// takes too long. A directory that cannot be locked (missing, network file system, Windows) is not locked:
+/// replacement is atomic without it, but a concurrent write may be lost.
 pub fn lock(path: &Path) -> Result<Lock> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -126,8 +158,8 @@ pub fn lock(path: &Path) -> Result<Lock> {
     }
 }
 
-/// Removes what runs that were killed while writing have left in the folder of `path`. Not what is an hour old or less:
-/// another may be about to put it in place.
+/// Removes temporary files that killed runs left in the directory of `path`, if older than an hour: a newer
+/// one may still be in use.
 pub fn remove_leftovers(path: &Path) {
     const STALE: Duration = Duration::from_secs(3600);
     let entries = std::fs::read_dir(folder_of(&target(path)));
@@ -144,7 +176,7 @@ pub fn remove_leftovers(path: &Path) {
     }
 }
 
-/// A link is followed, so that the file it names is replaced and not the link.
+/// Follows a link, so that the file it points to is replaced and not the link.
 fn target(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,6 +1,6 @@
-//! TOML, JSON with comments and strict JSON as one kind of tree, in which every value knows its line.
+//! TOML, JSON with comments and strict JSON as one tree type whose values know their lines.
 //!
-//! For files that people write: a tree keeps what a setting needs, not how it was spelled. What a digest covers is read by
+//! For files that people write: a tree keeps values, not spelling. Anything a digest covers is read by
 //! [`crate::canonical`].
 
 use jsonc_parser::ast;
@@ -11,25 +11,22 @@ use toml::de::{DeTable, DeValue};
 
 use crate::canonical::{Document, Json, Lines, parse_document, pointer};
 
-/// A value and its line.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// From 1: where the value begins; in TOML, where its key does.
+    /// One-based: where the value begins; in TOML, where its key begins.
     pub line: usize,
-    /// The value.
     pub value: Value,
 }
 
-/// What a file can hold.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// Only in JSON.
     Null,
     Bool(bool),
     Number {
-        /// As it was written, without the underscores of TOML.
+        /// As written, without TOML's underscores.
         text: String,
-        /// Its value, if it is a whole number that fits.
+        /// The value, if it is an integer that fits.
         whole: Option<i64>,
     },
     String(String),
@@ -38,22 +35,20 @@ pub enum Value {
     /// A time, or a date with a time.
     Time,
     Array(Vec<Tree>),
-    /// In the order of the file; the last of two members with one name counts.
+    /// In file order; the last member of a name counts.
     Object(Vec<(String, Tree)>),
 }
 
-/// Where and why a text is not in the format that it should be in.
+/// Where and why a text is not valid in its format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct SyntaxError {
-    /// From 1.
+    /// One-based.
     pub line: usize,
-    /// What is wrong there.
     pub problem: String,
 }
 
 impl Tree {
-    /// From TOML.
     pub fn from_toml(text: &str) -> Result<Self, SyntaxError> {
         let lines = Lines::of(text.as_bytes());
         let table = DeTable::parse(text).map_err(|error| SyntaxError {
@@ -69,7 +64,7 @@ impl Tree {
         })
     }
 
-    /// From JSON, with comments and trailing commas allowed and nothing else.
+    /// From JSON; comments and trailing commas are the only extensions allowed.
     pub fn from_jsonc(text: &str) -> Result<Self, SyntaxError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let collect = CollectOptions {
@@ -101,7 +96,7 @@ impl Tree {
         }
     }
 
-    /// From JSON as the standard has it.
+    /// From strict JSON.
     pub fn from_json(text: &str) -> Result<Self, SyntaxError> {
         let document = parse_document(text.as_bytes()).map_err(|error| SyntaxError {
             line: error.line,
@@ -110,7 +105,6 @@ impl Tree {
         Ok(json(&document, &document.value, &mut String::new()))
     }
 
-    /// The member of this name.
     pub fn get(&self, name: &str) -> Option<&Tree> {
         match &self.value {
             Value::Object(members) => {
@@ -121,7 +115,7 @@ impl Tree {
         }
     }
 
-    /// The member that these names lead to.
+    /// The value at this path of member names.
     pub fn at(&self, path: &[&str]) -> Option<&Tree> {
         path.iter().try_fold(self, |tree, name| tree.get(name))
     }
@@ -131,7 +125,7 @@ impl Tree {
         self.get(one).or_else(|| self.get(other))
     }
 
-    /// The members of an object; none of anything else.
+    /// The members of an object; empty for anything else.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Tree)> {
         let members = match &self.value {
             Value::Object(members) => &members[..],
@@ -140,7 +134,7 @@ impl Tree {
         members.iter().map(|(name, tree)| (name.as_str(), tree))
     }
 
-    /// The items of an array; none of anything else.
+    /// The items of an array; empty for anything else.
     pub fn items(&self) -> &[Tree] {
         match &self.value {
             Value::Array(items) => items,
@@ -148,7 +142,6 @@ impl Tree {
         }
     }
 
-    /// A string.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::String(text) => Some(text),
@@ -156,7 +149,7 @@ impl Tree {
         }
     }
 
-    /// A string, a number or a boolean as text: clients write the values of variables in all three ways.
+    /// A string, a number or a boolean as text: clients write the values of variables in all three forms.
     pub fn scalar(&self) -> Option<String> {
         match &self.value {
             Value::String(text) | Value::Number { text, .. } => Some(text.clone()),
@@ -165,7 +158,6 @@ impl Tree {
         }
     }
 
-    /// A boolean.
     pub fn boolean(&self) -> Option<bool> {
         match self.value {
             Value::Bool(truth) => Some(truth),
@@ -173,12 +165,11 @@ impl Tree {
         }
     }
 
-    /// Whether it is an object.
     pub fn is_object(&self) -> bool {
         matches!(self.value, Value::Object(_))
     }
 
-    /// Whether it says nothing: a null, or what only TOML has.
+    /// Whether it carries no setting: null, or a type that only TOML has.
     pub fn is_other(&self) -> bool {
         matches!(self.value, Value::Null | Value::Date(..) | Value::Time)
     }
@@ -267,7 +258,7 @@ fn json(document: &Document, value: &Json, at: &mut String) -> Tree {
     Tree { line, value }
 }
 
-/// A number of JSON.
+/// A JSON number.
 fn literal(text: &str) -> Value {
     Value::Number {
         text: text.to_owned(),
@@ -279,7 +270,7 @@ fn literal(text: &str) -> Value {
 mod tests {
     use super::*;
 
-    /// Every scalar by the names that lead to it, with its line.
+    /// Every scalar by its path, with its line.
     fn scalars(tree: &Tree) -> Vec<(String, usize, String)> {
         fn walk(tree: &Tree, at: &str, found: &mut Vec<(String, usize, String)>) {
             if let Some(text) = tree.scalar() {
@@ -323,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_error_has_its_line_in_every_format() {
+    fn a_syntax_error_has_a_line_in_every_format() {
         for error in [
             Tree::from_toml("a = 1\nb = = 2\n"),
             Tree::from_json("{\"a\": 1,\n}"),
@@ -335,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_read_in_every_base() {
+    fn integers_are_read_in_every_base() {
         let tree = Tree::from_toml("a = 0x1f\nb = 1_000\nc = 1.0\nd = 2027-01-31\n").unwrap();
         let whole = |name: &str| match tree.get(name).unwrap().value {
             Value::Number { whole, .. } => whole,

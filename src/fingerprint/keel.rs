@@ -1,21 +1,22 @@
-//! Our own scheme, `keel-1`: the whole definition, and one digest for each facet a reviewer asks about.
+//! mcp-keel's own scheme, `keel-1`: the whole definition, and one digest per facet a reviewer asks
+//! about.
 
 use super::Digest;
 use crate::canonical::{Json, Object, to_canonical};
 use crate::surface::{Component, Kind};
 
-/// The name of this scheme. It stands in every baseline; a later scheme gets a name of its own.
+/// The name of this scheme, recorded in every baseline; a later scheme gets its own name.
 pub const SCHEME: &str = "keel-1";
 
-/// The digest of the whole definition as sent: vendor members included, volatile ones not.
+/// The digest of the whole definition as sent, including vendor members but not volatile ones.
 pub fn fingerprint(component: &Component) -> Digest {
     of(&component.contract())
 }
 
-/// The digest of each facet that the component has, by name. A facet that it lacks has no digest.
+/// The digest of each facet that the component has, by name.
 ///
-/// `contract` covers what a caller depends on: the key with the schemas of a tool, the arguments of a prompt, or
-/// the MIME type of a resource.
+/// `contract` covers what a caller depends on: the key with the schemas of a tool, the arguments of
+/// a prompt, or the MIME type of a resource.
 pub fn facets(component: &Component) -> Vec<(&'static str, Digest)> {
     let contract = component.contract();
     let mut promise = Object::new();
@@ -45,6 +46,8 @@ fn contract_members(kind: Kind) -> &'static [&'static str] {
         Kind::Tool => &["inputSchema", "outputSchema"],
         Kind::Prompt => &["arguments"],
         Kind::Resource | Kind::Template => &["mimeType"],
+        Kind::Skill => &["resources"],
+        Kind::Content => &["mimeType", "digest"],
     }
 }
 
@@ -75,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn each_facet_moves_with_its_own_member() {
+    fn each_facet_changes_with_its_own_member() {
         let base = r#"{"name":"a","description":"d","inputSchema":{},"annotations":{"readOnlyHint":true},"_meta":{"x":1}}"#;
         assert_eq!(
             moved(base, &base.replace("\"d\"", "\"e\"")),
@@ -93,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fingerprint_covers_vendor_members_and_no_volatile_ones() {
+    fn the_fingerprint_covers_vendor_members_but_not_volatile_ones() {
         let plain = fingerprint(&tool(r#"{"name":"a"}"#));
         assert_ne!(
             plain,

@@ -1,7 +1,8 @@
 //! Named digests over declared fields.
 //!
-//! Every digest names its scheme, and a scheme never changes its meaning. Ours is [`keel`]; those of other tools are in
-//! `interop::digest`, with the table that says of each what it covers and how.
+//! Every digest names its scheme, and a scheme never changes its meaning. mcp-keel's own is
+//! [`keel`]; those of other tools are in `interop::digest`, with a table of what each covers and
+//! how.
 
 pub mod keel;
 
@@ -10,12 +11,10 @@ use sha2::{Digest as _, Sha256};
 use crate::canonical::jcs;
 use crate::surface::Component;
 
-/// A SHA-256 digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Of some bytes.
     pub fn of(bytes: impl AsRef<[u8]>) -> Self {
         Self(Sha256::digest(bytes.as_ref()).into())
     }
@@ -38,13 +37,12 @@ impl Digest {
     }
 }
 
-/// Why a scheme has no digest for a component. What an original refuses, we refuse.
+/// Why a scheme has no digest for a component. Inputs that the original tool rejects are rejected
+/// here too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{component}: {reason}")]
 pub struct Refusal {
-    /// The component's key.
     pub component: String,
-    /// What is wrong with it.
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Files of a repository: our baseline, other tools' locks, the configuration.
+//! Files in a repository: mcp-keel's baseline, other tools' locks, the configuration.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,8 +25,8 @@ pub(super) fn surface(input: &[u8]) -> Option<Surface> {
     Some(from_document(&document).ok()?.1)
 }
 
-/// Any text is read or refused. What is rendered from a capture is read back as that capture; and after any edit of its
-/// bytes it is refused, or says the same.
+/// Any text is read or rejected. A manifest rendered from a capture reads back as that capture;
+/// after any edit of its bytes it is rejected, or still means the same.
 pub fn baseline(input: &[u8]) {
     let manifest = |bytes: &[u8]| {
         let text = String::from_utf8(bytes.to_vec()).ok()?;
@@ -47,9 +47,9 @@ pub fn baseline(input: &[u8]) {
     let release = Release::of_server(&surface);
     let entry = server_entry(&surface, &release);
     let text = render(&BTreeMap::from([("a".to_owned(), entry)]));
-    let read = manifest(text.as_bytes()).expect("what is rendered is read");
+    let read = manifest(text.as_bytes()).expect("a rendered manifest can be read");
     let pinned = &read.servers()["a"].surface;
-    // What changes from answer to answer is not pinned.
+    // Volatile members are not pinned.
     let mut order: Vec<_> = surface.components.clone();
     for component in &mut order {
         component.definition = component.contract();
@@ -93,7 +93,7 @@ fn queried(manifest: &Manifest) {
     }
 }
 
-/// Every reader of other tools' files, and everything that is computed from what they read.
+/// Every reader of other tools' files, and everything computed from what they read.
 pub fn locks(input: &[u8]) {
     if let Ok(text) = std::str::from_utf8(input)
         && let Ok(document) = yaml::parse(text)
@@ -103,7 +103,7 @@ pub fn locks(input: &[u8]) {
     }
     if let Ok(lockfile) = Lockfile::parse(input) {
         let text = lockfile.to_text();
-        let again = Lockfile::parse(text.as_bytes()).expect("what is written is read");
+        let again = Lockfile::parse(text.as_bytes()).expect("a written lockfile can be read");
         assert_eq!(again.to_text(), text);
         let _ = (lockfile.unpinned(), lockfile.pinned_versions());
         let _ = lockfile.file_name(Some("abc"));
@@ -171,7 +171,7 @@ fn of_chain(document: &Json) {
         for mode in [Mode::Strict, Mode::Usual, Mode::Lenient] {
             let _ = chain::validate(&links, mode).ok();
         }
-        // What a document says of itself may be wrong, and what has no digest gets none.
+        // A document may state a wrong digest; a link that cannot have one gets none.
         let is_open = |link: &chain::Link| {
             link.stored().is_none() && chain::integrity(&link.0, variant).is_ok()
         };

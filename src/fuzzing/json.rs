@@ -1,4 +1,4 @@
-//! The JSON reader and every writer over it.
+//! The JSON reader and its writers.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use crate::canonical::{
     Json, jcs, parse, parse_document, parse_str, to_canonical, to_compact, to_pretty,
 };
 
-/// What is read is written back equal; canonical forms are fixed points; where `serde_json` reads a text too, it reads
-/// the same value; nothing nests deeper than the reader's bound.
+/// Reading and writing round-trips; canonical forms are fixed points; a text that `serde_json` also
+/// reads has the same value; nothing nests deeper than the reader's limit.
 pub fn json(input: &[u8]) {
     let theirs = serde_json::from_slice::<Value>(input);
     if let Ok(python) = parse_python(input) {
@@ -22,7 +22,7 @@ pub fn json(input: &[u8]) {
             assert!(parse_document(input).is_err());
             assert!(
                 theirs.is_err() || error.problem == Problem::Exponent,
-                "refused: {error}, and serde_json reads it"
+                "rejected: {error}, but serde_json reads it"
             );
             return;
         }
@@ -32,12 +32,13 @@ pub fn json(input: &[u8]) {
     assert_eq!(parse_str(&to_pretty(&value)).as_ref(), Ok(&value));
     let document = parse_document(input).expect("what parse reads");
     assert_eq!(document.value, value);
-    let whole = document.span("").expect("the root stands somewhere");
+    let whole = document.span("").expect("the root has a span");
     assert_eq!(parse(&input[whole]).as_ref(), Ok(&value));
 
     let canonical = to_canonical(&value);
     let again = match parse_str(&canonical) {
-        // An exponent at the limit can be one digit longer in the canonical form, which is hashed and never read.
+        // An exponent at the limit can be one digit longer in the canonical form, which is hashed
+        // and never read.
         Err(error) if error.problem == Problem::Exponent => None,
         again => Some(again.expect("a canonical form is JSON")),
     };
@@ -55,13 +56,14 @@ pub fn json(input: &[u8]) {
             // `serde_json` stops at 128 levels.
             assert!(
                 peculiar || depth(&value) > 126,
-                "serde_json refuses it: {error}"
+                "serde_json rejects it: {error}"
             );
         }
     }
 }
 
-/// The writers of other conventions: refusing is fine, a form that they would write otherwise when read again is not.
+/// The writers of other conventions: they may reject a value, but what they write must be a fixed
+/// point.
 fn writers(value: &Json) {
     if let Ok(text) = jcs::to_string_lenient(value) {
         let again = parse_str(&text).expect("RFC 8785 is JSON");
@@ -88,7 +90,7 @@ fn depth(value: &Json) -> usize {
     }
 }
 
-/// What no other reader takes: lone surrogates, and numbers beyond a double.
+/// What other readers reject: lone surrogates, and numbers beyond a double.
 fn peculiarities(value: &Json, found: &mut bool) {
     match value {
         Json::Number(number) => *found |= number.to_ecmascript().is_none(),
@@ -111,7 +113,7 @@ fn agree(ours: &Json, theirs: &Value) {
             if other.is_i64() || other.is_u64() {
                 assert_eq!(one.to_exact(), other.to_string());
             } else {
-                // Without `float_roundtrip` theirs may be off by the last bit.
+                // Without `float_roundtrip` serde_json may be off by the last bit.
                 let (one, other) = (one.to_f64(), other.as_f64().expect("a double"));
                 let close = (one - other).abs() <= one.abs() * 1e-14 + f64::MIN_POSITIVE;
                 assert!(close, "{one} and {other}");

@@ -1,4 +1,4 @@
-//! Commands, versions, days, and what a runner says.
+//! Commands, versions, dates, and the runner's environment.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ use crate::source::Source;
 use crate::verify::launched::{self, LaunchLink};
 use crate::verify::launcher::{self, Pin};
 
-/// A command a line: what is recognised in it says how to pin it, and no credential of an address is told.
+/// One command per line: a recognised launcher has advice on pinning, and no credential of a URL is
+/// shown.
 pub fn launcher(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let command: Vec<String> = text.split('\n').map(str::to_owned).collect();
@@ -40,7 +41,7 @@ pub fn launcher(input: &[u8]) {
     let _ = hangar::stdio_upstream(&command);
     let _ = (targets::is_oci_pin(&text), targets::is_floating(&text));
     let _ = Source::parse(&text);
-    // One prefix is taken off and no more; without it, and without space around, nothing is left to do.
+    // Exactly one prefix is removed; normalising again changes nothing.
     let normal = hangar::normalise(&text);
     if normal.trim() == normal && !normal.starts_with("sha256:") {
         assert_eq!(hangar::normalise(&normal), normal);
@@ -55,7 +56,7 @@ pub fn launcher(input: &[u8]) {
     }
 }
 
-/// Days follow each other; versions are compared without contradiction.
+/// Dates are consecutive; versions compare without contradiction.
 pub fn policy(input: &[u8]) {
     if let Some((seconds, _)) = input.split_first_chunk::<8>() {
         let seconds = u64::from_le_bytes(*seconds);
@@ -90,8 +91,8 @@ pub fn policy(input: &[u8]) {
     let _ = VersionSource::parse(&before).name();
 }
 
-/// `NAME=VALUE` a line, then the event: a context names a commit and a repository that can stand in an address, or is
-/// refused; no output of a step sets another.
+/// `NAME=VALUE` per line, then the event: a context has a commit and a repository that are safe in
+/// a URL, or is rejected; no step output can set another.
 pub fn github(input: &[u8]) {
     let (env, event) = halves(input);
     let env = String::from_utf8_lossy(env);

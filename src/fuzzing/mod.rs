@@ -1,7 +1,8 @@
-//! What must hold for every input, one function a fuzz target: a violation panics.
+//! What must hold for every input, one function per fuzz target: a violation panics.
 //!
-//! Compiled for `cargo fuzz` and for tests only. `cargo test` replays the committed seeds (`fuzz/corpus`) through these very
-//! functions, so that a target cannot rot; docs/fuzzing.md says how to run them for longer.
+//! Compiled for `cargo fuzz` and for tests only. `cargo test` replays the committed seeds
+//! (`fuzz/corpus`) through these very functions, so that a target cannot rot; docs/fuzzing.md says
+//! how to run them for longer.
 
 mod documents;
 mod json;
@@ -11,7 +12,7 @@ mod schemas;
 mod sources;
 mod wire;
 
-/// A pair generator: schemas, edits, instances, from any source of choices.
+/// A generator of pairs: schemas, edits, instances, from any source of choices.
 pub mod schema_pairs;
 
 #[cfg(test)]
@@ -25,7 +26,6 @@ pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
 pub use sources::locate;
 pub use wire::{sse, stdio};
 
-/// A fuzz target.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name in `fuzz/Cargo.toml`.
@@ -46,7 +46,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("stdio", stdio),
 ];
 
-/// The two halves of an input, parted by a line of `---`; where there is none, the second is the first.
+/// The two halves of an input, separated by a line of `---`; without one, both are the whole input.
 fn halves(input: &[u8]) -> (&[u8], &[u8]) {
     const PART: &[u8] = b"\n---\n";
     match input.windows(PART.len()).position(|it| it == PART) {

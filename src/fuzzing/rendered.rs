@@ -1,7 +1,7 @@
-//! Every sink: what a reader of it is given back, and what must never stand in it.
+//! Every sink: what a reader of it sees, and what must never be in it.
 //!
-//! A sink is held to its own inverse: what it shows is read back, by rules as simple as a person's, to the text that went
-//! in. So no two texts look the same.
+//! Each sink is checked against its inverse: its output is read back, by rules as simple as a
+//! person's, to the original text. So no two texts look the same.
 
 use super::documents::surface;
 use super::halves;
@@ -14,10 +14,10 @@ use crate::report::{
 };
 use crate::surface::Surface;
 
-/// Holds a text to what a sink promises.
+/// Checks what a sink promises for a text.
 type Property = fn(&str);
 
-/// Each sink's property for a text, by name.
+/// Each sink's property, by name.
 pub(super) const SINKS: &[(&str, Property)] = &[
     ("terminal", terminal_line),
     ("block", block),
@@ -34,7 +34,7 @@ pub(super) const SINKS: &[(&str, Property)] = &[
     ("cut", cut),
 ];
 
-/// Whatever the text, every sink shows it harmlessly and unmistakably; and two texts in no sink alike.
+/// Every sink shows any text harmlessly and unambiguously; no two texts look the same in any sink.
 pub fn escape(input: &[u8]) {
     let (one, other) = halves(input);
     let (one, other) = (String::from_utf8_lossy(one), String::from_utf8_lossy(other));
@@ -49,7 +49,7 @@ pub fn escape(input: &[u8]) {
     lone_surrogates(&Text::from_utf16(&units));
 }
 
-/// Two texts that differ are shown differently, wherever they are cut.
+/// Two different texts are shown differently, wherever they are cut.
 pub(super) fn apart(one: &str, other: &str) {
     if one == other {
         return;
@@ -72,7 +72,7 @@ pub(super) fn apart(one: &str, other: &str) {
     assert_ne!(html(one), html(other));
 }
 
-/// Text with lone surrogates is read back unit for unit.
+/// Text with lone surrogates is read back unit by unit.
 pub(super) fn lone_surrogates(text: &Text) {
     let shown = escape::line(text);
     harmless(&shown, "");
@@ -83,7 +83,7 @@ pub(super) fn lone_surrogates(text: &Text) {
     assert_eq!(parse_str(&shown), Ok(Json::String(text.clone())));
 }
 
-/// No character of a sink is unseen, but for those that it lays itself out with.
+/// A sink contains no invisible characters, except those of its own layout.
 fn harmless(shown: &str, layout: &str) {
     let unseen = shown
         .chars()
@@ -105,7 +105,8 @@ fn harmless(shown: &str, layout: &str) {
 const LINE: &[char] = &['n', 'r', 't'];
 const BLOCK: &[char] = &[];
 
-/// The code points of visible text: an odd number of backslashes before a letter of `letters`, or before `u{`, is an escape.
+/// The code points of visible text: an odd number of backslashes before one of `letters`, or before
+/// `u{`, is an escape.
 fn read_back(shown: &str, letters: &[char]) -> Vec<u32> {
     let mut out = Vec::new();
     let mut rest = shown;
@@ -150,7 +151,7 @@ fn terminal_line(text: &str) {
     let shown = escape::line(text);
     harmless(&shown, "");
     says(&shown, LINE, text);
-    // What is visible is not escaped a second time.
+    // Visible text is not escaped a second time.
     assert_eq!(escape::line(&shown), shown);
 }
 
@@ -178,7 +179,7 @@ fn json(text: &str) {
     assert!(!document.contains('\n') && !document.contains('\u{1b}'));
 }
 
-/// The pieces of a line of our own Markdown: text, and what stands in code.
+/// The pieces of a line of generated Markdown: text and code.
 fn pieces(markdown: &str) -> Vec<(bool, String)> {
     let mut pieces = Vec::new();
     let mut rest = markdown;
@@ -220,7 +221,7 @@ fn markdown(text: &str) {
         assert!(*is_code || !active, "{piece:?} of {shown:?}");
         assert!(!piece.contains('|'), "{shown:?}");
     }
-    // Backticks that quote become code, and code is set apart by a space; nothing else is lost.
+    // Quoting backticks become code, and code is separated by a space; nothing else is lost.
     let bare = |text: &[u32]| -> Vec<u32> {
         let dropped = [u32::from('`'), u32::from(' ')];
         text.iter()
@@ -345,7 +346,7 @@ fn sarif(text: &str) {
     says(&read, BLOCK, text);
 }
 
-/// `GITHUB_OUTPUT` and `GITHUB_STEP_SUMMARY`: one holds values, the other Markdown.
+/// `GITHUB_OUTPUT` holds values, `GITHUB_STEP_SUMMARY` Markdown.
 fn output_file(text: &str) {
     let written = crate::github::files::outputs(&[("report", text.to_owned())]);
     let (head, rest) = written.split_once('\n').expect("a first line");
@@ -374,8 +375,8 @@ fn cut(text: &str) {
     }
 }
 
-/// Two captures, compared, judged and told in every format: each holds only what its reader can take, and nothing of a
-/// server that acts.
+/// Two captures, compared, judged and rendered in every format: each is valid for its reader, and
+/// no server text has an effect.
 pub fn report(input: &[u8]) {
     let (old, new) = halves(input);
     let (Some(old), Some(new)) = (surface(old), surface(new)) else {
@@ -386,15 +387,15 @@ pub fn report(input: &[u8]) {
         &new,
         &String::from_utf8_lossy(&input[..input.len().min(400)]),
     );
-    told_harmlessly(&report);
+    check_every_format(&report);
     let mut comparison = report.clone();
     comparison.comparison = Comparison::Diff;
     comparison.servers.truncate(1);
-    told_harmlessly(&comparison);
+    check_every_format(&comparison);
 }
 
 /// A report with everything in it: drift, findings, and a server that could not be captured.
-pub(super) fn made(old: &Surface, new: &Surface, said: &str) -> Report {
+pub(super) fn made(old: &Surface, new: &Surface, text: &str) -> Report {
     let changes = drift::compare(old, new);
     assert_eq!(drift::compare(old, old).len(), 0);
     let policy = Policy::default();
@@ -402,7 +403,7 @@ pub(super) fn made(old: &Surface, new: &Surface, said: &str) -> Report {
     let version = check_version(old.server_version(), new.server_version(), None);
     let name = new.server_name().unwrap_or("server").to_owned();
     let place = Place {
-        path: said.into(),
+        path: text.into(),
         line: 3,
     };
     let notes = new.notes.iter().cloned();
@@ -424,7 +425,7 @@ pub(super) fn made(old: &Surface, new: &Surface, said: &str) -> Report {
             current: Cost::tokens(new),
         },
         components: new.components.len(),
-        accept_with: format!("mcp-keel pin {said}"),
+        accept_with: format!("mcp-keel pin {text}"),
     };
     let located = judged.into_iter().map(|judged| Located {
         judged,
@@ -432,9 +433,9 @@ pub(super) fn made(old: &Surface, new: &Surface, said: &str) -> Report {
         source: Some(place.clone()),
     });
     let failure = Failure {
-        message: said.to_owned(),
-        help: said.to_owned(),
-        stderr: said.to_owned(),
+        message: text.to_owned(),
+        help: text.to_owned(),
+        stderr: text.to_owned(),
     };
     Report::new(
         Comparison::Check,
@@ -446,8 +447,8 @@ pub(super) fn made(old: &Surface, new: &Surface, said: &str) -> Report {
     )
 }
 
-/// Every format of a report.
-pub(super) fn told_harmlessly(report: &Report) {
+/// Checks every format of a report.
+pub(super) fn check_every_format(report: &Report) {
     let plain = report::terminal(report, Style::default());
     harmless(&plain, "\n");
     let colored = report::terminal(

@@ -1,24 +1,24 @@
-//! Pairs of schemas that are likely to differ in something interesting, and instances that are likely to show it.
+//! Pairs of schemas that are likely to differ in an interesting way, and instances that are likely
+//! to show it.
 //!
 //! Choices come from a seed or from a fuzzer's bytes.
 
 use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
-/// Where choices come from: bytes as long as there are any, then SplitMix64, which is small and the same everywhere.
+/// A source of choices: bytes while there are any, then SplitMix64, which is small and portable.
 pub struct Choices<'a> {
     bytes: &'a [u8],
     state: u64,
 }
 
 impl<'a> Choices<'a> {
-    /// From a seed alone.
     pub fn from_seed(state: u64) -> Self {
         Self { bytes: &[], state }
     }
 
-    /// From what a fuzzer made up: each choice is a byte, so that a small change of the input is a small change of the
-    /// pair.
+    /// From a fuzzer's input: each choice is a byte, so that a small change of the input is a small
+    /// change of the pair.
     pub fn from_bytes(bytes: &'a [u8]) -> Self {
         let state = bytes.len() as u64;
         Self { bytes, state }
@@ -41,7 +41,7 @@ impl<'a> Choices<'a> {
         usize::try_from(self.next() % limit as u64).expect("small")
     }
 
-    /// True in so many cases of a hundred.
+    /// True in this many cases of a hundred.
     pub fn chance(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
@@ -347,7 +347,7 @@ pub fn mutate(rng: &mut Choices<'_>, node: &mut Value, depth: usize) {
     }
 }
 
-/// A value that has a fair chance under either schema.
+/// A value with a fair chance under either schema.
 pub fn instance(rng: &mut Choices<'_>, root: &Value, node: &Value, depth: usize) -> Value {
     if depth > 5 || rng.chance(6) {
         return scalar(rng);
@@ -426,8 +426,9 @@ pub fn instance(rng: &mut Choices<'_>, root: &Value, node: &Value, depth: usize)
     }
 }
 
-/// The protocol's reading, written a second time and more simply: a level that declares members is closed. Where
-/// schemas are composed this closes too much, which makes the oracle weaker and never wrong.
+/// The protocol's interpretation, implemented a second time and more simply: a level that declares
+/// members is closed. Where schemas are composed this closes too much, which makes the oracle
+/// weaker but never wrong.
 pub fn close(node: &mut Value, root: bool) {
     let Some(map) = node.as_object_mut() else {
         return;
@@ -461,7 +462,7 @@ pub fn close(node: &mut Value, root: bool) {
     }
 }
 
-/// The real validator, offline, as `schema::validator` has it.
+/// The real validator, offline, as in `schema::validator`.
 pub fn validator(schema: &Value) -> Option<Validator> {
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)

@@ -6,10 +6,10 @@ use super::halves;
 use super::schema_pairs::{Choices, close, instance, pair, validator};
 use crate::canonical::{Json, parse, parse_str, to_compact};
 use crate::judgement::{Level, Proof};
-use crate::schema::{Comparison, Side, compare};
+use crate::schema::{SchemaComparison, Side, compare};
 
-/// Two arbitrary documents as schemas: no panic, no hang, no difference unreported, and no verdict that a validator
-/// contradicts.
+/// Two arbitrary documents as schemas: no panic, no hang, no unreported difference, and no verdict
+/// that a validator contradicts.
 pub fn schema_json(input: &[u8]) {
     let (old, new) = halves(input);
     let (Ok(old), Ok(new)) = (parse(old), parse(new)) else {
@@ -22,7 +22,8 @@ pub fn schema_json(input: &[u8]) {
         let (Some(old), Some(new)) = (value(&old), value(&new)) else {
             continue;
         };
-        // The draft that we detect is not asked for here, so schemas of another one are left to the other target.
+        // Draft detection is not tested here, so schemas of another draft are left to the other
+        // target.
         let names_a_draft = |it: &Value| it.get("$schema").is_some();
         if old.is_object() && new.is_object() && !names_a_draft(&old) && !names_a_draft(&new) {
             let mut choices = Choices::from_bytes(input);
@@ -31,7 +32,7 @@ pub fn schema_json(input: &[u8]) {
     }
 }
 
-/// A pair that is likely to differ in something interesting, made up from the input's bytes.
+/// A pair that is likely to differ in an interesting way, generated from the input's bytes.
 pub fn schema_pairs_target(input: &[u8]) {
     let mut choices = Choices::from_bytes(input);
     let side = if choices.chance(30) {
@@ -43,7 +44,7 @@ pub fn schema_pairs_target(input: &[u8]) {
     hold(&mut choices, &old, &new, side);
 }
 
-/// Compares a pair and holds the outcome to everything that is known about it.
+/// Compares a pair and checks the outcome against everything known about it.
 fn hold(choices: &mut Choices<'_>, old: &Value, new: &Value, side: Side) -> Proof {
     let json = |value: &Value| parse_str(&value.to_string()).expect("JSON");
     let (old_json, new_json) = (json(old), json(new));
@@ -53,32 +54,38 @@ fn hold(choices: &mut Choices<'_>, old: &Value, new: &Value, side: Side) -> Proo
     found.verdict
 }
 
-fn told(old: &impl ToString, new: &impl ToString, side: Side, found: &Comparison) -> String {
+fn describe(
+    old: &impl ToString,
+    new: &impl ToString,
+    side: Side,
+    found: &SchemaComparison,
+) -> String {
     let (old, new) = (old.to_string(), new.to_string());
     format!("{side:?}\nold {old}\nnew {new}\n{:?}", found.verdict)
 }
 
-/// No difference is unreported, every rule is of this side, and `breaking` has a witness or is not said.
-fn well_formed(old: &Json, new: &Json, side: Side, found: &Comparison) {
-    let told = || told(old, new, side, found);
-    assert_eq!(old == new, found.changes.is_empty(), "{}", told());
+/// No difference is unreported, every rule is of this side, and `breaking` always has a witness.
+fn well_formed(old: &Json, new: &Json, side: Side, found: &SchemaComparison) {
+    let context = || describe(old, new, side, found);
+    assert_eq!(old == new, found.changes.is_empty(), "{}", context());
     for change in &found.changes {
         assert_eq!(change.rule.side(), Some(side), "{}", change.rule);
         let has_witness = matches!(change.proof, Some(Proof::Witness(_)));
         let is_breaking = change.level == Level::Breaking;
-        assert_eq!(has_witness, is_breaking, "{}: {}", change.rule, told());
+        assert_eq!(has_witness, is_breaking, "{}: {}", change.rule, context());
     }
 }
 
-/// A real validator confirms every witness, and no instance that we can think of contradicts a `subsumed`.
+/// A real validator confirms every witness, and no instance that the generator finds contradicts a
+/// `subsumed`.
 fn not_contradicted(
     choices: &mut Choices<'_>,
     old: &Value,
     new: &Value,
     side: Side,
-    found: &Comparison,
+    found: &SchemaComparison,
 ) {
-    let told = || told(old, new, side, found);
+    let context = || describe(old, new, side, found);
     let (sender, receiver) = match side {
         Side::Input => (old, new),
         Side::Output => (new, old),
@@ -100,7 +107,7 @@ fn not_contradicted(
                 sends.is_valid(&witness) && !receives.is_valid(&witness),
                 "unconfirmed {witness} for {}: {}",
                 change.rule,
-                told()
+                context()
             );
         }
     }
@@ -119,7 +126,7 @@ fn not_contradicted(
             assert!(
                 receives.is_valid(&candidate),
                 "not subsumed: {candidate} {}",
-                told()
+                context()
             );
         }
     }
@@ -131,8 +138,8 @@ mod tests {
 
     use super::*;
 
-    /// A failure is repeated by its seed. `MCP_KEEL_PAIRS` says how many are tried (10,000 is a good evening's worth); the
-    /// default keeps the suite quick.
+    /// A failure can be repeated by its seed. `MCP_KEEL_PAIRS` sets how many are tried (10,000 is a
+    /// good evening's worth); the default keeps the suite quick.
     #[test]
     fn no_subsumed_is_wrong_and_no_witness_unconfirmed() {
         let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());

@@ -1,11 +1,11 @@
-//! Sources of a repository, read as tokens.
+//! Source files of a repository, read as tokens.
 
 use std::collections::BTreeSet;
 
 use crate::locate::{Language, declarations};
 
-/// The first byte is the language. Whatever the text, a declaration names a line of it, and one on which (or near which)
-/// the tool's name can be read.
+/// The first byte is the language. For any text, a declaration names an existing line, on or near
+/// which the tool's name appears.
 pub fn locate(input: &[u8]) {
     let Some((language, text)) = input.split_first() else {
         return;

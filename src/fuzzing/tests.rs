@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{TARGETS, rendered};
 use crate::canonical::{Json, Text, is_unseen};
 
-/// Whether this is the published package: it has no `fuzz` folder, and cargo put this file into it.
+/// Whether this is the published package, which has no `fuzz` folder.
 fn is_published() -> bool {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(".cargo_vcs_info.json")
@@ -32,7 +32,7 @@ fn seeds(name: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn every_committed_seed_still_holds() {
+fn every_committed_seed_still_passes() {
     if is_published() {
         return;
     }
@@ -63,7 +63,7 @@ fn the_fuzz_crate_has_exactly_these_targets() {
     assert_eq!(bins, names);
 }
 
-/// Parts of texts that act somewhere, or that nobody sees, and that are easily lost or confused.
+/// Fragments that have an effect somewhere, are invisible, or are easily lost or confused.
 const PARTS: &[&str] = &[
     "\u{1b}[31m",
     "\u{7}",
@@ -166,7 +166,7 @@ fn text() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..8).prop_map(|parts| parts.concat())
 }
 
-/// The same texts on every run: `MCP_KEEL_SEED` looks at others.
+/// The same texts on every run: `MCP_KEEL_SEED` tries others.
 fn seeded() -> ProptestConfig {
     let seed = std::env::var("MCP_KEEL_SEED").ok();
     let seed = seed.and_then(|it| it.parse().ok()).unwrap_or(1);
@@ -241,7 +241,7 @@ proptest! {
     }
 
     #[test]
-    fn an_output_file_holds_just_the_value(text in text()) {
+    fn an_output_file_contains_exactly_the_value(text in text()) {
         sink("output file", &text);
     }
 
@@ -251,13 +251,13 @@ proptest! {
     }
 
     #[test]
-    fn two_texts_are_never_shown_alike(one in text(), other in text(), common in text()) {
+    fn two_texts_never_look_the_same(one in text(), other in text(), common in text()) {
         rendered::apart(&one, &other);
         rendered::apart(&(common.clone() + &one), &(common + &other));
     }
 
     #[test]
-    fn a_lone_surrogate_is_shown_as_what_it_is(units in proptest::collection::vec(any::<u16>(), 0..20)) {
+    fn a_lone_surrogate_is_shown_as_such(units in proptest::collection::vec(any::<u16>(), 0..20)) {
         rendered::lone_surrogates(&Text::from_utf16(&units));
     }
 }
@@ -266,7 +266,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..seeded() })]
 
     #[test]
-    fn every_format_of_a_report_is_harmless(name in text(), old in text(), new in text(), said in text()) {
+    fn every_format_of_a_report_is_harmless(name in text(), old in text(), new in text(), quoted in text()) {
         let tool = |description: &str, kind: &str| {
             let property = Json::object([("type", Json::string(kind)), ("title", Json::string(description))]);
             Json::object([
@@ -281,7 +281,7 @@ proptest! {
         let surface = |tools: Vec<Json>| {
             let document = Json::object([
                 ("initialize", Json::object([
-                    ("serverInfo", Json::object([("name", Json::string(said.as_str()))])),
+                    ("serverInfo", Json::object([("name", Json::string(quoted.as_str()))])),
                     ("instructions", tools[0].get("description").cloned().unwrap()),
                 ])),
                 ("tools", Json::Array(tools)),
@@ -290,25 +290,25 @@ proptest! {
         };
         let before = surface(vec![tool(&old, "string"), Json::object([("name", Json::string(old.as_str()))])]);
         let after = surface(vec![tool(&new, "integer"), Json::object([("name", Json::string(new.as_str()))])]);
-        let report = rendered::made(&before, &after, &said);
-        rendered::told_harmlessly(&report);
+        let report = rendered::made(&before, &after, &quoted);
+        rendered::check_every_format(&report);
     }
 
     #[test]
-    fn an_error_is_harmless_and_its_help_is_ours(said in text()) {
-        let error = crate::capture::CaptureError::Refused { method: "tools/list", error: said.clone() };
+    fn an_error_is_harmless_and_its_help_is_ours(quoted in text()) {
+        let error = crate::capture::CaptureError::Refused { method: "tools/list", error: quoted.clone() };
         let error = crate::source::SourceError::Capture {
-            what: said.clone(),
+            what: quoted.clone(),
             failure: Box::new(crate::capture::CaptureFailure {
                 error,
-                stderr: said.into_bytes(),
+                stderr: quoted.into_bytes(),
                 missing_variables: Box::default(),
                 sandbox: None,
             }),
         };
-        let told = crate::cli::Error::from(error).to_string();
-        prop_assert!(told.chars().all(|it| it == '\n' || !is_unseen(it)), "{told:?}");
-        let helps = told.lines().filter(|it| it.starts_with("help:")).count();
-        prop_assert_eq!(helps, 1, "{}", told);
+        let shown = crate::cli::Error::from(error).to_string();
+        prop_assert!(shown.chars().all(|it| it == '\n' || !is_unseen(it)), "{shown:?}");
+        let helps = shown.lines().filter(|it| it.starts_with("help:")).count();
+        prop_assert_eq!(helps, 1, "{}", shown);
     }
 }

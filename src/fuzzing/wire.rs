@@ -1,9 +1,9 @@
-//! Framing: what a server's bytes come to.
+//! Framing: the messages in a server's bytes.
 
 use crate::capture::http::sse::{Decoder, Event, TooLong};
 
-/// The first bytes say how the rest is cut into pieces and how much may be read: however a stream is cut, the same
-/// messages come out of it; no more is held than was allowed.
+/// The first bytes determine how the rest is split and how much may be read: however a stream is
+/// split, it yields the same messages, and no more than the limit is buffered.
 pub fn stdio(input: &[u8]) {
     let Some(([limit, cuts @ ..], stream)) = input.split_first_chunk::<9>() else {
         return;
@@ -21,8 +21,8 @@ pub fn stdio(input: &[u8]) {
     }
 }
 
-/// The first bytes say how the rest is cut into pieces and how long an event may be: however a stream is cut, the same
-/// events come out of it; no more is held than was allowed.
+/// The first bytes determine how the rest is split and how long an event may be: however a stream
+/// is split, it yields the same events, and no more than the limit is buffered.
 pub fn sse(input: &[u8]) {
     let Some(([limit, cuts @ ..], stream)) = input.split_first_chunk::<9>() else {
         return;
@@ -53,8 +53,8 @@ pub fn sse(input: &[u8]) {
     }
 }
 
-/// What a stream comes to: its events, where to take it up again and when, and whether it kept within the limit. Events
-/// that came in one piece with a line that is too long are lost with it.
+/// The result of a stream: its events, where and when to resume it, and whether it stayed within
+/// the limit. Events that arrived together with an overlong line are lost with it.
 fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, Option<String>, bool) {
     let mut decoder = Decoder::new(limit);
     let mut events = Vec::new();

@@ -1,9 +1,9 @@
-//! GitHub's API as far as we use it: our own requests and answers, and a patience of our own.
+//! The part of GitHub's API that mcp-keel uses, with its own requests, responses and retries.
 //!
-//! octocrab brings addresses, headers and TLS. Its retries are switched off: they repeat a POST after a 502, and what
-//! was created then is there twice. Here a request is repeated by itself only where that cannot matter: a read, a
-//! write that sets the same again, and anything that GitHub refused *before* doing it (a rate limit). For the rest
-//! the caller gets [`ApiError::Ambiguous`] and has to look first.
+//! octocrab provides URLs, headers and TLS. Its retries are disabled: they repeat a POST after a
+//! 502, which can create things twice. Here a request is only retried automatically if that is
+//! safe: a read, an idempotent write, and anything that GitHub rejected *before* doing it (a rate
+//! limit). For the rest the caller gets [`ApiError::Ambiguous`] and has to look first.
 
 use std::time::Duration;
 
@@ -13,73 +13,53 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Context, Token};
+use crate::sentences::github as sentences;
 
-/// How many entries a page has; the most that GitHub gives.
+/// Entries per page; GitHub's maximum.
 pub const PAGE: usize = 100;
 
-/// More pages than this are not read. 10,000 comments on a pull request are no conversation.
+/// The maximum number of pages to read. No real pull request has 10,000 comments.
 const MAX_PAGES: usize = 100;
 
-/// How long one request may take, from connecting to the last byte of the answer.
+/// The time limit for one request, from connecting to the last byte of the response.
 const REQUEST: Duration = Duration::from_secs(30);
 
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How often a request is sent at most.
+/// The maximum number of attempts per request.
 pub(super) const ATTEMPTS: u32 = 4;
 
-/// The longest that GitHub may ask us to wait. A primary limit may last an hour; a check does not.
+/// The longest wait that GitHub may request. A primary rate limit may last an hour; a check must
+/// not.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 
-/// Why GitHub did not do what it was asked to.
+/// Why GitHub did not do what was requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApiError {
-    /// It said no.
     #[error("{what}: GitHub answered {status}: {message}")]
     Refused {
-        /// Method and path.
         what: String,
-        /// The HTTP status.
         status: u16,
-        /// Its reason.
         message: String,
     },
-    /// It may or may not have been done: no answer, or one from a machine in front of the API.
+    /// It may or may not have been done: no response, or one from a proxy in front of the API.
     #[error("{what}: {problem}")]
     Ambiguous {
-        /// Method and path.
         what: String,
-        /// What came instead of an answer.
+        /// What came instead of a response.
         problem: String,
     },
-    /// A rate limit that lasts longer than our patience.
     #[error("{what}: rate limited for {seconds} s")]
-    Limited {
-        /// Method and path.
-        what: String,
-        /// How long.
-        seconds: u64,
-    },
-    /// An answer in another shape than documented.
-    #[error("{what}: the answer cannot be read: {problem}")]
-    Answer {
-        /// Method and path.
-        what: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// There is no client to ask with.
+    Limited { what: String, seconds: u64 },
+    #[error("{what}: cannot read the response: {problem}")]
+    Answer { what: String, problem: String },
     #[error("cannot talk to {api}: {problem}")]
-    Client {
-        /// Where the API should be.
-        api: String,
-        problem: String,
-    },
+    Client { api: String, problem: String },
 }
 
 impl ApiError {
-    /// The status of a refusal.
+    /// The HTTP status of a rejection.
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
@@ -88,7 +68,6 @@ impl ApiError {
     }
 }
 
-/// The API of one repository.
 #[derive(Clone)]
 pub struct Api {
     client: Octocrab,
@@ -100,6 +79,7 @@ enum Method {
     Get,
     Post,
     Patch,
+    Delete,
 }
 
 impl Method {
@@ -108,20 +88,21 @@ impl Method {
             Self::Get => "GET",
             Self::Post => "POST",
             Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
         }
     }
 }
 
-struct Answer {
+struct Response {
     status: u16,
     retry_after: Option<u64>,
-    /// Whether the limit is used up, and the second of its end.
+    /// The end of the rate limit in seconds since 1970, if it is used up.
     exhausted_until: Option<u64>,
     text: String,
 }
 
 impl Api {
-    /// For the repository of a run. Has to be called within a tokio runtime.
+    /// For the repository of a run. Must be called within a tokio runtime.
     pub fn new(context: &Context, token: &Token) -> Result<Self, ApiError> {
         let broken = |problem: String| ApiError::Client {
             api: context.api.clone(),
@@ -141,12 +122,12 @@ impl Api {
         })
     }
 
-    /// Reads; repeated with patience.
+    /// Reads, with retries.
     pub async fn get<R: DeserializeOwned>(&self, path: &str) -> Result<R, ApiError> {
         self.request(Method::Get, path, None::<&()>, true).await
     }
 
-    /// Creates. Never repeated after an answer that leaves open whether it was done.
+    /// Creates. Never retried after a response that leaves open whether it was done.
     pub async fn post<R: DeserializeOwned>(
         &self,
         path: &str,
@@ -155,7 +136,7 @@ impl Api {
         self.request(Method::Post, path, Some(body), false).await
     }
 
-    /// Sets; repeated with patience, because setting the same twice is setting it once.
+    /// Sets, with retries: setting the same value twice is harmless.
     pub async fn set<R: DeserializeOwned>(
         &self,
         path: &str,
@@ -164,7 +145,8 @@ impl Api {
         self.request(Method::Patch, path, Some(body), true).await
     }
 
-    /// Updates in a way that adds something. Never repeated after an answer that leaves open whether it was done.
+    /// Updates by adding something. Never retried after a response that leaves open whether it was
+    /// done.
     pub async fn append<R: DeserializeOwned>(
         &self,
         path: &str,
@@ -173,7 +155,24 @@ impl Api {
         self.request(Method::Patch, path, Some(body), false).await
     }
 
-    /// Every entry of a list, over all pages. `member` is where the list stands in an answer that is an object.
+    /// Removes. What is not there any more is an error like any other.
+    pub async fn delete(&self, path: &str) -> Result<(), ApiError> {
+        let uri = format!("{}{path}", self.prefix);
+        let done = self.request_uri::<Value>(Method::Delete, &uri, None::<&()>, true);
+        done.await.map(drop)
+    }
+
+    /// The name of the user whose token this is. The token of an app has none.
+    pub async fn user(&self) -> Result<String, ApiError> {
+        #[derive(serde::Deserialize)]
+        struct User {
+            login: String,
+        }
+        let user = self.request_uri::<User>(Method::Get, "/user", None::<&()>, true);
+        user.await.map(|it| it.login)
+    }
+
+    /// Every entry of a list, over all pages. `member` names the list if the answer is an object.
     pub async fn all<R: DeserializeOwned>(
         &self,
         path: &str,
@@ -192,7 +191,7 @@ impl Api {
             let Value::Array(list) = list else {
                 return Err(ApiError::Answer {
                     what: what(),
-                    problem: "there is no list in it".to_owned(),
+                    problem: "it has no list".to_owned(),
                 });
             };
             let full = list.len() >= PAGE;
@@ -219,12 +218,22 @@ impl Api {
         repeatable: bool,
     ) -> Result<R, ApiError> {
         let uri = format!("{}{path}", self.prefix);
+        self.request_uri(method, &uri, body, repeatable).await
+    }
+
+    async fn request_uri<R: DeserializeOwned>(
+        &self,
+        method: Method,
+        uri: &str,
+        body: Option<&impl Serialize>,
+        repeatable: bool,
+    ) -> Result<R, ApiError> {
         // Queries are left out of messages: they say nothing that helps.
         let shown = uri.split('?').next().unwrap_or_default();
         let what = || format!("{} {shown}", method.word());
         let mut attempt = 1;
         loop {
-            let sent = tokio::time::timeout(REQUEST, self.send(method, &uri, body)).await;
+            let sent = tokio::time::timeout(REQUEST, self.send(method, uri, body)).await;
             let problem = match sent {
                 Ok(Ok(answer)) => {
                     if let Some(wait) = limited(&answer) {
@@ -234,18 +243,21 @@ impl Api {
                                 seconds: wait.as_secs(),
                             });
                         }
-                        // Refused before anything was done, so that even a POST may be sent again.
+                        // Rejected before anything was done, so even a POST may be sent again.
                         tokio::time::sleep(wait).await;
                         attempt += 1;
                         continue;
                     }
                     match answer.status {
                         200..=299 => {
-                            return serde_json::from_str(&answer.text).map_err(|error| {
-                                ApiError::Answer {
-                                    what: what(),
-                                    problem: error.to_string(),
-                                }
+                            // What was removed has nothing to say.
+                            let text = match method {
+                                Method::Delete => "null",
+                                _ => answer.text.as_str(),
+                            };
+                            return serde_json::from_str(text).map_err(|error| ApiError::Answer {
+                                what: what(),
+                                problem: error.to_string(),
                             });
                         }
                         500..=599 | 408 => format!("GitHub answered {}", answer.status),
@@ -259,7 +271,7 @@ impl Api {
                     }
                 }
                 Ok(Err(error)) => format!("no answer: {}", chain(&error)),
-                Err(_) => format!("no answer within {} s", REQUEST.as_secs()),
+                Err(_) => sentences::no_answer(REQUEST.as_secs()),
             };
             if !repeatable || attempt >= ATTEMPTS {
                 return Err(ApiError::Ambiguous {
@@ -277,18 +289,19 @@ impl Api {
         method: Method,
         uri: &str,
         body: Option<&impl Serialize>,
-    ) -> Result<Answer, octocrab::Error> {
+    ) -> Result<Response, octocrab::Error> {
         let response = match method {
             Method::Get => self.client._get(uri).await?,
             Method::Post => self.client._post(uri, body).await?,
             Method::Patch => self.client._patch(uri, body).await?,
+            Method::Delete => self.client._delete(uri, body).await?,
         };
         let number = |name: &str| -> Option<u64> {
             let value = response.headers().get(name)?;
             value.to_str().ok()?.trim().parse().ok()
         };
         let exhausted = number("x-ratelimit-remaining") == Some(0);
-        Ok(Answer {
+        Ok(Response {
             status: response.status().as_u16(),
             retry_after: number("retry-after"),
             exhausted_until: number("x-ratelimit-reset").filter(|_| exhausted),
@@ -303,8 +316,8 @@ pub(super) async fn pause(attempt: u32) {
     tokio::time::sleep(Duration::from_millis(400) * factor).await;
 }
 
-/// How long a rate limit asks to wait; none if the answer is no rate limit.
-fn limited(answer: &Answer) -> Option<Duration> {
+/// How long a rate limit asks to wait; `None` if the response is not a rate limit.
+fn limited(answer: &Response) -> Option<Duration> {
     if !matches!(answer.status, 403 | 429) {
         return None;
     }
@@ -316,22 +329,22 @@ fn limited(answer: &Answer) -> Option<Duration> {
         let now = now.map_or(0, |since| since.as_secs());
         return Some(Duration::from_secs(end.saturating_sub(now) + 1));
     }
-    let said = answer.text.to_ascii_lowercase();
+    let reason = answer.text.to_ascii_lowercase();
     let secondary = answer.status == 429
-        || said.contains("secondary rate limit")
-        || said.contains("abuse detection");
-    // GitHub documents a minute where it names no time.
+        || reason.contains("secondary rate limit")
+        || reason.contains("abuse detection");
+    // GitHub documents a minute if no time is given.
     secondary.then_some(Duration::from_secs(60))
 }
 
-/// GitHub's reason, in one line and not too long.
+/// GitHub's reason, shortened to one line.
 fn message(text: &str) -> String {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
-    let said = answer["message"].as_str().unwrap_or("no reason given");
-    crate::report::escape::short(said, 200).into()
+    let reason = answer["message"].as_str().unwrap_or(sentences::no_reason());
+    crate::report::escape::short(reason, 200).into()
 }
 
-/// An error with its causes: the outermost alone says only that a service failed.
+/// An error with its causes: the outermost alone only says that a service failed.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut last = error.to_string();
     let mut cause = error.source();
@@ -342,7 +355,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     crate::report::escape::short(&last, 200).into()
 }
 
-/// A part of a path, or a value of a query.
+/// A path segment, or a query value.
 pub fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -360,8 +373,8 @@ pub fn encoded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, text: &str) -> Answer {
-        Answer {
+    fn answer(status: u16, text: &str) -> Response {
+        Response {
             status,
             retry_after: None,
             exhausted_until: None,
@@ -370,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_limit_is_told_from_a_refusal() {
+    fn a_rate_limit_is_distinguished_from_a_rejection() {
         let plain = answer(
             403,
             r#"{"message": "Resource not accessible by integration"}"#,
@@ -379,12 +392,12 @@ mod tests {
         let secondary = answer(403, "You have exceeded a secondary rate limit.");
         assert_eq!(limited(&secondary), Some(Duration::from_secs(60)));
         assert!(limited(&answer(429, "")).is_some());
-        let told = Answer {
+        let named = Response {
             retry_after: Some(3),
             ..answer(403, "")
         };
-        assert_eq!(limited(&told), Some(Duration::from_secs(3)));
-        let exhausted = Answer {
+        assert_eq!(limited(&named), Some(Duration::from_secs(3)));
+        let exhausted = Response {
             exhausted_until: Some(u64::MAX - 1),
             ..answer(403, "")
         };
@@ -393,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_name_leaves_its_place_in_an_address() {
+    fn a_name_cannot_change_the_structure_of_a_url() {
         assert_eq!(encoded("a b/../c?d#é"), "a%20b%2F..%2Fc%3Fd%23%C3%A9");
     }
 }

@@ -1,9 +1,10 @@
 //! The check run: created in progress, completed with a conclusion, annotated.
 //!
-//! A run is found again by its `external_id`, so that a retry, a re-run of the job and a request whose answer got lost
-//! all end at the same run. Annotations are only ever appended by GitHub and can never be taken back; therefore the
-//! ones that a run already has are read before any is sent, and only the missing ones are sent. That makes sending
-//! safe to repeat: after a lost answer, and when the whole job is run again on the same commit.
+//! A run is found again by its `external_id`, so that a retry, a re-run of the job and a request
+//! whose response got lost all end at the same run. GitHub only ever appends annotations, and they
+//! cannot be removed; therefore a run's existing ones are read first, and only the missing ones are
+//! sent. That makes sending safe to repeat: after a lost response, and when the whole job is run
+//! again on the same commit.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +14,13 @@ use super::api::{ATTEMPTS, encoded, pause};
 use super::{Api, ApiError};
 use crate::policy::Verdict;
 use crate::report::{Annotation, AnnotationLevel, CHECK_RUN_LIMIT};
+use crate::sentences::github as sentences;
 
-/// How many annotations GitHub takes in one request.
+/// The maximum number of annotations per request.
 pub const BATCH: usize = 50;
+
+/// How long another process that is at work on the same run is waited for.
+const PATIENCE_SECONDS: usize = 20;
 
 /// Which run.
 #[derive(Clone, Debug)]
@@ -23,13 +28,13 @@ pub struct Identity {
     /// Its name on the pull request.
     pub name: String,
     pub commit: String,
-    /// What it is found again by.
+    /// Used to find it again.
     pub external_id: String,
-    /// Where its name leads to.
+    /// The target of its link.
     pub details_url: Option<String>,
 }
 
-/// What a run ends with.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub verdict: Verdict,
@@ -39,14 +44,19 @@ pub struct Outcome {
     pub summary: String,
     /// The most severe first.
     pub annotations: Vec<Annotation>,
+    /// What a later run on the same commit has to know.
+    pub record: Option<String>,
 }
 
-/// A run that exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckRun {
     id: u64,
     /// Whether it existed before, and may have annotations.
     found: bool,
+    /// Whether another process was at work on it when it was found.
+    shared: bool,
+    /// The name of the app that we are to GitHub.
+    pub app: Option<String>,
 }
 
 /// GitHub's word for a verdict.
@@ -85,6 +95,8 @@ struct Update<'a> {
 struct Output<'a> {
     title: &'a str,
     summary: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     annotations: Vec<Sent<'a>>,
 }
@@ -101,12 +113,30 @@ struct Sent<'a> {
     raw_details: Option<&'a str>,
 }
 
-/// Only what we read of an answer: every other member may come and go.
+/// Only the members that are used: others may come and go.
 #[derive(Deserialize)]
 struct Found {
     id: u64,
     #[serde(default)]
     external_id: Option<String>,
+    #[serde(default)]
+    status: Option<String>,
+    #[serde(default)]
+    app: Option<App>,
+    #[serde(default)]
+    output: Option<FoundOutput>,
+}
+
+#[derive(Deserialize)]
+struct App {
+    #[serde(default)]
+    slug: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct FoundOutput {
+    #[serde(default)]
+    text: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -127,8 +157,10 @@ impl CheckRun {
         let mut attempt = 1;
         loop {
             // Before the first attempt too: a re-run of the job has a run already.
-            if let Some(id) = find(api, identity).await? {
-                return Ok(Self { id, found: true });
+            if let Some(found) = find(api, identity).await? {
+                // After a lost answer it is our own.
+                let shared = attempt == 1 && found.status.as_deref() == Some("in_progress");
+                return Ok(Self::found(found, shared));
             }
             let body = Create {
                 name: &identity.name,
@@ -138,17 +170,13 @@ impl CheckRun {
                 details_url: identity.details_url.as_deref(),
                 output: Output {
                     title: "Checking",
-                    summary: "The servers are being captured and compared with their baseline.",
+                    summary: sentences::checking(),
                     annotations: Vec::new(),
+                    text: None,
                 },
             };
             match api.post::<Found>("/check-runs", &body).await {
-                Ok(created) => {
-                    return Ok(Self {
-                        id: created.id,
-                        found: false,
-                    });
-                }
+                Ok(created) => return Self::created(api, identity, created).await,
                 // It may be there in spite of that; an answer that cannot be read is no better than none.
                 Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. }) if attempt < ATTEMPTS => {
                     pause(attempt).await;
@@ -156,6 +184,54 @@ impl CheckRun {
                 }
                 Err(error) => return Err(error),
             }
+        }
+    }
+
+    fn found(found: Found, shared: bool) -> Self {
+        Self {
+            id: found.id,
+            found: true,
+            shared,
+            app: found.app.and_then(|it| it.slug),
+        }
+    }
+
+    /// Another process may have created one at the same time: the older one counts. A run cannot be deleted, so the newer
+    /// one is completed as skipped, and is not found again.
+    async fn created(api: &Api, identity: &Identity, created: Found) -> Result<Self, ApiError> {
+        let older = match find(api, identity).await {
+            Ok(Some(older)) if older.id < created.id => older,
+            _ => {
+                return Ok(Self {
+                    id: created.id,
+                    found: false,
+                    shared: false,
+                    app: created.app.and_then(|it| it.slug),
+                });
+            }
+        };
+        let body = serde_json::json!({
+            "external_id": format!("{}:duplicate", identity.external_id),
+            "status": "completed",
+            "conclusion": "skipped",
+            "output": {
+                "title": "Duplicate",
+                "summary": sentences::another_run(),
+            },
+        });
+        let path = format!("/check-runs/{}", created.id);
+        api.set::<serde_json::Value>(&path, &body).await?;
+        Ok(Self::found(older, true))
+    }
+
+    /// Waits a while for another process that is at work on the run, so that no annotation is sent by both.
+    async fn wait_for_the_other(&self, api: &Api) {
+        for _ in 0..PATIENCE_SECONDS {
+            let now = api.get::<Found>(&format!("/check-runs/{}", self.id)).await;
+            if !now.is_ok_and(|it| it.status.as_deref() == Some("in_progress")) {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         }
     }
 
@@ -169,6 +245,9 @@ impl CheckRun {
         let path = format!("/check-runs/{}", self.id);
         let mut look_first = self.found;
         let mut attempt = 1;
+        if self.shared {
+            self.wait_for_the_other(api).await;
+        }
         'again: loop {
             let present: Vec<Shown> = if look_first {
                 api.all(&format!("{path}/annotations"), None).await?
@@ -192,6 +271,7 @@ impl CheckRun {
                         title: &outcome.title,
                         summary: &summary,
                         annotations: batch.iter().map(|it| sent(it)).collect(),
+                        text: outcome.record.as_deref(),
                     },
                 };
                 match api.append::<serde_json::Value>(&path, &body).await {
@@ -213,7 +293,8 @@ impl CheckRun {
 }
 
 impl CheckRun {
-    /// Completes the run as cancelled: a signal ended the check. One request, no annotations: there is little time.
+    /// Completes the run as cancelled: a signal ended the check. One request, no annotations: there
+    /// is little time.
     pub async fn cancel(&self, api: &Api, identity: &Identity) -> Result<(), ApiError> {
         let body = Update {
             status: Some("completed"),
@@ -221,8 +302,9 @@ impl CheckRun {
             details_url: identity.details_url.as_deref(),
             output: Output {
                 title: "Cancelled",
-                summary: "The check was ended before it was complete. Nothing is claimed.",
+                summary: sentences::cancelled(),
                 annotations: Vec::new(),
+                text: None,
             },
         };
         let path = format!("/check-runs/{}", self.id);
@@ -233,22 +315,36 @@ impl CheckRun {
 
 /// The oldest run with this identity, over all pages. `filter=all`: the latest ones only would hide ours behind
 /// another of the same name.
-async fn find(api: &Api, identity: &Identity) -> Result<Option<u64>, ApiError> {
-    let path = format!(
-        "/commits/{}/check-runs?check_name={}&filter=all",
-        encoded(&identity.commit),
-        encoded(&identity.name)
-    );
-    let runs: Vec<Found> = api.all(&path, Some("check_runs")).await?;
+async fn find(api: &Api, identity: &Identity) -> Result<Option<Found>, ApiError> {
+    let runs = all(api, &identity.commit, &identity.name).await?;
     Ok(runs
         .into_iter()
         .filter(|run| run.external_id.as_deref() == Some(&identity.external_id))
-        .map(|run| run.id)
-        .min())
+        .min_by_key(|run| run.id))
 }
 
-/// The annotations that a run does not have yet, and how many it has that nobody wants any more. The same annotation
-/// may be wanted twice; it is then sent twice.
+/// The runs of this name on a commit.
+async fn all(api: &Api, commit: &str, name: &str) -> Result<Vec<Found>, ApiError> {
+    let path = format!(
+        "/commits/{}/check-runs?check_name={}&filter=all",
+        encoded(commit),
+        encoded(name)
+    );
+    api.all(&path, Some("check_runs")).await
+}
+
+/// Whether one of our runs of this name on a commit has recorded this.
+pub async fn has_text(api: &Api, commit: &str, name: &str, record: &str) -> bool {
+    let runs = all(api, commit, name).await.unwrap_or_default();
+    runs.iter().any(|run| {
+        let is_ours = |it: &String| it.starts_with("mcp-keel:");
+        let text = run.output.as_ref().and_then(|it| it.text.as_deref());
+        run.external_id.as_ref().is_some_and(is_ours) && text.is_some_and(|it| it.contains(record))
+    })
+}
+
+/// The annotations that a run does not have yet, and how many of its own are outdated. The same
+/// annotation may be wanted twice; it is then sent twice.
 fn missing<'a>(wanted: &'a [Annotation], present: &[Shown]) -> (Vec<&'a Annotation>, usize) {
     // White space is not compared: GitHub may trim it.
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -284,16 +380,13 @@ fn missing<'a>(wanted: &'a [Annotation], present: &[Shown]) -> (Vec<&'a Annotati
     (missing, there.values().sum())
 }
 
-/// Annotations of an earlier run of the same commit cannot be taken back; the summary says that they no longer hold.
+/// Annotations of an earlier run on the same commit cannot be removed; the summary says that they
+/// are outdated.
 fn with_stale(summary: &str, stale: usize) -> String {
     if stale == 0 {
         return summary.to_owned();
     }
-    let note = format!(
-        "\n\nAn earlier run on this commit left {stale} annotation{} that no longer {}.\n",
-        if stale == 1 { "" } else { "s" },
-        if stale == 1 { "applies" } else { "apply" },
-    );
+    let note = format!("\n\n{}\n", sentences::stale_annotations(stale));
     if summary.len() + note.len() <= CHECK_RUN_LIMIT {
         summary.to_owned() + &note
     } else {
@@ -340,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_run_does_not_have_is_sent() {
+    fn only_missing_annotations_are_sent() {
         let wanted = [annotation(1, "a"), annotation(1, "a"), annotation(2, "b\n")];
         let present = [shown(1, "a"), shown(2, "b"), shown(9, "gone")];
         let (missing, stale) = missing(&wanted, &present);

@@ -1,31 +1,29 @@
-//! The comment: one a configuration, updated in place, folded to a line when there is nothing to say any more.
+//! The comment: one per configuration, updated in place, folded to a line when there is nothing
+//! left to report.
 //!
-//! It is found by a marker that begins its text, over all pages, and only among comments whose author can be us. A
-//! marker is public, and a comment that an outsider began with it must not become the place of our verdict: its author
-//! could rewrite it afterwards.
+//! It is found by a marker that begins its text, over all pages, and only among comments that we wrote ourselves. A marker
+//! is public, and a comment by another author that begins with it must not become the place of our verdict: its author could
+//! rewrite it afterwards. Two processes may create one at the same time; each looks again after that, and the oldest stays.
 
 use serde::{Deserialize, Serialize};
 
 use super::api::{ATTEMPTS, pause};
 use super::{Api, ApiError};
 
-/// What is to stand there.
+/// The desired content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comment {
-    /// Markdown, within [`crate::report::COMMENT_LIMIT`] less the marker.
+    /// Markdown, within [`crate::report::COMMENT_LIMIT`] minus the marker.
     Say(String),
-    /// Nothing; if there is a comment, it becomes this one line.
+    /// Nothing; an existing comment becomes this one line.
     Fold(String),
 }
 
 /// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// A comment was created.
     Created,
-    /// It was changed.
     Updated,
-    /// It says the same already.
     Unchanged,
     /// There is none, and none is needed.
     Nothing,
@@ -43,42 +41,36 @@ struct Found {
     body: Option<String>,
     #[serde(default)]
     user: Option<User>,
-    #[serde(default)]
-    author_association: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct User {
-    #[serde(default, rename = "type")]
-    kind: Option<String>,
+    #[serde(default)]
+    login: String,
 }
 
-impl Found {
-    /// Whether we may have written it: an app that somebody installed here, or a person who may write here.
-    fn may_be_ours(&self) -> bool {
-        let is_bot = self
-            .user
-            .as_ref()
-            .is_some_and(|user| user.kind.as_deref() == Some("Bot"));
-        let trusted = ["OWNER", "MEMBER", "COLLABORATOR"];
-        is_bot
-            || self
-                .author_association
-                .as_deref()
-                .is_some_and(|it| trusted.contains(&it))
+/// Who we are to GitHub: the app whose check run we made, or the user of the token; without either, the app that the token
+/// of a workflow belongs to.
+pub async fn author(api: &Api, app: Option<&str>) -> String {
+    match app {
+        Some(slug) => format!("{slug}[bot]"),
+        None => match api.user().await {
+            Ok(login) => login,
+            Err(_) => "github-actions[bot]".to_owned(),
+        },
     }
 }
 
-/// The invisible line that a comment of this configuration begins with.
+/// The invisible first line of this configuration's comment.
 pub fn marker(identity: &str) -> String {
     format!("<!-- mcp-keel:{identity} -->")
 }
 
-/// Makes the pull request's comment say this.
+/// Creates or updates the pull request's comment.
 pub async fn post(
     api: &Api,
     number: u64,
-    identity: &str,
+    (identity, author): (&str, &str),
     comment: &Comment,
 ) -> Result<Done, ApiError> {
     let marker = marker(identity);
@@ -90,14 +82,10 @@ pub async fn post(
     let comments = format!("/issues/{number}/comments");
     let mut attempt = 1;
     loop {
-        let all: Vec<Found> = api.all(&comments, None).await?;
-        let ours = all
-            .into_iter()
-            .filter(|it| it.may_be_ours())
-            .filter(|it| begins_with(it.body.as_deref(), &marker))
-            .min_by_key(|it| it.id);
-        if let Some(found) = ours {
-            if said(found.body.as_deref()) == said(Some(&body)) {
+        let mut ours = own(api, &comments, &marker, author).await?;
+        if !ours.is_empty() {
+            let found = ours.remove(0);
+            if normalised(found.body.as_deref()) == normalised(Some(&body)) {
                 return Ok(Done::Unchanged);
             }
             let path = format!("/issues/comments/{}", found.id);
@@ -112,7 +100,23 @@ pub async fn post(
             .post::<serde_json::Value>(&comments, &Body { body: &body })
             .await
         {
-            Ok(_) => return Ok(Done::Created),
+            Ok(created) => {
+                let ours = own(api, &comments, &marker, author).await?;
+                let newer = ours.iter().skip(1).map(|it| it.id);
+                for id in newer.clone() {
+                    // Another process may have removed it already.
+                    let _ = api.delete(&format!("/issues/comments/{id}")).await;
+                }
+                let is_newer = |id: u64| newer.clone().any(|it| it == id);
+                if let (Some(first), true) =
+                    (ours.first(), created["id"].as_u64().is_some_and(is_newer))
+                {
+                    let path = format!("/issues/comments/{}", first.id);
+                    api.set::<serde_json::Value>(&path, &Body { body: &body })
+                        .await?;
+                }
+                return Ok(Done::Created);
+            }
             Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. }) if attempt < ATTEMPTS => {
                 pause(attempt).await;
                 attempt += 1;
@@ -122,12 +126,28 @@ pub async fn post(
     }
 }
 
+/// The comments with this marker that we wrote, the oldest first.
+async fn own(
+    api: &Api,
+    comments: &str,
+    marker: &str,
+    author: &str,
+) -> Result<Vec<Found>, ApiError> {
+    let mut all: Vec<Found> = api.all(comments, None).await?;
+    all.retain(|it| {
+        let is_ours = it.user.as_ref().is_some_and(|user| user.login == author);
+        is_ours && begins_with(it.body.as_deref(), marker)
+    });
+    all.sort_by_key(|it| it.id);
+    Ok(all)
+}
+
 fn begins_with(body: Option<&str>, marker: &str) -> bool {
     body.is_some_and(|body| body.trim_start().starts_with(marker))
 }
 
-/// GitHub stores line ends in its own way.
-fn said(body: Option<&str>) -> String {
+/// Normalises line ends, which GitHub stores in its own way.
+fn normalised(body: Option<&str>) -> String {
     body.unwrap_or_default()
         .replace("\r\n", "\n")
         .trim()

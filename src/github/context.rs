@@ -1,7 +1,7 @@
-//! What the runner says of the run: a pure reading of its environment and of the event's JSON.
+//! The runner's description of the run: a pure function of its environment and of the event's JSON.
 //!
-//! The commit is the one that reviewers look at: the head of a pull request, never the merge commit that
-//! `GITHUB_SHA` names there, because a check run on that one is shown to nobody.
+//! The commit is the one that reviewers look at: the head of a pull request, never the merge commit
+//! in `GITHUB_SHA`, because a check run on that one is not shown.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,30 +9,32 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::Token;
+use crate::sentences::github as sentences;
 
-/// The API of github.com, where the runner does not name another.
+/// The API of github.com, the default.
 const API: &str = "https://api.github.com";
 
 /// Everything that posting needs to know.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// Where the API is. On GitHub Enterprise Server it has a path, `/api/v3`.
+    /// The API's address. On GitHub Enterprise Server it has a path, `/api/v3`.
     pub api: String,
-    /// Where people look, for links.
+    /// The web interface, for links.
     pub server: String,
     /// `owner`
     pub owner: String,
     /// `name`
     pub repository: String,
-    /// The commit that is judged.
+    /// The commit to judge.
     pub commit: String,
+    /// The commit that the runner names: on pull requests the merge of the head into the base branch.
+    pub runner_commit: Option<String>,
     /// What started the run.
     pub event: Event,
-    /// Why the token of this run can only read, where that is known beforehand.
+    /// Why the token of this run can only read, if known in advance.
     pub read_only: Option<ReadOnly>,
     /// The run, for the link from the check run.
     pub run: Option<String>,
-    /// Which attempt of the run this is.
     pub attempt: u32,
     /// The job summary's file.
     pub summary: Option<PathBuf>,
@@ -40,9 +42,8 @@ pub struct Context {
     pub outputs: Option<PathBuf>,
     /// Where the repository was checked out.
     pub workspace: Option<PathBuf>,
-    /// Who we are to the API.
     pub token: Option<Token>,
-    /// Whether a runner reads what is printed.
+    /// Whether a runner reads the output.
     pub on_runner: bool,
 }
 
@@ -51,11 +52,8 @@ pub struct Context {
 pub enum Event {
     /// `pull_request` or `pull_request_target`
     PullRequest(PullRequest),
-    /// `merge_group`: a merge queue, with the commit that the group is based upon.
-    MergeGroup {
-        /// The base's commit.
-        base: String,
-    },
+    /// `merge_group`: a merge queue, with the commit that the group is based on.
+    MergeGroup { base: String },
     /// `push`
     Push,
     /// `schedule`
@@ -71,49 +69,49 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
     pub number: u64,
-    /// The base branch's commit when the event happened.
+    /// The base branch's commit at the time of the event.
     pub base_commit: String,
-    /// The base branch's name.
     pub base_branch: String,
     /// Whether its head is in another repository.
     pub from_fork: bool,
-    /// The labels when the event happened; a run that is repeated sees the old ones here.
-    pub labels: Vec<String>,
+    /// When it was last changed, as the event says.
+    pub updated_at: String,
+    /// The label that was set, if that is the event.
+    pub labeled: Option<Labeled>,
 }
 
-/// Why a token can only read.
+/// The event that a label was set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Labeled {
+    pub label: String,
+    /// Who set it.
+    pub by: String,
+    /// Whether that is a program.
+    pub by_bot: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOnly {
-    /// A pull request from a fork.
     Fork,
-    /// A pull request by Dependabot.
     Dependabot,
 }
 
 impl ReadOnly {
-    /// In a sentence.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Fork => {
-                "GitHub gives runs of pull requests from forks a token that can only read"
-            }
-            Self::Dependabot => "GitHub gives Dependabot's runs a token that can only read",
+            Self::Fork => sentences::fork_token(),
+            Self::Dependabot => sentences::dependabot_token(),
         }
     }
 }
 
-/// A context that cannot be made out.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// A variable of the runner is missing or unusable.
+    /// A variable of the runner is missing or invalid.
     #[error("{name} {problem}")]
-    Variable {
-        /// Which.
-        name: &'static str,
-        problem: String,
-    },
-    /// The event is not what its name says.
+    Variable { name: &'static str, problem: String },
+    /// The event does not match its name.
     #[error("the event in GITHUB_EVENT_PATH {0}")]
     Event(String),
 }
@@ -125,7 +123,7 @@ impl ContextError {
 }
 
 impl Context {
-    /// From the environment, and the text of the file that `GITHUB_EVENT_PATH` names.
+    /// From the environment, and the content of the file in `GITHUB_EVENT_PATH`.
     pub fn read(env: &BTreeMap<String, String>, event: Option<&str>) -> Result<Self, ContextError> {
         let get = |name: &str| {
             env.get(name)
@@ -169,7 +167,7 @@ impl Context {
         let run = get("GITHUB_RUN_ID")
             .filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
             .map(|id| format!("{server}/{full_name}/actions/runs/{id}"));
-        // An action's input comes first: whoever gives one means it.
+        // The action's input takes precedence.
         let token = ["INPUT_TOKEN", "GITHUB_TOKEN"]
             .into_iter()
             .find_map(|name| Token::new(get(name)?));
@@ -179,6 +177,9 @@ impl Context {
             owner,
             repository,
             commit,
+            runner_commit: get("GITHUB_SHA")
+                .filter(|it| is_commit(it))
+                .map(str::to_owned),
             event,
             read_only,
             run,
@@ -193,7 +194,6 @@ impl Context {
         })
     }
 
-    /// The pull request, if there is one.
     pub fn pull_request(&self) -> Option<&PullRequest> {
         match &self.event {
             Event::PullRequest(pull) => Some(pull),
@@ -201,7 +201,7 @@ impl Context {
         }
     }
 
-    /// The commit whose baseline this one is to replace, if that is a question here.
+    /// The commit whose baseline this one would replace, if any.
     pub fn base_commit(&self) -> Option<&str> {
         match &self.event {
             Event::PullRequest(pull) => Some(&pull.base_commit),
@@ -211,7 +211,7 @@ impl Context {
     }
 }
 
-/// Both halves become parts of addresses, so they hold nothing that an address could read in another way.
+/// Both halves become parts of URLs, so they must not contain anything with a meaning there.
 fn repository(full_name: &str) -> Result<(String, String), ContextError> {
     let plain = |part: &str| {
         !part.is_empty()
@@ -244,7 +244,14 @@ fn api(url: &str) -> Result<String, ContextError> {
 fn read_event(name: &str, payload: &Value, full_name: &str) -> Result<Event, ContextError> {
     Ok(match name {
         "pull_request" | "pull_request_target" => {
-            Event::PullRequest(pull_request(&payload["pull_request"], full_name)?)
+            let mut pull = pull_request(&payload["pull_request"], full_name)?;
+            let text = |at: &Value| at.as_str().unwrap_or_default().to_owned();
+            pull.labeled = (payload["action"] == "labeled").then(|| Labeled {
+                label: text(&payload["label"]["name"]),
+                by: text(&payload["sender"]["login"]),
+                by_bot: payload["sender"]["type"] == "Bot",
+            });
+            Event::PullRequest(pull)
         }
         "merge_group" => {
             let base = payload["merge_group"]["base_sha"].as_str();
@@ -269,22 +276,16 @@ fn pull_request(pull: &Value, full_name: &str) -> Result<PullRequest, ContextErr
         return Err(missing("head.sha"));
     }
     let base_commit = pull["base"]["sha"].as_str().filter(|it| is_commit(it));
-    let labels = pull["labels"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
     Ok(PullRequest {
         number: pull["number"].as_u64().ok_or_else(|| missing("number"))?,
         base_commit: base_commit.ok_or_else(|| missing("base.sha"))?.to_owned(),
         base_branch: pull["base"]["ref"].as_str().unwrap_or_default().to_owned(),
-        // A fork that was deleted has no repository any more, and is still a fork.
+        // A deleted fork has no repository, but is still a fork.
         from_fork: !pull["head"]["repo"]["full_name"]
             .as_str()
             .is_some_and(|head| head.eq_ignore_ascii_case(full_name)),
-        labels: labels
-            .iter()
-            .filter_map(|label| label["name"].as_str().map(str::to_owned))
-            .collect(),
+        updated_at: pull["updated_at"].as_str().unwrap_or_default().to_owned(),
+        labeled: None,
     })
 }
 
@@ -296,7 +297,7 @@ fn commit<'a>(event: &Event, payload: &'a Value) -> Option<&'a str> {
     }
 }
 
-/// SHA-1, or SHA-256 in a repository of the other kind.
+/// SHA-1, or SHA-256 in a repository that uses it.
 fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -332,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pull_request_is_judged_at_its_head_and_not_at_the_merge_commit() {
+    fn a_pull_request_is_judged_at_its_head_not_at_the_merge_commit() {
         let text = pull(r#"{"full_name": "octo/weather"}"#);
         for event in ["pull_request", "pull_request_target"] {
             let context = Context::read(&env(event, &[]), Some(&text)).expect("a context");
@@ -340,12 +341,29 @@ mod tests {
             assert_eq!(context.base_commit(), Some(BASE));
             let pull = context.pull_request().expect("a pull request");
             assert_eq!((pull.number, pull.from_fork), (7, false));
-            assert_eq!(pull.labels, ["a"]);
+            assert_eq!(pull.labeled, None);
             assert_eq!(context.read_only, None);
             assert_eq!(context.api, "https://api.github.com");
             let run = "https://github.com/octo/weather/actions/runs/42";
             assert_eq!(context.run.as_deref(), Some(run));
         }
+    }
+
+    #[test]
+    fn a_label_that_was_just_set_is_known_with_who_set_it() {
+        let text = pull(r#"{"full_name": "octo/weather"}"#).replacen(
+            '{',
+            r#"{"action": "labeled", "label": {"name": "ok"}, "sender": {"login": "mona", "type": "User"}, "#,
+            1,
+        );
+        let context = Context::read(&env("pull_request", &[]), Some(&text)).expect("a context");
+        let pull = context.pull_request().expect("a pull request");
+        let labeled = pull.labeled.as_ref().expect("a label");
+        assert_eq!(
+            (labeled.label.as_str(), labeled.by.as_str()),
+            ("ok", "mona")
+        );
+        assert!(!labeled.by_bot);
     }
 
     #[test]
@@ -399,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_hold_together_is_an_error() {
+    fn an_inconsistent_context_is_an_error() {
         let error = |env: BTreeMap<String, String>, event: Option<&str>| {
             Context::read(&env, event)
                 .expect_err("an error")

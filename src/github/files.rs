@@ -4,20 +4,20 @@ use std::path::Path;
 
 use crate::report::SUMMARY_LIMIT;
 
-/// How much of the summary's file is still free: an earlier command of the same step may have written to
-/// it. GitHub drops a longer one whole.
+/// How much room the summary file has left: an earlier command of the same step may have written to
+/// it. GitHub drops an oversized one entirely.
 pub fn summary_room(path: &Path) -> usize {
     let used = std::fs::metadata(path).map_or(0, |it| it.len());
     SUMMARY_LIMIT.saturating_sub(usize::try_from(used).unwrap_or(usize::MAX))
 }
 
-/// Adds to a file of the runner.
+/// Appends to a file of the runner.
 pub fn append(path: &Path, text: &str) -> std::io::Result<()> {
     crate::files::append(path, text.as_bytes())
 }
 
-/// Outputs as the runner reads them: each value between two lines of a delimiter that is drawn anew for each, so that
-/// no value can end early and set an output of its own.
+/// Outputs as the runner reads them: each value between two lines of a fresh random delimiter, so
+/// that no value can end early and set another output.
 pub fn outputs(values: &[(&str, String)]) -> String {
     let mut out = String::new();
     for (name, value) in values {
@@ -32,8 +32,8 @@ pub fn outputs(values: &[(&str, String)]) -> String {
     out
 }
 
-/// 32 hexadecimal digits that nobody knows beforehand: the standard library seeds its hash maps from the operating
-/// system's source of randomness.
+/// 32 unpredictable hexadecimal digits: the standard library seeds its hash maps from the operating
+/// system's random source.
 pub fn unguessable() -> String {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut digits = String::new();

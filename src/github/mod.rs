@@ -1,11 +1,12 @@
 //! Where reviewers look: the check run, the comment, the job summary and the outputs of a step.
 //!
-//! Two promises. **Exactly one**: whatever fails in between, a commit has one check run a server set and a pull
-//! request one comment a configuration; nothing that may have been done is done again before it was looked for.
-//! **Reach, never verdict**: everything here returns a warning where GitHub refuses, and no caller can turn that into
-//! another exit code.
+//! Two promises. **Exactly one**: whatever fails in between, a commit has one check run per server
+//! set and a pull request one comment per configuration; anything that may have been done is looked
+//! up before it is done again. **Posting never changes the verdict**: everything here returns a
+//! warning if GitHub rejects a request, and no caller can turn that into another exit code.
 //!
-//! [`context`] is pure over an environment and the event's text; only [`api`] talks to anybody.
+//! [`context`] is a pure function of an environment and the event's text; only [`api`] uses the
+//! network.
 
 pub mod api;
 pub mod check_run;
@@ -20,9 +21,10 @@ pub use secret::Token;
 
 use crate::fingerprint::Digest;
 
-/// A short name for a configuration, the same on every run: what check runs and comments are found again by.
+/// A short identifier of a configuration, the same on every run, by which check runs and comments
+/// are found again.
 pub fn identity(parts: &[&str]) -> String {
-    // Lengths keep two lists apart whose parts would read the same in a row.
+    // Lengths distinguish two lists whose concatenations are equal.
     let text: String = parts
         .iter()
         .map(|part| format!("{}:{part};", part.len()))

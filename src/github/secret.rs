@@ -1,11 +1,11 @@
 //! A token that cannot be printed by accident.
 
-/// A token for GitHub's API. Neither `Debug` nor `Display` show it.
+/// A token for GitHub's API. Neither `Debug` nor `Display` shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// From a variable; nothing if it is empty. What no header could carry is not a token.
+    /// From a variable; `None` if it is empty or cannot be sent in a header.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         let sendable = text.bytes().all(|byte| byte.is_ascii_graphic());
@@ -17,7 +17,8 @@ impl Token {
         &self.0
     }
 
-    /// The workflow command that makes the runner hide it from then on. The only text of ours that holds it.
+    /// The workflow command that makes the runner mask it from then on. The only output that
+    /// contains it.
     pub fn mask_command(&self) -> String {
         format!("::add-mask::{}\n", self.0.replace('%', "%25"))
     }

@@ -1,20 +1,21 @@
-//! A surface against digests that another tool pinned. Without definitions there is no telling what changed, only that
-//! something did; where the convention has halves, which half.
+//! Compares a surface with digests that another tool pinned. Without definitions only the fact of a
+//! change is known, and for conventions with halves, which half.
 
 use std::collections::BTreeMap;
 
 use super::fastmcp::{FlatManifest, Moved};
 use super::hangar::Pins;
 use super::toolpin::digest as toolpin_digest;
-use super::toolpin::lock::{LockError, Plan};
+use super::toolpin::lock::{LockEntry, LockError};
 use super::{fastmcp, hangar, lock_v1};
 use crate::canonical::{Json, pointer};
 use crate::drift::{Change, component, server_not_pinned};
 use crate::fingerprint::{Digest, Refusal};
 use crate::rules::RuleId;
+use crate::sentences::interop as sentences;
 use crate::surface::{ComponentKey, Kind, Surface};
 
-/// A change, and where in the file of pins it belongs.
+/// A change, and its place in the lock file.
 pub type Placed = (Change, String);
 
 /// Why a surface cannot be compared with pins.
@@ -23,7 +24,6 @@ pub enum PinError {
     /// The convention has no digest for what the server lists.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The lock has no digest for what it says.
     #[error(transparent)]
     Lock(#[from] LockError),
 }
@@ -46,7 +46,7 @@ pub fn fastmcp(pins: &FlatManifest, surface: &Surface) -> Result<Vec<Placed>, Pi
         .collect())
 }
 
-/// MCP Hangar's pins: any allowed digest will do, and `upstream` must be the one that they are bound to.
+/// MCP Hangar's pins: any allowed digest matches, and `upstream` must be the one they are bound to.
 pub fn hangar(
     server: &str,
     pins: &Pins,
@@ -73,10 +73,7 @@ pub fn hangar(
         );
         let change = match (&drift.observed, drift.tool.as_str()) {
             (Some(now), "(upstream)") => {
-                let message = format!(
-                    "the pins were taken from {}, and this is {now}",
-                    drift.expected
-                );
+                let message = sentences::upstream_differs(&drift.expected, now);
                 let old = Json::string(drift.expected.as_str());
                 let new = Json::string(now.as_str());
                 Change::new(RuleId::PinUpstreamChanged, "", message).values(Some(&old), Some(&new))
@@ -104,12 +101,12 @@ pub fn hangar(
 }
 
 /// An entry of a ToolPin lock: the hashes that it pins, in ToolPin's words.
-pub fn toolpin(key: &str, locked: &Plan, surface: &Surface) -> Result<Vec<Placed>, PinError> {
+pub fn toolpin(key: &str, locked: &LockEntry, surface: &Surface) -> Result<Vec<Placed>, PinError> {
     let place = format!("{}/capabilityManifest", pointer::join("/servers", key));
     let pinned = ["toolSurfaceHash", "toolDescriptionHash", "toolManifestHash"];
     let Some(hash) = pinned.iter().find(|hash| locked.pinned(hash).is_some()) else {
         let mut change = server_not_pinned(surface);
-        change.message = format!("{key} pins no tools: it was locked without seeing any");
+        change.message = sentences::entry_without_tools(key);
         return Ok(vec![(change, place)]);
     };
     let current = live(locked, surface)?;
@@ -125,8 +122,9 @@ pub fn toolpin(key: &str, locked: &Plan, surface: &Surface) -> Result<Vec<Placed
         .collect())
 }
 
-/// The locked entry as it would be written for this surface: every hash that it pins, computed anew over what it covers.
-pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
+/// The locked entry as it would be written for this surface: every hash that it pins, recomputed
+/// over what it covers.
+pub fn live(locked: &LockEntry, surface: &Surface) -> Result<LockEntry, PinError> {
     let hashes = toolpin_digest::hashes(surface)?;
     let mut current = locked.clone();
     let Some(Json::Object(members)) = &mut current.manifest else {
@@ -146,7 +144,7 @@ pub fn live(locked: &Plan, surface: &Surface) -> Result<Plan, PinError> {
     };
     set("toolDescriptionHash", hashes.description);
     set("toolManifestHash", hashes.manifest);
-    // What a lock covers is up to it; a narrower pin is compared over just what it covers.
+    // A lock decides what it covers; a narrower pin is compared over exactly that.
     let coverage = locked
         .pinned("toolSurfaceHash")
         .and_then(|it| it.get("coverage")?.as_array());
@@ -172,7 +170,7 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
     let place = format!("/entries/{index}/surface");
     let Some(pin) = entry.get("surface") else {
         let mut change = server_not_pinned(surface);
-        change.message = "the entry pins no tools: it has no `surface`".to_owned();
+        change.message = sentences::entry_without_surface();
         return Ok(vec![(change, place)]);
     };
     let coverage = pin
@@ -184,7 +182,7 @@ pub fn lock_v1(index: usize, entry: &Json, surface: &Surface) -> Result<Vec<Plac
     if pin.get("hash").and_then(Json::as_str) == Some(now.as_str()) {
         return Ok(Vec::new());
     }
-    let message = format!("the surface hash over {} changed", coverage.join(", "));
+    let message = sentences::surface_hash_changed(&coverage.join(", "));
     let change = Change::new(RuleId::LockSurfaceChanged, "/surface", message);
     Ok(vec![(
         change.values(pin.get("hash"), Some(&Json::string(now))),
@@ -197,9 +195,7 @@ fn count(tools: usize) -> Json {
 }
 
 pub(super) fn digest_changed(profile: &str, before: &str, now: &str) -> Change {
-    let message = format!(
-        "its {profile} digest is another one. The file stores no definition, so what changed cannot be told from it"
-    );
+    let message = sentences::digest_changed(profile);
     let (old, new) = (Json::string(before), Json::string(now));
     Change::new(RuleId::PinDigestChanged, "", message).values(Some(&old), Some(&new))
 }
@@ -213,13 +209,18 @@ fn added(surface: &Surface, key: &str) -> Change {
 
 /// A new tool of which only the digest is known.
 pub(super) fn added_unseen() -> Change {
-    Change::new(RuleId::ToolAdded, "", "a new tool".to_owned())
+    Change::new(RuleId::ToolAdded, "", sentences::new_tool())
 }
 
 pub(super) fn removed(key: &str, before: &str) -> Change {
     let noun = key_of(key).kind().noun();
     let old = Json::string(before);
-    Change::new(RuleId::ToolRemoved, "", format!("the {noun} is gone")).values(Some(&old), None)
+    Change::new(
+        RuleId::ToolRemoved,
+        "",
+        crate::sentences::drift::removed(noun),
+    )
+    .values(Some(&old), None)
 }
 
 pub(super) fn of(mut change: Change, key: &str) -> Change {
@@ -227,7 +228,7 @@ pub(super) fn of(mut change: Change, key: &str) -> Change {
     change
 }
 
-/// A key as a file of pins has it; the name of a tool where it has no more.
+/// A key as written in a lock file; some files only have the tool's name.
 fn key_of(key: &str) -> ComponentKey {
     key.parse()
         .unwrap_or_else(|_| ComponentKey::new(Kind::Tool, key, ""))

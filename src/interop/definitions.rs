@@ -1,41 +1,40 @@
-//! Files of other tools that hold definitions: contracts of mcp-contracts, snapshots of mcpdiff, folders of toolsnaps, saved
-//! lists. They become a surface, with a list of what the original did not record.
+//! Other tools' files with definitions: mcp-contracts contracts, mcpdiff snapshots, toolsnaps
+//! directories, saved lists. They become a surface, with a list of what the original did not
+//! record.
 
 use std::path::{Path, PathBuf};
 
 use crate::canonical::{Json, Object, Text, parse};
+use crate::sentences::interop as sentences;
 use crate::surface::{ClientProfile, Lists, Scope, Surface};
 
-/// More files than this are no folder of tools.
+/// A directory with more files than this is not a directory of tools.
 const MAX_FILES: usize = 10_000;
 
-/// What was read, and what the original did not record.
 #[derive(Debug)]
 pub struct Definitions {
-    /// Whose file it is, in messages.
+    /// The name of the format in messages.
     pub format: &'static str,
-    /// What it holds.
     pub surface: Surface,
-    /// What is not in it.
+    /// What the file does not record.
     pub missing: Vec<String>,
 }
 
-/// A file or folder that holds definitions; none if it is of another kind.
+/// Reads a file or directory with definitions; `None` if it is something else.
 pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
-    let unrecorded = [
-        "the server's name, version, protocol and instructions: the original did not record them",
-        "prompts, resources and resource templates: the original records tools only",
-        "the order of the tools: the original does not keep it",
-    ];
     if path.is_dir() {
         let tools = toolsnaps(path)?;
         if tools.is_empty() {
             return Ok(None);
         }
         return Ok(Some(Definitions {
-            format: "a folder of toolsnaps",
+            format: sentences::format_toolsnaps(),
             surface: surface(&Json::Null, tools, Lists::default()),
-            missing: unrecorded.map(str::to_owned).into(),
+            missing: vec![
+                sentences::server_not_recorded(),
+                sentences::only_tools_recorded(),
+                sentences::order_not_recorded(),
+            ],
         }));
     }
     let bytes = crate::files::read(path)?;
@@ -71,7 +70,7 @@ pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
     let initialize = match info {
         Some(info) => Json::object([("serverInfo", info.clone())]),
         None => {
-            missing.push(unrecorded[0].to_owned());
+            missing.push(sentences::server_not_recorded());
             Json::Null
         }
     };
@@ -81,15 +80,15 @@ pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
         ("resource templates", holder.get("resourceTemplates")),
     ] {
         if given.is_none() {
-            missing.push(format!("{kind}: the file has none"));
+            missing.push(sentences::list_not_recorded(kind));
         }
     }
     let is_mcpc = path.to_string_lossy().ends_with(".mcpc.json");
     Ok(Some(Definitions {
         format: if is_mcpc {
-            "a contract of mcp-contracts"
+            sentences::format_contract()
         } else {
-            "a snapshot with definitions"
+            sentences::format_snapshot()
         },
         surface: surface(&initialize, tools, lists),
         missing,
@@ -101,7 +100,8 @@ fn has_definition(tool: &Json) -> bool {
         && (tool.get("inputSchema").is_some() || tool.get("description").is_some())
 }
 
-/// A list of definitions: an array, or an object by name. Members in snake case are given the protocol's names.
+/// A list of definitions: an array, or an object by name. Members in snake case are renamed to the
+/// protocol's names.
 fn list(value: Option<&Json>, identity: &str, missing: &mut Vec<String>) -> Vec<Json> {
     let items: Vec<Json> = match value {
         Some(Json::Array(items)) => items.clone(),
@@ -135,10 +135,7 @@ fn list(value: Option<&Json>, identity: &str, missing: &mut Vec<String>) -> Vec<
                             Some("uri_template") => "uriTemplate",
                             _ => return (member.clone(), value.clone()),
                         };
-                        let note = format!(
-                            "the spelling of `{}`: it is `{named}` on the wire",
-                            member.to_string_lossy()
-                        );
+                        let note = sentences::member_renamed(member.to_string_lossy(), named);
                         if !missing.contains(&note) {
                             missing.push(note);
                         }

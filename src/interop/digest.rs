@@ -1,42 +1,41 @@
-//! The digest schemes that `mcp-keel fingerprint --profile` knows, in one table.
+//! The digest schemes of `mcp-keel fingerprint --profile`, in one table.
 //!
-//! A scheme is a name with a fixed meaning; a new one is a row beside the old ones, and the table in
+//! A scheme is a name with a fixed meaning; a new one gets a new row. The table in
 //! `docs/conventions.md` is this one.
 
 use super::{fastmcp, hangar, toolpin};
 use crate::fingerprint::{Digest, Refusal, keel, whole_tool};
 use crate::surface::{Component, Kind, Surface};
 
-/// What there is to know of a digest scheme before trusting it, and how it is computed.
+/// What to know about a digest scheme before trusting it, and how it is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct DigestScheme {
-    /// The word for it in `--profile`, and in the digests of a baseline.
+    /// Its name in `--profile` and in a baseline's digests.
     pub name: &'static str,
-    /// The members that it covers. A change of any other leaves the digest as it was.
+    /// The members that it covers. Changes to others do not affect the digest.
     pub covers: &'static str,
     /// The text that is hashed.
     pub form: &'static str,
-    /// The order of names, and of tools where a list is hashed.
+    /// The order of names, and of tools if a list is hashed.
     pub order: &'static str,
-    /// What a member that is missing, null or empty counts as.
+    /// What a missing, null or empty member counts as.
     pub absent: &'static str,
-    /// Whether its original is written in Python, and so reads `NaN` and `Infinity`, which all others refuse.
+    /// Whether its original is written in Python and so reads `NaN` and `Infinity`, which all
+    /// others reject.
     pub is_python: bool,
-    /// Whether our own baseline stores it beside its own digests.
+    /// Whether mcp-keel's baseline stores it next to its own digests.
     pub in_baseline: bool,
-    /// What is hashed.
     pub hashes: Hashes,
 }
 
-/// Digests of a list, each under the original's name for it.
+/// Digests of a list, each under the original's name.
 pub type NamedDigests = Vec<(&'static str, Digest)>;
 
-/// What a scheme takes a digest of.
 #[derive(Clone, Copy, Debug)]
 pub enum Hashes {
     /// Each component, of any kind.
     Components(fn(&Component) -> Digest),
-    /// Each tool; none where there is nothing to hash.
+    /// Each tool; `None` if there is nothing to hash.
     Tools(fn(&Component) -> Result<Option<Digest>, Refusal>),
     /// Each tool, with the members that `--fields` adds.
     ToolsWithFields(fn(&Component, &[fastmcp::Field]) -> Result<Digest, Refusal>),
@@ -46,10 +45,10 @@ pub enum Hashes {
 
 const KEEL: DigestScheme = DigestScheme {
     name: "keel",
-    covers: "the whole definition, vendor members included, volatile ones not; every kind of component",
+    covers: "the whole definition including vendor members but not volatile ones; every kind of component",
     form: "RFC 8785 with exact numbers, repeated members and lone surrogates kept",
     order: "UTF-16 units",
-    absent: "missing, null and empty are three different things",
+    absent: "missing, null and empty all differ",
     is_python: false,
     in_baseline: false,
     hashes: Hashes::Components(keel::fingerprint),
@@ -58,9 +57,9 @@ const KEEL: DigestScheme = DigestScheme {
 const JCS: DigestScheme = DigestScheme {
     name: "jcs",
     covers: "the whole tool as sent",
-    form: "RFC 8785, numbers as doubles; beyond a double, and lone surrogates, refused",
+    form: "RFC 8785, numbers as doubles; rejects numbers beyond a double and lone surrogates",
     order: "UTF-16 units",
-    absent: "missing, null and empty are three different things",
+    absent: "missing, null and empty all differ",
     is_python: false,
     in_baseline: false,
     hashes: Hashes::Tools(|tool| whole_tool(tool).map(Some)),
@@ -97,7 +96,7 @@ impl std::str::FromStr for Profile {
 }
 
 impl Profile {
-    /// Every scheme once, ours first.
+    /// Every scheme, mcp-keel's own first.
     pub const ALL: &'static [Self] = &[
         Self(&KEEL),
         Self(&fastmcp::digest::SCHEME),
@@ -109,18 +108,18 @@ impl Profile {
         Self(&JCS),
     ];
 
-    /// The word for it in every format.
+    /// Its name in every format.
     pub fn word(self) -> &'static str {
         self.name
     }
 
-    /// Whether `--fields` adds anything to what it covers.
+    /// Whether `--fields` adds to what it covers.
     pub fn takes_fields(self) -> bool {
         matches!(self.hashes, Hashes::ToolsWithFields(_))
     }
 
-    /// The digests of a surface: key and hexadecimal digest, in the order listed. `fields` counts only where
-    /// [`Profile::takes_fields`].
+    /// The digests of a surface: key and hexadecimal digest, in the order listed. `fields` only
+    /// applies if [`Profile::takes_fields`].
     pub fn manifest(
         self,
         surface: &Surface,
@@ -151,8 +150,8 @@ impl Profile {
     }
 }
 
-/// The digests that our own baseline stores for a component beside its own, as the originals print them. A component that
-/// an original refuses has none there.
+/// The digests of other tools that mcp-keel's baseline stores for a component, as the originals
+/// print them. A component that an original rejects has none.
 pub fn stored(component: &Component) -> Vec<(&'static str, String)> {
     if component.kind != Kind::Tool {
         return Vec::new();

@@ -1,7 +1,8 @@
-//! The door to files in which other tools keep what they pinned: read, verified, compared and written as those tools do.
+//! The entry point to other tools' lock files: read, verified, compared and written as those tools
+//! do.
 //!
-//! Most of them keep digests and no definitions. Such a file can say that something moved and never what; `import` says
-//! so before anybody relies on it.
+//! Most of them store digests without definitions. Such a file can show that something changed but
+//! never what; `import` says so before anyone relies on it.
 
 use crate::rules::RuleId;
 use std::collections::BTreeMap;
@@ -13,14 +14,14 @@ use super::fastmcp::{self, FlatManifest};
 use super::hangar::{self, Pins};
 use super::kiwi::disk;
 use super::lock_v1::{self, LockV1};
-use super::toolpin::lock::{Integrity, LockError, Plan, ToolPinLock};
+use super::toolpin::lock::{Integrity, LockEntry, LockError, ToolPinLock};
 use super::toolpin::signature::{self, Covered, Envelope, PrivateKey, Schema, SignatureError};
 use super::toolpin::targets::{self, Probe, Subject};
 use super::toolpin::write::{Server, WriteError, iso_time, relock};
 use crate::canonical::{Document, Json, Object, Text, parse, parse_document, to_pretty};
+use crate::sentences::interop as sentences;
 use crate::surface::{Note, Surface};
 
-/// A file of another tool.
 #[derive(Clone, Debug)]
 pub enum Contents {
     /// FastMCP's flat manifest.
@@ -34,8 +35,8 @@ pub enum Contents {
 }
 
 impl Contents {
-    /// Recognises a document by its members; none if it is nobody's of these. A document that is somebody's and does not
-    /// hold is an error in that tool's words.
+    /// Detects a document by its members; `None` if it belongs to none of these tools. A document
+    /// that does but is invalid is an error in that tool's words.
     pub fn recognise(document: &Json, path: &str) -> Option<Result<Self, LockError>> {
         if document.get("lockfileVersion").is_some() && document.get("lockfile_version").is_none() {
             return Some(ToolPinLock::read(document, path).map(Self::ToolPin));
@@ -50,43 +51,31 @@ impl Contents {
         Some(Ok(Self::FastMcp(manifest)))
     }
 
-    /// Whose file this is, in messages.
+    /// The name of the format in messages.
     pub fn format(&self) -> &'static str {
         match self {
-            Self::FastMcp(_) => "a FastMCP manifest",
-            Self::Hangar(_) => "MCP Hangar's pins",
-            Self::ToolPin(_) => "a ToolPin lock",
-            Self::LockV1(_) => "a lock of the draft mcp-lock/1",
+            Self::FastMcp(_) => sentences::format_fastmcp(),
+            Self::Hangar(_) => sentences::format_hangar(),
+            Self::ToolPin(_) => sentences::format_toolpin(),
+            Self::LockV1(_) => sentences::format_lock_v1(),
         }
     }
 
-    /// What such a file records, and what is lost with that.
+    /// What the file records, and what it does not.
     pub fn records(&self) -> String {
         match self {
-            Self::FastMcp(manifest) => format!(
-                "it stores {} digests of key and inputSchema, and no definitions, descriptions, annotations or output schemas",
-                manifest.digests.len()
-            ),
+            Self::FastMcp(manifest) => sentences::fastmcp_records(manifest.digests.len()),
             Self::Hangar(servers) => {
                 let tools: usize = servers.values().map(|pins| pins.tools.len()).sum();
-                format!(
-                    "it stores digests of {tools} tools (name, description, inputSchema, outputSchema), and no definitions; \
-                     annotations are not covered"
-                )
+                sentences::hangar_records(tools)
             }
-            Self::ToolPin(lock) => format!(
-                "it stores one digest of the whole tool list for each of {} entries, and no definitions; output schemas and \
-                 annotations are not covered; trust, evidence and client configuration stay in the lock",
-                lock.entries.len()
-            ),
-            Self::LockV1(lock) => format!(
-                "it stores one digest of the tool list for each of {} entries, and no definitions",
-                lock.entries().len()
-            ),
+            Self::ToolPin(lock) => sentences::toolpin_records(lock.entries.len()),
+            Self::LockV1(lock) => sentences::lock_v1_records(lock.entries().len()),
         }
     }
 
-    /// The entries: the key (or place) of each, and the server that it is about. A manifest without entries has none.
+    /// The entries: the key (or place) of each, and its server. A manifest without entries has
+    /// none.
     fn known(&self) -> Vec<(String, String)> {
         match self {
             Self::FastMcp(_) => Vec::new(),
@@ -112,59 +101,43 @@ impl Contents {
     }
 }
 
-/// Why a file of another tool is not used.
+/// Why another tool's file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InteropError {
-    /// A YAML file that cannot be read.
     #[error("{problem}")]
     Unreadable {
-        /// What is wrong, with the path.
+        /// With the path.
         problem: String,
     },
-    /// A file that its own tool would not read, in that tool's words.
+    /// A file that its own tool would reject, in that tool's words.
     #[error("{place}: {error}")]
     Unsound {
         /// The file, or the key of an entry.
         place: String,
-        /// The tool's sentence.
         error: LockError,
     },
-    /// An entry that does not hold.
     #[error("{}: {place}: {problem}", path.display())]
     Edited {
         path: PathBuf,
-        /// The key or the place of the entry.
+        /// The key or place of the entry.
         place: String,
-        /// What is wrong with it.
         problem: String,
     },
-    /// No entry about a server.
     #[error("{} has no server `{server}`", path.display())]
     NoServer {
         path: PathBuf,
-        /// The server that was asked for.
         server: String,
-        /// The servers that it has.
         known: Vec<String>,
     },
-    /// More entries than one where only one can be meant.
+    /// Several entries where only one is expected.
     #[error("{} holds {} entries: {}", path.display(), known.len(), known.join(", "))]
-    Several {
-        path: PathBuf,
-        /// The entries.
-        known: Vec<String>,
-    },
+    Several { path: PathBuf, known: Vec<String> },
     /// The convention has no digest for what the server lists.
     #[error("{}: {error}", path.display())]
     NoDigest { path: PathBuf, error: PinError },
-    /// A file that mcp-keel does not write.
-    #[error("{} is {format}, which mcp-keel reads and does not write", path.display())]
-    ReadOnly {
-        path: PathBuf,
-        /// Whose it is.
-        format: &'static str,
-    },
+    #[error("{} is {format}, which mcp-keel can read but not write", path.display())]
+    ReadOnly { path: PathBuf, format: &'static str },
 }
 
 impl InteropError {
@@ -172,11 +145,11 @@ impl InteropError {
         match self {
             Self::Unreadable { .. } => "check the file".to_owned(),
             Self::Unsound { .. } => {
-                "restore the committed file, or write it anew with the tool that it belongs to"
+                "restore the committed file, or regenerate it with its own tool"
                     .to_owned()
             }
             Self::Edited { .. } => {
-                "a lock is not edited by hand: restore the committed file, or lock the server again"
+                "a lock must not be edited by hand: restore the committed file, or lock the server again"
                     .to_owned()
             }
             Self::NoServer { known, .. } => format!("name one before `--`: {}", known.join(", ")),
@@ -188,73 +161,68 @@ impl InteropError {
                 "the convention of this file has no digest for such a tool".to_owned()
             }
             Self::ReadOnly { .. } => {
-                "write it with the tool that it belongs to, or pin into a baseline of our own with --baseline FILE"
+                "write it with its own tool, or pin into an mcp-keel baseline with --baseline FILE"
                     .to_owned()
             }
         }
     }
 }
 
-/// The server that a file is asked about.
+/// The server in question.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     pub name: &'a str,
-    /// Whether the name is only the default: then a file about one server is about this one.
+    /// Whether the name is only the default: then a file with a single server is about this one.
     pub is_unnamed: bool,
 }
 
-/// Where a server is reached, which some pins are bound to.
+/// How a server is reached; some pins are bound to it.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'a> {
     /// Over HTTP: `scheme://host[:port]`.
     Remote(&'a str),
-    /// Started with this command.
     Command(&'a [String]),
-    /// Not known, and not compared.
+    /// Not known, so not compared.
     Unknown,
 }
 
-/// What a comparison of a surface with pins found.
+/// The result of comparing a surface with pins.
 #[derive(Debug, Default)]
 pub struct Compared {
-    /// What moved, and where in the file it is pinned.
+    /// The changes, and where in the file each is pinned.
     pub changes: Vec<Placed>,
-    /// What else is worth saying about the entries.
+    /// Other notes on the entries.
     pub notes: Vec<Note>,
 }
 
-/// What writing a file anew comes to.
+/// The result of rewriting a file.
 #[derive(Debug)]
 pub struct Update {
-    /// What moves with it.
     pub changes: Vec<Placed>,
-    /// The new text; none if the file is current.
+    /// The new text; `None` if the file is current.
     pub text: Option<String>,
 }
 
-/// What a lock says of itself, and what it should say.
+/// What a lock states about itself, and what it should state.
 #[derive(Debug)]
 pub struct Verification {
-    /// Which form a signature of it has.
+    /// The form of its signature.
     pub schema: Schema,
-    /// The digest of the whole lock.
     pub digest: String,
-    /// Each entry.
     pub entries: Vec<EntryIntegrity>,
-    /// What else is wrong, by the rules of the convention.
+    /// Other violations of the convention.
     pub violations: Vec<String>,
 }
 
 #[derive(Debug)]
 pub struct EntryIntegrity {
     pub key: String,
-    /// Whether the stored digest is that of the contents.
+    /// Whether the stored digest matches the contents.
     pub integrity: Integrity,
-    /// The digest of the contents.
     pub computed: String,
 }
 
-/// A file of another tool, recognised and read.
+/// Another tool's file, detected and read.
 #[derive(Clone, Debug)]
 pub struct Lock {
     path: PathBuf,
@@ -264,14 +232,14 @@ pub struct Lock {
 
 #[derive(Clone, Debug)]
 enum LockText {
-    /// With the line of everything.
+    /// With line numbers.
     Json(Document),
     Yaml,
 }
 
 impl Lock {
-    /// Reads a file; none if it is not there, or not another tool's. Whatever does not look like one is left to the reader of
-    /// our own baselines, which says best what is wrong with it.
+    /// Reads a file; `None` if it does not exist or is not another tool's. Anything unrecognised is
+    /// left to the reader of mcp-keel's own baselines, which has the best error message.
     pub fn read(path: &Path) -> Result<Option<Self>, InteropError> {
         match crate::files::read(path) {
             Ok(bytes) => Self::parse(path, &bytes),
@@ -279,7 +247,7 @@ impl Lock {
         }
     }
 
-    /// [`Lock::read`] for a file that was read already, or comes from elsewhere.
+    /// [`Lock::read`] for content that was already read, or comes from elsewhere.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Option<Self>, InteropError> {
         let is_yaml = path
             .extension()
@@ -292,7 +260,7 @@ impl Lock {
             (value, LockText::Yaml)
         } else {
             match parse_document(bytes) {
-                // Ours, and possibly large.
+                // mcp-keel's own, and possibly large.
                 Ok(document) if document.value.get("manifestVersion").is_some() => return Ok(None),
                 Ok(document) => (document.value.clone(), LockText::Json(document)),
                 Err(_) => return Ok(None),
@@ -304,7 +272,7 @@ impl Lock {
         let name = path.display().to_string();
         match Contents::recognise(&value, &name) {
             None => Ok(None),
-            // An empty object is nobody's file.
+            // An empty object belongs to no tool.
             Some(Ok(Contents::FastMcp(manifest))) if manifest.digests.is_empty() => Ok(None),
             Some(Ok(contents)) => Ok(Some(Self {
                 path: path.to_owned(),
@@ -315,17 +283,16 @@ impl Lock {
         }
     }
 
-    /// Whose file this is, in messages.
+    /// The name of the format in messages.
     pub fn format(&self) -> &'static str {
         self.contents.format()
     }
 
-    /// What such a file records, and what is lost with that.
+    /// What the file records, and what it does not.
     pub fn records(&self) -> String {
         self.contents.records()
     }
 
-    /// The servers that it has entries about.
     pub fn servers(&self) -> Vec<String> {
         let known = self.contents.known().into_iter();
         let mut servers: Vec<String> = known.map(|(_, name)| name).collect();
@@ -333,12 +300,11 @@ impl Lock {
         servers
     }
 
-    /// What is in it.
     pub fn contents(&self) -> &Contents {
         &self.contents
     }
 
-    /// The line of a place in it, such as [`Compared`] names them.
+    /// The line of a place in it, as named by [`Compared`].
     pub fn line(&self, place: &str) -> usize {
         match &self.text {
             LockText::Json(document) => document.line(place),
@@ -346,7 +312,8 @@ impl Lock {
         }
     }
 
-    /// Whether every entry holds. To be asked before any server is started: whoever can edit one entry can edit another.
+    /// Whether every entry is intact. Call before any server is started: an attacker who can edit
+    /// one entry can edit another.
     pub fn verify(&self) -> Result<(), InteropError> {
         let edited = |place: &str, problem: &str| InteropError::Edited {
             path: self.path.clone(),
@@ -382,8 +349,8 @@ impl Lock {
         Ok(())
     }
 
-    /// The keys (or places) of the entries about a server: by its name, or all of them if they are about one server only
-    /// and no name was given.
+    /// The keys (or places) of the entries for a server: by its name, or all of them if no name was
+    /// given and they are about a single server.
     pub fn entries(&self, asked: Asked<'_>) -> Result<Vec<String>, InteropError> {
         if let Contents::FastMcp(_) = self.contents {
             return Ok(Vec::new());
@@ -410,12 +377,11 @@ impl Lock {
         Ok(named)
     }
 
-    /// Whether mcp-keel can sign it.
     pub fn can_be_signed(&self) -> bool {
         matches!(self.contents, Contents::ToolPin(_))
     }
 
-    /// The only entry of the file, where nothing says which one is meant.
+    /// The only entry of the file, if no server was named.
     pub fn only_entry(&self) -> Result<Vec<String>, InteropError> {
         let known = self.contents.known();
         if matches!(self.contents, Contents::FastMcp(_)) || known.len() == 1 {
@@ -431,7 +397,7 @@ impl Lock {
         })
     }
 
-    /// A surface against the pins of these entries, as the tool of the file compares them.
+    /// Compares a surface with the pins of these entries, as the file's own tool does.
     pub fn compare(
         &self,
         entries: &[String],
@@ -449,7 +415,7 @@ impl Lock {
         }
     }
 
-    /// The file with what a server lists pinned for it, at a time since 1970.
+    /// The file with the server's current tools pinned, at a time since 1970.
     pub fn update(
         &self,
         asked: Asked<'_>,
@@ -459,7 +425,7 @@ impl Lock {
     ) -> Result<Update, InteropError> {
         match &self.contents {
             Contents::ToolPin(lock) => {
-                let is_asked = |key: &Text, plan: &Plan| {
+                let is_asked = |key: &Text, plan: &LockEntry| {
                     *key == *asked.name
                         || *asked.name == *plan.name.to_string_lossy()
                         || asked.is_unnamed
@@ -475,7 +441,8 @@ impl Lock {
                     let moved = compare::toolpin(key, plan, surface);
                     changes.extend(moved.map_err(|error| self.no_digest(error))?);
                 }
-                // What is pinned already is not written again: a lock states times, and they would be all that changed.
+                // Unchanged pins are not rewritten: a lock contains times, and only those would
+                // change.
                 if !keys.is_empty() && changes.is_empty() {
                     return Ok(Update {
                         changes,
@@ -511,7 +478,6 @@ impl Lock {
         }
     }
 
-    /// A new ToolPin lock with one entry.
     pub fn create(
         path: &Path,
         server: &Server<'_>,
@@ -607,7 +573,7 @@ fn compared(
 #[derive(Debug, thiserror::Error)]
 #[error("{problem}")]
 pub struct NotALock {
-    /// What is wrong, in the tool's words where it has any.
+    /// In the tool's words where it has any.
     pub problem: String,
     pub help: String,
 }
@@ -627,9 +593,9 @@ impl Verification {
             let problem = format!("Invalid lockfile JSON in {name}: {error}");
             refuse(problem, "restore the committed file")
         })?;
-        let help = "a lock is written by ToolPin or by `mcp-keel pin --format toolpin`; restore the committed file";
+        let help = sentences::restore_lock();
         let unsound = |error: LockError| refuse(error.to_string(), help);
-        let invalid = || format!("Invalid lockfile schema in {name}");
+        let invalid = || sentences::invalid_lock(&name);
         let contents = match Contents::recognise(&document, &name) {
             Some(contents) => contents.map_err(unsound)?,
             None => return Err(refuse(invalid(), help)),
@@ -645,17 +611,13 @@ impl Verification {
                 Self::of_draft(&lock).map_err(unsound)
             }
             other @ (Contents::FastMcp(_) | Contents::Hangar(_)) => {
-                let help = format!(
-                    "this is {}, and not a lock; `mcp-keel check --baseline` reads it",
-                    other.format()
-                );
-                Err(refuse(invalid(), &help))
+                Err(refuse(invalid(), &sentences::not_a_lock(other.format())))
             }
         }
     }
 
-    /// The lock's signature in a file, which need not be there, with a public key and the policy file that was signed with
-    /// it.
+    /// Checks the lock's signature in a file, which may be missing, against a public key and the
+    /// policy file that was signed with it.
     pub fn signature(
         &self,
         file: &Path,
@@ -665,8 +627,8 @@ impl Verification {
         signature::status(file, || self.covered(policy), key)
     }
 
-    /// The text of a signature file for the lock, made at a time since 1970; none if the one that is there is this key's and
-    /// still covers the lock and the policy.
+    /// The text of a signature file for the lock, made at a time since 1970; `None` if the existing
+    /// one is by this key and still covers the lock and the policy.
     pub fn sign(
         &self,
         file: &Path,
@@ -674,7 +636,7 @@ impl Verification {
         policy: Option<&Path>,
         now: Duration,
     ) -> Result<Option<String>, SignatureError> {
-        // Nothing is signed that would not be trusted.
+        // Do not sign what would not be trusted.
         for entry in &self.entries {
             if let Some(problem) = entry.integrity.problem() {
                 return Err(LockError(format!("{}: {problem}", entry.key)).into());
@@ -731,7 +693,7 @@ impl Verification {
             });
         }
         let violations = lock.violations();
-        // These two are in the list of entries already.
+        // These two are already in the list of entries.
         let listed = ["integrity-mismatch", "missing-field:integrity"];
         Ok(Self {
             schema: Schema::Draft,

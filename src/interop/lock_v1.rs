@@ -1,4 +1,5 @@
-//! The vendor-neutral draft `mcp-lock/1`: read and verified by its own rules, which are stricter than ToolPin's.
+//! The vendor-neutral draft `mcp-lock/1`: read and verified by its own rules, which are stricter
+//! than ToolPin's.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +11,12 @@ use crate::canonical::{Json, Object, jcs};
 use crate::fingerprint::Refusal;
 use crate::surface::{Component, Kind, Surface};
 
-/// A lock of the draft, as read.
 #[derive(Clone, Debug)]
 pub struct LockV1 {
     document: Json,
 }
 
-/// One rule of the draft that a document breaks.
+/// A rule of the draft that a document breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The rule, such as `integrity-mismatch`.
@@ -26,7 +26,8 @@ pub struct Violation {
 }
 
 impl LockV1 {
-    /// From a document. Two names that are the same once normalised are refused here, before any digest.
+    /// From a document. Two names that are the same once normalised are rejected here, before any
+    /// digest.
     pub fn read(document: &Json) -> Result<Self, LockError> {
         refuse_duplicates(document)?;
         Ok(Self {
@@ -34,7 +35,6 @@ impl LockV1 {
         })
     }
 
-    /// The entries, as written.
     pub fn entries(&self) -> &[Json] {
         self.document
             .get("entries")
@@ -53,7 +53,7 @@ impl LockV1 {
         digest_of(&Json::Object(covered))
     }
 
-    /// What is wrong with it. Nothing, in a conforming document.
+    /// Every rule of the draft that the document breaks.
     pub fn violations(&self) -> Vec<Violation> {
         let mut found = Vec::new();
         let mut add = |code: &str, path: String| {
@@ -100,7 +100,7 @@ pub fn entry_integrity(entry: &Json) -> Result<String, LockError> {
     digest_of(&covered)
 }
 
-/// The draft's digest of a tool list, over the members that `coverage` names.
+/// The draft's digest of a tool list, over the members in `coverage`.
 pub fn surface_hash(surface: &Surface, coverage: &[&str]) -> Result<String, Refusal> {
     let tools: Vec<&Component> = surface.of_kind(Kind::Tool).collect();
     let mut text = String::from("[");
@@ -111,7 +111,8 @@ pub fn surface_hash(surface: &Surface, coverage: &[&str]) -> Result<String, Refu
         if index > 0 {
             text.push(',');
         }
-        // The reference implementation prints strings with JSON.stringify, which lets lone surrogates through.
+        // The reference implementation prints strings with JSON.stringify, which accepts lone
+        // surrogates.
         let record = Json::Object(covered(tool, coverage));
         let record = jcs::to_string_lenient(&record).map_err(|error| Refusal {
             component: tool.key.to_string(),

@@ -1,14 +1,17 @@
-//! What other tools write and compute: FastMCP, MCP Hangar, ToolPin, the draft `mcp-lock/1`, kiwi-mcp and JP.
+//! What other tools write and compute: FastMCP, MCP Hangar, ToolPin, the draft `mcp-lock/1`,
+//! kiwi-mcp and JP.
 //!
 //! This room promises:
 //!
-//! - **Byte for byte**: a digest printed here is the one that the original prints, and what an original refuses is
-//!   refused here ([`digest`], one row per scheme).
-//! - **One door to files of pins**: [`Lock`] reads, verifies, compares and writes them; no other room knows whose file it
-//!   is. Most of them keep digests and no definitions: such a file can say that something moved, and never what.
+//! - **Byte for byte**: a digest printed here is the one the original prints, and what the original
+//!   rejects is rejected here ([`digest`], one row per scheme).
+//! - **One entry point for lock files**: [`Lock`] reads, verifies, compares and writes them; no
+//!   other room knows which tool a file belongs to. Most of them store digests without definitions:
+//!   such a file can show that something changed, but never what.
 //! - **Files with definitions become surfaces** ([`definitions`]), for `import`.
 //!
-//! kiwi-mcp's chains ([`kiwi`]) and JP's `verify` block ([`jp`]) are about bytes on disk, and have doors of their own.
+//! kiwi-mcp's chains ([`kiwi`]) and JP's `verify` block ([`jp`]) are about bytes on disk, and have
+//! their own entry points.
 
 pub mod compare;
 pub mod definitions;

@@ -1,5 +1,5 @@
-//! Two revisions of a file of pins, such as the one on the base branch and the one in a pull request: what moved between
-//! them, as far as digests can say it.
+//! Compares two revisions of a lock, such as the base branch's and the pull request's: what changed
+//! between them, as far as digests show.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,27 @@ use super::compare::{self, PinError, Placed};
 use super::fastmcp::{FlatManifest, Moved};
 use super::hangar::Pins;
 use super::lock_v1::LockV1;
-use super::toolpin::lock::{DriftOptions, Plan, ToolPinLock};
+use super::toolpin::lock::{DriftOptions, LockEntry, ToolPinLock};
 use super::{Contents, Lock};
 use crate::canonical::{Json, pointer};
 use crate::drift::Change;
 use crate::rules::RuleId;
+use crate::sentences::interop as sentences;
 use crate::surface::{ComponentKey, Kind};
 
-/// What moved between two revisions.
 #[derive(Debug, Default)]
 pub struct Revised {
-    /// What is pinned otherwise now, and where in the new file.
+    /// The changed pins, and their place in the new file.
     pub changes: Vec<Placed>,
-    /// What else is different, in the words of the file's tool.
+    /// Other differences, in the words of the file's tool.
     pub notes: Vec<String>,
 }
 
-/// A revision, and the entries of it that are about the server in question.
+/// A revision, and its entries for the server in question.
 pub type Revision<'a> = (&'a Lock, &'a [String]);
 
-/// What moved for a server from the old revision to the new one; none if they are not files of the same tool, which
-/// cannot be compared.
+/// What changed for a server between the revisions; `None` if they are not files of the same tool,
+/// which cannot be compared.
 pub fn compare(
     (old, of_old): Revision<'_>,
     (new, of_new): Revision<'_>,
@@ -44,13 +44,13 @@ pub fn compare(
 
 /// The change for a server that only the new revision pins.
 pub fn not_pinned() -> Change {
-    let message = "the baseline did not know this server".to_owned();
+    let message = sentences::server_not_in_baseline();
     Change::new(RuleId::ServerNotPinned, "", message)
 }
 
 /// The change for a server that only the old revision pins.
 pub fn gone() -> Change {
-    let message = "the baseline does not pin this server any more".to_owned();
+    let message = sentences::server_no_longer_pinned();
     Change::new(RuleId::ServerRemoved, "", message)
 }
 
@@ -87,11 +87,7 @@ fn hangar(
         let at = pointer::join("/digests", server);
         if old.upstream != new.upstream {
             let shown = |pins: &Pins| pins.upstream.clone().unwrap_or_else(|| "none".to_owned());
-            let message = format!(
-                "the pins were bound to {}, now to {}",
-                shown(old),
-                shown(new)
-            );
+            let message = sentences::upstream_changed(&shown(old), &shown(new));
             let (was, is) = (Json::string(shown(old)), Json::string(shown(new)));
             let change = Change::new(RuleId::PinUpstreamChanged, "", message);
             revised
@@ -127,7 +123,7 @@ fn toolpin(
     new: &ToolPinLock,
 ) -> Result<Revised, PinError> {
     let mut revised = Revised::default();
-    let entry = |lock: &'_ ToolPinLock, key: &str| -> Option<Plan> {
+    let entry = |lock: &'_ ToolPinLock, key: &str| -> Option<LockEntry> {
         let found = lock
             .entries
             .iter()
@@ -138,11 +134,11 @@ fn toolpin(
         let (before, now) = match (entry(old, key), entry(new, key)) {
             (Some(before), Some(now)) => (before, now),
             (Some(_), None) => {
-                revised.notes.push(format!("{key}: the entry is gone"));
+                revised.notes.push(sentences::entry_gone(key));
                 continue;
             }
             (None, Some(_)) => {
-                revised.notes.push(format!("{key}: the entry is new"));
+                revised.notes.push(sentences::entry_new(key));
                 continue;
             }
             (None, None) => continue,
@@ -163,7 +159,7 @@ fn toolpin(
         let pinned = ["toolSurfaceHash", "toolDescriptionHash", "toolManifestHash"];
         let moved = pinned.iter().any(|it| before.pinned(it) != now.pinned(it));
         if moved && surface.is_empty() {
-            let note = format!("{key}: the tools are pinned anew, over more than before");
+            let note = sentences::pinned_over_more(key);
             revised.notes.push(note);
         }
         let others = before.drift(&now, DriftOptions::default())?.into_iter();
@@ -175,7 +171,7 @@ fn toolpin(
     Ok(revised)
 }
 
-/// The draft's entries have no keys: name, client and scope say which is which.
+/// The draft's entries have no keys: name, client and scope identify them.
 fn lock_v1((old, of_old): (&LockV1, &[String]), (new, of_new): (&LockV1, &[String])) -> Revised {
     let mut revised = Revised::default();
     let asked = |lock: &'_ LockV1, entries: &[String]| -> BTreeMap<String, (usize, Json)> {
@@ -194,23 +190,23 @@ fn lock_v1((old, of_old): (&LockV1, &[String]), (new, of_new): (&LockV1, &[Strin
     let (old, new) = (asked(old, of_old), asked(new, of_new));
     for (identity, (index, now)) in &new {
         let Some((_, before)) = old.get(identity) else {
-            revised.notes.push(format!("{identity}: the entry is new"));
+            revised.notes.push(sentences::entry_new(identity));
             continue;
         };
         if before.get("surface") != now.get("surface") {
-            let message = "the entry pins another surface".to_owned();
+            let message = sentences::entry_surface_changed();
             let change = Change::new(RuleId::LockSurfaceChanged, "/surface", message);
             let change = change.values(before.get("surface"), now.get("surface"));
             let place = format!("/entries/{index}/surface");
             revised.changes.push((change, place));
         } else if before != now {
-            let note =
-                format!("{identity}: the entry changed, and the surface that it pins did not");
-            revised.notes.push(note);
+            revised
+                .notes
+                .push(sentences::entry_changed_beside_surface(identity));
         }
     }
     let gone = old.keys().filter(|identity| !new.contains_key(*identity));
-    let gone = gone.map(|identity| format!("{identity}: the entry is gone"));
+    let gone = gone.map(|identity| sentences::entry_gone(identity));
     revised.notes.extend(gone);
     revised
 }
@@ -270,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_the_draft_are_told_apart_by_who_they_are_about() {
+    fn entries_of_the_draft_are_identified_by_name_client_and_scope() {
         let entry = |client: &str, hash: &str, target: &str| {
             format!(
                 r#"{{"name":"files","client":"{client}","target":"{target}","surface":{{"hash":"{hash}","coverage":["name"]}}}}"#
@@ -284,7 +280,7 @@ mod tests {
             entry("cursor", "a", "x"),
             entry("old", "a", "x"),
         ]);
-        // Another order, and every kind of change.
+        // A different order, and every kind of change.
         let new = lock(&[
             entry("cursor", "b", "x"),
             entry("zed", "a", "y"),
@@ -293,9 +289,9 @@ mod tests {
         let (changes, notes) = moved(&old, &new, &["0", "1", "2"]);
         assert_eq!(changes, ["lock-surface-changed"]);
         let expected = [
-            "files:new:: the entry is new",
-            "files:zed:: the entry changed, and the surface that it pins did not",
-            "files:old:: the entry is gone",
+            "files:new:: entry added",
+            "files:zed:: the entry changed, but not the surface that it pins",
+            "files:old:: entry removed",
         ];
         assert_eq!(notes, expected);
     }

@@ -1,14 +1,15 @@
-//! The environment of the server under test: a pure function of what was asked for and of our own environment.
+//! The environment of the server under test: a pure function of the settings and of mcp-keel's own
+//! environment.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use super::{LaunchError, LaunchSpec};
 
-/// What a program needs to run at all, taken over from our own environment.
+/// What a program needs to run at all, inherited from mcp-keel's environment.
 const INHERITED: &[&str] = &["PATH", "HOME", "TMPDIR", "TERM", "USER", "SHELL"];
 
-/// The same for Windows, where hardly a program starts without them.
+/// The same for Windows, where hardly any program starts without them.
 const INHERITED_ON_WINDOWS: &[&str] = &[
     "SystemRoot",
     "SystemDrive",
@@ -31,7 +32,8 @@ const INHERITED_ON_WINDOWS: &[&str] = &[
     "NUMBER_OF_PROCESSORS",
 ];
 
-/// Fixed, because real servers put the time zone, the language and the order of a Python set into descriptions.
+/// Fixed, because real servers put the time zone, the language and the order of a Python set into
+/// descriptions.
 const FIXED: &[(&str, &str)] = &[("LANG", "C.UTF-8"), ("PYTHONHASHSEED", "0"), ("TZ", "UTC")];
 
 /// The environment of one launch.
@@ -39,14 +41,14 @@ const FIXED: &[(&str, &str)] = &[("LANG", "C.UTF-8"), ("PYTHONHASHSEED", "0"), (
 pub struct Environment {
     /// Every variable that the server sees.
     pub variables: BTreeMap<OsString, OsString>,
-    /// Variables that were to be passed on and are not set here. A server without its credentials often lists
-    /// fewer tools instead of failing, so this is worth saying.
+    /// Variables in `pass_env` that are not set. A server without its credentials often lists fewer
+    /// tools instead of failing, so this is reported.
     pub missing: Vec<String>,
 }
 
-/// The environment that `spec` asks for, given our own.
+/// The environment for `spec`, given mcp-keel's own.
 ///
-/// Later wins: what a program needs to run, the fixed variables, `pass_env`, `env`.
+/// Later ones win: inherited variables, the fixed ones, `pass_env`, `env`.
 pub fn environment(
     spec: &LaunchSpec,
     ours: impl IntoIterator<Item = (OsString, OsString)>,
@@ -93,8 +95,8 @@ pub fn environment(
     Ok(environment)
 }
 
-/// Whether a variable carries the rights of the workflow run. No server under test gets them by inheritance: its
-/// code is what a pull request changes.
+/// Whether a variable carries privileges of the workflow run. No server under test inherits them:
+/// its code is what a pull request changes.
 fn is_of_the_runner(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     name == "GITHUB_TOKEN" || name.starts_with("ACTIONS_")
@@ -102,7 +104,7 @@ fn is_of_the_runner(name: &str) -> bool {
 
 fn lookup<'a>(ours: &'a BTreeMap<OsString, OsString>, name: &str) -> Option<&'a OsString> {
     ours.get(OsStr::new(name)).or_else(|| {
-        // Windows does not tell the names of variables apart by case.
+        // Names of variables are case-insensitive on Windows.
         let found = ours
             .iter()
             .find(|(ours, _)| cfg!(windows) && ours.eq_ignore_ascii_case(name));
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn pass_env_and_env_have_the_last_word() {
+    fn pass_env_and_env_take_precedence() {
         let (variables, missing) = seen(
             &[("TZ", "Asia/Tokyo"), ("HOME", "/h")],
             &["LANG", "SECRET", "NOT_SET", "TZ"],
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rights_of_the_run_are_never_passed_on() {
+    fn the_privileges_of_the_run_are_never_passed_on() {
         for name in [
             "GITHUB_TOKEN",
             "ACTIONS_RUNTIME_TOKEN",
@@ -186,13 +188,13 @@ mod tests {
                 Err(LaunchError::RunnersVariable { name: found }) if found == name
             ));
         }
-        // A value that was written out is the user's own word.
+        // An explicit value is the user's decision.
         let (variables, _) = seen(&[("GITHUB_TOKEN", "mine")], &[]).unwrap();
         assert!(variables.contains("GITHUB_TOKEN=mine"));
     }
 
     #[test]
-    fn names_that_no_environment_can_hold_are_refused() {
+    fn invalid_names_of_variables_are_rejected() {
         for name in ["", "A=B", "A\0B"] {
             assert!(matches!(
                 seen(&[(name, "")], &[]),

@@ -5,86 +5,44 @@ use std::path::{Path, PathBuf};
 
 use super::LaunchSpec;
 
-/// Why a server could not be started. Each says what to do in [`LaunchError::help`].
+/// Why a server could not be started. [`LaunchError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// No command at all.
     #[error("no command was given to start the server")]
     NoCommand,
     /// Neither a file nor a program on the PATH.
     #[error("the command `{command}` does not exist")]
-    NotFound {
-        /// As given.
-        command: String,
-    },
-    /// A file without the permission to run.
+    NotFound { command: String },
     #[error("`{command}` is not executable")]
-    NotExecutable {
-        /// As given.
-        command: String,
-    },
+    NotExecutable { command: String },
     #[error("`{command}` is a directory, not a program")]
-    IsDirectory {
-        /// As given.
-        command: String,
-    },
-    /// A script whose first line names a program that is not there.
+    IsDirectory { command: String },
     #[error("`{command}` exists, but the interpreter that its first line names does not")]
-    NoInterpreter {
-        /// As given.
-        command: String,
-    },
+    NoInterpreter { command: String },
     /// Built for another machine, or a script without a `#!` line.
     #[error("`{command}` is not a program that this machine can run")]
-    WrongFormat {
-        /// As given.
-        command: String,
-    },
-    /// The working directory is missing or not a directory.
+    WrongFormat { command: String },
     #[error("the working directory `{}` does not exist", .cwd.display())]
-    NoWorkingDirectory {
-        /// As given.
-        cwd: PathBuf,
-    },
-    /// A variable's name that no environment can hold.
-    #[error("`{name}` cannot be the name of an environment variable")]
-    BadVariable {
-        /// As given.
-        name: String,
-    },
-    /// A variable that carries the rights of the workflow run.
+    NoWorkingDirectory { cwd: PathBuf },
+    #[error("`{name}` is not a valid name for an environment variable")]
+    BadVariable { name: String },
+    /// A variable that carries privileges of the workflow run.
     #[error("`{name}` is not passed on to a server under test")]
-    RunnersVariable {
-        /// As given.
-        name: String,
-    },
-    /// A sandbox is required, and there is none to be had.
+    RunnersVariable { name: String },
+    /// A sandbox is required but not available.
     #[error(
         "the server was not started, because its sandbox is required and is not whole here: {why}"
     )]
-    NoSandbox {
-        /// What is missing.
-        why: String,
-    },
-    /// A program in a place that the sandbox hides.
-    #[error("`{command}` is in a place that the sandbox does not show to the server")]
-    Hidden {
-        /// As given.
-        command: String,
-    },
-    /// What the operating system says.
+    NoSandbox { why: String },
+    /// A program that the sandbox hides.
+    #[error("`{command}` is hidden from the server by the sandbox")]
+    Hidden { command: String },
     #[error("`{command}` could not be started: {source}")]
-    Other {
-        /// As given.
-        command: String,
-        /// The reason.
-        source: io::Error,
-    },
+    Other { command: String, source: io::Error },
 }
 
 impl LaunchError {
-    /// What to do about it.
     pub fn help(&self) -> String {
         match self {
             Self::NoCommand => "write the command after `--`, or as `command = [...]` in mcp-keel.toml".into(),
@@ -92,19 +50,19 @@ impl LaunchError {
                 "the command and its arguments are separate words: `-- node dist/index.js`, or `command = [\"node\", \"dist/index.js\"]`".into()
             }
             Self::NotFound { command } if command.contains(['/', '\\']) => {
-                "check the path (it is relative to the server's working directory) and whether the server has been built".into()
+                "check the path (it is relative to the server's working directory), and check that the server has been built".into()
             }
             Self::NotFound { .. } => "check the spelling and that it is installed and on the PATH".into(),
             Self::NotExecutable { command } => {
                 format!("make it executable (`chmod +x {command}`), or start it through its interpreter")
             }
             Self::IsDirectory { .. } => "name the program inside it".into(),
-            Self::NoInterpreter { .. } => "install the interpreter, or start the script through the one that is there".into(),
+            Self::NoInterpreter { .. } => "install the interpreter, or start the script through an installed one".into(),
             Self::WrongFormat { .. } => "build it for this machine, or start it through its interpreter".into(),
             Self::NoWorkingDirectory { .. } => "check `cwd`; it is relative to the folder of mcp-keel.toml".into(),
             Self::BadVariable { .. } => "a name is not empty and holds no `=`; write `--env NAME=VALUE` and `--pass-env NAME`".into(),
             Self::RunnersVariable { .. } => {
-                "it carries the rights of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()
+                "it carries privileges of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()
             }
             Self::NoSandbox { .. } => {
                 "run it on a newer kernel, or without `--sandbox-required` (`sandbox-required` in mcp-keel.toml)".into()
@@ -116,8 +74,8 @@ impl LaunchError {
         }
     }
 
-    /// Why `spec` did not start. The operating system gives one error number for several causes (a missing
-    /// command, a missing interpreter and a missing working directory are all "not found"), so look again.
+    /// Why `spec` did not start. The operating system has one error number for several causes (a
+    /// missing command, interpreter or working directory is always "not found"), so look again.
     pub(super) fn diagnose(spec: &LaunchSpec, path: Option<&Path>, source: io::Error) -> Self {
         let command = spec.command.first().cloned().unwrap_or_default();
         let file = path.filter(|file| file.exists());

@@ -1,17 +1,18 @@
 //! The processes of one launch, and how to end every one of them.
 //!
-//! Each server has a session of its own: it has no terminal of ours to write to, and cannot hide in our process group.
-//! Its process group is the first net: one signal reaches the server and what it started. What leaves the group
-//! (`setsid`, a daemon that forks twice) is found on Linux through `/proc`: this process adopts orphans
-//! (`PR_SET_CHILD_SUBREAPER`), so a stray is always its descendant, and each launch marks its processes with a
-//! variable of their environment, so that servers that run side by side are never mixed up (a daemon that also empties
-//! its environment cannot be told from another's and is ended with the last of them). What has ended is reaped too:
-//! where nobody else reaps, as in a container without an init, it would stay in the table of processes. Elsewhere the
-//! group (on Windows the job) is what there is.
+//! Each server has its own session: it has no access to mcp-keel's terminal and cannot hide in its
+//! process group. The server's process group is the first net: one signal reaches the server and
+//! what it started. Processes that leave the group (`setsid`, a daemon that forks twice) are found
+//! on Linux through `/proc`: this process adopts orphans (`PR_SET_CHILD_SUBREAPER`), so a stray is
+//! always its descendant, and each launch marks its processes with an environment variable, so that
+//! parallel servers are never mixed up (a daemon that also clears its environment cannot be
+//! attributed, and is ended with the last of them). Zombies are reaped too: without an init, as in
+//! some containers, they would stay in the process table. Elsewhere only the group (on Windows the
+//! job) is available.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "/proc and /dev/null, no files of a user"
+    reason = "/proc and /dev/null, not files of a user"
 )]
 
 use std::collections::BTreeMap;
@@ -19,26 +20,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The variable by which the processes of a launch are known.
+/// The variable that marks the processes of a launch.
 pub const MARKER: &str = "MCP_KEEL_LAUNCH";
 
-/// All launches that have not been ended, by marker.
+/// All running launches, by marker.
 static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// Set before the lock of [`LIVE`] is taken, looked at under it: nothing is started any more.
+/// Set before taking the lock of [`LIVE`], checked while holding it: nothing more may be started.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
-/// The processes of one launch.
 #[derive(Debug)]
 pub(crate) struct Group {
     marker: String,
     leader: u32,
-    /// Every process of it is gone.
+    /// All its processes are gone.
     ended: AtomicBool,
 }
 
 impl Group {
-    /// A marker that no other launch has, of this program or of another.
+    /// A marker unique among all launches, of this program and of others.
     pub(crate) fn new_marker() -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -48,8 +48,8 @@ impl Group {
         format!("{}-{count}-{}", std::process::id(), now.as_nanos())
     }
 
-    /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a sweep never takes
-    /// a server that has just been started for a stray.
+    /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a
+    /// sweep never mistakes a new server for a stray.
     pub(crate) fn start<T>(
         marker: String,
         spawn: impl FnOnce() -> std::io::Result<(T, u32)>,
@@ -69,7 +69,7 @@ impl Group {
         Ok((child, group))
     }
 
-    /// Asks every process of the group to end.
+    /// Asks every process of the group to exit.
     pub(super) fn terminate(&self) {
         #[cfg(unix)]
         signal_group(self.leader, nix::sys::signal::Signal::SIGTERM);
@@ -86,8 +86,9 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let mut live = live();
-        // What is gone is not looked for again, and its number may be another's by now. The last launch looks all the
-        // same, for strays that could not be told apart as long as there were others.
+        // A finished launch is not searched for again, and its process id may have been reused. The
+        // last launch searches anyway, for strays that could not be attributed while there were
+        // others.
         if !self.ended.load(Ordering::Relaxed) || live.len() == 1 {
             kill(&self.marker, self.leader, Leader::MayRun, &live);
         }
@@ -95,9 +96,9 @@ impl Drop for Group {
     }
 }
 
-/// Ends every launch for good, when this program is about to end: a thread that is about to start a server does not.
-/// Each is asked, has at most `grace` until its group is gone, and what is left is killed. A server that runs a
-/// container removes it when it is asked. Synchronous and callable from any thread.
+/// Ends every launch for good, when this program is about to exit: no thread starts another server.
+/// Each is asked to exit, has at most `grace` until its group is gone, and the rest is killed. A
+/// server that runs a container removes it when asked. Synchronous and callable from any thread.
 pub fn end_all(grace: Duration) {
     ENDED.store(true, Ordering::Relaxed);
     if let Some(live) = live_now() {
@@ -112,8 +113,8 @@ pub fn end_all(grace: Duration) {
     kill_all();
 }
 
-/// Kills every process of every launch that is still there. Synchronous and callable from anywhere: a panic hook, a
-/// thread that waits for signals.
+/// Kills every process of every running launch. Synchronous and callable from anywhere: a panic
+/// hook, a signal-handling thread.
 pub fn kill_all() {
     let Some(mut live) = live_now() else { return };
     while let Some((marker, leader)) = live.first_key_value() {
@@ -123,7 +124,7 @@ pub fn kill_all() {
     }
 }
 
-/// [`live`], but a panic while the lock is held must not wait for itself.
+/// [`live`], but a panic while the lock is held must not deadlock.
 fn live_now() -> Option<MutexGuard<'static, BTreeMap<String, u32>>> {
     for _ in 0..500 {
         match LIVE.try_lock() {
@@ -137,7 +138,8 @@ fn live_now() -> Option<MutexGuard<'static, BTreeMap<String, u32>>> {
     None
 }
 
-/// Whether anything of a group still runs. Where it cannot be told from what has ended and is not reaped, it does.
+/// Whether any process of a group still runs. If running and unreaped processes cannot be
+/// distinguished, it does.
 fn group_runs(leader: u32) -> bool {
     #[cfg(target_os = "linux")]
     return strays::group_runs(leader);
@@ -153,20 +155,20 @@ fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is known of the first process of a launch.
+/// What is known about the first process of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Leader {
-    /// It has ended and its status was taken. What it left behind has us for a parent by now.
+    /// It has ended and been reaped. What it left behind is now a child of this process.
     Gone,
-    /// Nothing is known.
+    /// Unknown.
     MayRun,
 }
 
 fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) {
-    // A leader that has been reaped leaves its number to whoever comes next. No process has the number 0.
+    // The process id of a reaped leader may be reused. No process has the id 0.
     let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
     let leader = if reused { 0 } else { leader };
-    // Most servers end by themselves and leave nothing: one look at our children is enough for them.
+    // Most servers exit by themselves and leave nothing: checking the children is enough for them.
     #[cfg(target_os = "linux")]
     if known == Leader::Gone && strays::left_to_us(live).is_some_and(|left| left.is_empty()) {
         return;
@@ -183,14 +185,14 @@ fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) 
     signal_group(leader, nix::sys::signal::Signal::SIGKILL);
     #[cfg(target_os = "linux")]
     strays.kill();
-    // On Windows the job ends with the child's handle; the child is the caller's.
+    // On Windows the job ends with the child's handle, which the caller owns.
     #[cfg(not(unix))]
     let _ = leader;
 }
 
 #[cfg(unix)]
 fn signal_group(leader: u32, signal: nix::sys::signal::Signal) {
-    // A group that is gone already is what we want.
+    // It is fine if the group is already gone.
     if let Some(leader) = i32::try_from(leader).ok().filter(|it| *it > 0) {
         let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), signal);
     }
@@ -202,7 +204,7 @@ fn adopt_orphans() {
     {
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| {
-            // Refused only by kernels older than 3.4; the process group is still there then.
+            // Only fails on kernels older than 3.4; there is still the process group then.
             let _ = nix::sys::prctl::set_child_subreaper(true);
         });
     }
@@ -220,17 +222,17 @@ mod strays {
 
     use super::MARKER;
 
-    /// How often to look again. A process that forks faster than it can be killed is not followed for ever.
+    /// How often to search again. A process that forks faster than it can be killed is not followed
+    /// forever.
     const ROUNDS: usize = 500;
 
-    /// How often the list of processes is read for one table. It is complete after the second time, unless somebody forks
-    /// all the time; whoever does is seen doing it.
+    /// How often to read the process list for one table. It is complete after the second time
+    /// unless something keeps forking, and that is noticed.
     const ROUNDS_OF_THE_TABLE: usize = 16;
 
-    /// How often to look again only because something cannot be told.
+    /// How often to search again only because a process cannot be attributed.
     const ROUNDS_IN_DOUBT: usize = 50;
 
-    /// One line of the table of processes.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) struct Process {
         pub(super) parent: u32,
@@ -238,14 +240,16 @@ mod strays {
         pub(super) zombie: bool,
     }
 
-    /// Looks for the processes of one launch until none is left.
+    /// Searches for the processes of one launch until none is left.
     pub(super) struct Search<'a> {
         marker: &'a str,
         leader: u32,
         live: &'a BTreeMap<String, u32>,
-        /// Known to be of this launch. Collected before anything is killed, while the chain of parents still stands.
+        /// Known to belong to this launch. Collected before anything is killed, while the chain of
+        /// parents is still intact.
         known: BTreeSet<u32>,
-        /// There was an orphan that shows no environment: one that empties it, or that is just starting a program.
+        /// There was an orphan without an environment: it was cleared, or the process is just
+        /// starting a program.
         in_doubt: bool,
     }
 
@@ -262,12 +266,12 @@ mod strays {
             search
         }
 
-        /// Nothing of the launch runs, neither in its group nor elsewhere.
+        /// Nothing of the launch is running, in its group or elsewhere.
         pub(super) fn are_none(&self) -> bool {
             self.known.is_empty() && !self.in_doubt && !self.is_owner_of_the_rest()
         }
 
-        /// There is no other launch, and something was left to us.
+        /// There is no other launch, and this process adopted something.
         fn is_owner_of_the_rest(&self) -> bool {
             self.is_alone() && left_to_us(self.live).is_some_and(|left| !left.is_empty())
         }
@@ -281,7 +285,7 @@ mod strays {
                 for pid in &self.known {
                     let _ = kill(pid_of(*pid), Signal::SIGKILL);
                 }
-                // The leader is reaped by whoever waits for its status.
+                // The leader is reaped by the code that waits for its status.
                 let leader = self.leader;
                 self.known.retain(|pid| *pid != leader && !is_gone(*pid));
                 if self.is_alone() {
@@ -300,8 +304,9 @@ mod strays {
             }
         }
 
-        /// Kills what was left to us, and what is left to us by that. Looks at nothing else, to be as fast as a process
-        /// that starts another and ends, again and again: in the table it is never where it was a moment ago.
+        /// Kills adopted processes, and those adopted as a result. Does nothing else, to be as fast
+        /// as a process that keeps starting another and exiting: that one is never found in the
+        /// table where it was a moment ago.
         fn kill_the_rest(&self) {
             for _ in 0..ROUNDS {
                 let left = left_to_us(self.live).unwrap_or_default();
@@ -314,7 +319,7 @@ mod strays {
             }
         }
 
-        /// The processes of this launch that run now. Zombies that were left to us are reaped.
+        /// The running processes of this launch. Adopted zombies are reaped.
         fn found(&mut self) -> BTreeSet<u32> {
             self.in_doubt = false;
             let ours = std::process::id();
@@ -344,8 +349,9 @@ mod strays {
                     .as_ref()
                     .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
                 self.in_doubt |= is_left_to_us && environment.is_empty();
-                // A daemon that also emptied its environment. It was left to us, is in a group that this program
-                // never starts anything in, and there is no other launch that it could belong to.
+                // A daemon that also cleared its environment. It was adopted, its group is not one
+                // that this program starts anything in, and there is no other launch that it could
+                // belong to.
                 let unclaimed = is_left_to_us && !of_another && self.is_alone();
                 let in_group = process.group == self.leader && self.leader != 0;
                 if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
@@ -361,11 +367,12 @@ mod strays {
         }
     }
 
-    /// The processes that run and whose parent this program has become: of all children, those that it did not start.
-    /// Zombies among them are reaped. None where the kernel does not list children.
+    /// The running processes that this program adopted: all children that it did not start. Zombies
+    /// among them are reaped. `None` if the kernel does not list children.
     ///
-    /// Whatever a launch left behind is one of these or below one. Unlike the table of processes the list is never
-    /// without a process that hands over to another and ends: that one is behind it in the list before it is gone.
+    /// Whatever a launch left behind is one of these or a descendant. Unlike the process table,
+    /// this list never misses a process that hands over to another and exits: the new one is behind
+    /// it in the list before it is gone.
     pub(super) fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
         let own_group = stat_of(std::process::id()).map(|process| process.group);
         let mut left = Vec::new();
@@ -381,7 +388,7 @@ mod strays {
                     false
                 }
             });
-            // What ended between the list and here may have started another before.
+            // What exited since the list was read may have started another before.
             if !left.is_empty() || !reaped {
                 break;
             }
@@ -389,10 +396,10 @@ mod strays {
         Some(left)
     }
 
-    /// The children of all threads of this process, zombies included.
+    /// The children of all threads of this process, including zombies.
     ///
-    /// The list is not made in one moment: another thread may end, or reap a child, while it is read, and then it may
-    /// lack one. Read twice the same, it lacks none.
+    /// The list is not atomic: another thread may exit, or reap a child, while it is read, and then
+    /// a child may be missing. Two equal readings miss none.
     fn children() -> Option<Vec<u32>> {
         let mut before = None;
         for _ in 0..ROUNDS_OF_THE_TABLE {
@@ -422,23 +429,23 @@ mod strays {
     }
 
     fn pid_of(pid: u32) -> Pid {
-        // The kernel's numbers stay below 2^22.
+        // The kernel's process ids stay below 2^22.
         Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))
     }
 
-    /// Whether a killed process is no longer there; reaps it if it was left to us.
+    /// Whether a killed process is gone; reaps it if it was adopted.
     fn is_gone(pid: u32) -> bool {
         match waitpid(pid_of(pid), Some(WaitPidFlag::WNOHANG)) {
             Ok(WaitStatus::StillAlive) => false,
             Ok(_) => true,
-            // Not a child of ours: its parent reaps it, or it becomes ours when its parent is killed.
+            // Not a child: its parent reaps it, or it is adopted when its parent is killed.
             Err(_) => stat_of(pid).is_none_or(|process| process.zombie),
         }
     }
 
     /// Whether `pid` is `ancestor` or one of its descendants.
     fn is_below(table: &BTreeMap<u32, Process>, mut pid: u32, ancestor: u32) -> bool {
-        // Bounded: the table is not read in one instant, so it could hold a circle.
+        // Bounded: the table is not atomic, so it could contain a cycle.
         for _ in 0..table.len() {
             if pid == ancestor {
                 return true;
@@ -451,10 +458,11 @@ mod strays {
         false
     }
 
-    /// Every process that ran when this began and still runs when it ends, and its parent with it.
+    /// Every process that was running at the start and still is at the end, with its parent.
     ///
-    /// The kernel lists the numbers first, and each process is read afterwards. One that forks and ends in between is
-    /// not there to be read, and its child was not there to be listed. So the list is read again until it has nothing new.
+    /// The kernel lists the ids first, and each process is read afterwards. One that forks and
+    /// exits in between cannot be read, and its child was not listed. So the list is read again
+    /// until it has nothing new.
     fn table() -> BTreeMap<u32, Process> {
         let mut table = BTreeMap::new();
         for _ in 0..ROUNDS_OF_THE_TABLE {
@@ -470,7 +478,7 @@ mod strays {
                     news = true;
                 }
             }
-            // Their parents have ended since: they have others now.
+            // Their parents have exited since, so they have new ones.
             let orphans: Vec<u32> = table
                 .iter()
                 .filter(|(_, process)| process.parent != 0 && !table.contains_key(&process.parent))
@@ -491,15 +499,17 @@ mod strays {
     }
 
     fn stat_of(pid: u32) -> Option<Process> {
-        // The kernel writes the whole line at once, and what is looked for stands at its beginning: a name has at most
-        // 64 bytes. This is read for every process of the machine, so it is not asked for its size first.
+        // The kernel writes the whole line at once, and the relevant part is at its beginning: a
+        // name has at most 64 bytes. This is read for every process of the machine, so its size is
+        // not queried first.
         let mut line = [0; 512];
         let mut file = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?;
         let length = file.read(&mut line).ok()?;
         stat(&line[..length])
     }
 
-    /// Reads `pid (name) state parent group ...`. The name may hold anything, parentheses and newlines included.
+    /// Parses `pid (name) state parent group ...`. The name may contain anything, including
+    /// parentheses and newlines.
     pub(super) fn stat(line: &[u8]) -> Option<Process> {
         let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(&line[end_of_name + 1..]).ok()?;
@@ -551,7 +561,7 @@ mod strays {
         }
 
         #[test]
-        fn a_circle_in_the_table_ends() {
+        fn a_cycle_in_the_table_terminates() {
             let process = |parent| Process {
                 parent,
                 group: 1,

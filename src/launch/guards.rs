@@ -1,8 +1,9 @@
-//! Ways out that no destructor sees: a panic (with `panic = "abort"`, or on another thread) and a signal to us.
+//! Exits that no destructor sees: a panic (with `panic = "abort"`, or on another thread) and a
+//! signal.
 
 use super::kill_all;
 
-/// Installs what ends every launched server when this program panics. Call it once, in `main`.
+/// Installs a panic hook that ends every launched server. Call it once, in `main`.
 pub fn install_guards() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -11,10 +12,10 @@ pub fn install_guards() {
     }));
 }
 
-/// Resolves when the user or the system asks this program to end, with the exit code that shells expect for it.
+/// Resolves when the user or the system asks this program to exit, with the conventional exit code.
 ///
-/// Whoever waits for it calls [`super::end_all`] and exits with the code: servers run in sessions of their own,
-/// so a ctrl-c on the terminal reaches only us.
+/// The caller must then call [`super::end_all`] and exit with the code: servers run in their own
+/// sessions, so a ctrl-c on the terminal only reaches mcp-keel.
 #[cfg(unix)]
 pub async fn interrupted() -> i32 {
     use tokio::signal::unix::{SignalKind, signal};
@@ -37,7 +38,7 @@ pub async fn interrupted() -> i32 {
     }
 }
 
-/// Resolves when the user asks this program to end, with the exit code that shells expect for it.
+/// Resolves when the user asks this program to exit, with the conventional exit code.
 #[cfg(not(unix))]
 pub async fn interrupted() -> i32 {
     match tokio::signal::ctrl_c().await {

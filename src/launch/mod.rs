@@ -1,13 +1,14 @@
-//! Starting the server under test: isolated, and always ended to the last grandchild.
+//! Starts the server under test: isolated, and always ended down to the last grandchild.
 //!
 //! This room promises:
 //!
-//! - **Isolation**: the server sees an environment that is a pure function of what was asked for
-//!   ([`environment`]), never the rights of the workflow run.
-//! - **Nothing is left behind** on any way out: a normal end ([`Launched::shutdown`]), an error or a cancelled task
-//!   (the handle is dropped), a panic ([`install_guards`]) and a signal ([`interrupted`], [`end_all`]).
-//! - **Limits**: in a [`sandbox`] the kernel decides which files and whether a network there are.
-//! - **stderr is drained** all the time and its end is kept, raw.
+//! - **Isolation**: the server's environment is a pure function of the settings ([`environment`]),
+//!   and never includes privileges of the workflow run.
+//! - **Nothing is left behind** on any exit: a normal end ([`Launched::shutdown`]), an error or a
+//!   cancelled task (the handle is dropped), a panic ([`install_guards`]) and a signal
+//!   ([`interrupted`], [`end_all`]).
+//! - **Limits**: in a [`sandbox`] the kernel restricts files and the network.
+//! - **stderr is drained** continuously and its tail is kept, raw.
 
 mod environment;
 mod error;
@@ -40,23 +41,23 @@ pub use tail::STDERR_KEPT;
 pub struct LaunchSpec {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The working directory; ours if not given.
+    /// The working directory; mcp-keel's own if not set.
     pub cwd: Option<PathBuf>,
-    /// Variables with a value of the user's own.
+    /// Variables with a value set by the user.
     pub env: BTreeMap<String, String>,
-    /// Variables taken over from our environment.
+    /// Variables inherited from mcp-keel's environment.
     pub pass_env: BTreeSet<String>,
-    /// What it may touch.
     pub sandbox: Sandbox,
 }
 
-/// How long to wait for a server to end by itself, step by step.
+/// How long to wait for a server to exit, step by step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// After its stdin was closed: MCP's way to say goodbye. Most servers end within milliseconds; those that do not
-    /// (a timer that still runs) do not end in a second either, so waiting longer only costs time.
+    /// After its stdin was closed, which is how MCP ends a session. Most servers exit within
+    /// milliseconds; those that do not (a running timer) do not exit within a second either, so
+    /// waiting longer only costs time.
     pub after_eof: Duration,
-    /// After it was asked to end (SIGTERM). A container that it runs is removed in this time.
+    /// After SIGTERM. A container that it runs is removed in this time.
     pub after_term: Duration,
 }
 
@@ -74,15 +75,15 @@ impl Default for Patience {
 pub struct Ending {
     /// The leader's status, unless even SIGKILL did not end it in time.
     pub status: Option<ExitStatus>,
-    /// Whether it had to be asked or killed, rather than ending when its stdin closed.
+    /// Whether it had to be asked or killed, instead of exiting when its stdin closed.
     pub forced: bool,
-    /// The end of what it wrote to stderr, raw.
+    /// The tail of its stderr, raw.
     pub stderr: Vec<u8>,
-    /// What its sandbox said.
+    /// What its sandbox reported.
     pub sandbox: Observed,
 }
 
-/// A server that runs. Dropping it kills it with everything that it started.
+/// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
 pub struct Launched {
     stdin: Option<ChildStdin>,
@@ -90,14 +91,16 @@ pub struct Launched {
     stderr: Tail,
     missing: Vec<String>,
     sandbox: Option<Listener>,
-    // Before the child: the group is killed while the leader has not been reaped, so its number is still its own.
+    // Before the child: the group is killed before the leader is reaped, so its process id has not
+    // been reused.
     group: Group,
     child: Box<dyn ChildWrapper>,
 }
 
 impl LaunchSpec {
-    /// What can be told without starting anything: a command that is empty, a variable that cannot or must not be
-    /// passed on, a working directory that is not there. `ours` is the environment of this program.
+    /// Checks what can be checked without starting anything: an empty command, a variable that
+    /// cannot or must not be passed on, a missing working directory. `ours` is this program's
+    /// environment.
     pub fn verify(
         &self,
         ours: impl IntoIterator<Item = (OsString, OsString)>,
@@ -122,7 +125,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
     let file = find_program(program, spec.cwd.as_deref(), path.map(AsRef::as_ref));
     let marker = Group::new_marker();
 
-    // Windows itself finds only `.exe` files on the PATH, but `npx` is a script.
+    // Windows itself only finds `.exe` files on the PATH, but `npx` is a script.
     let start = match &file {
         Some(file) if cfg!(windows) => file.as_os_str(),
         _ => OsStr::new(program),
@@ -167,7 +170,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         #[cfg(target_os = "linux")]
         if let Some(inherited) = inherited {
             use command_fds::CommandFdExt as _;
-            // Refused only where two descriptors are to have one number.
+            // Only fails if two descriptors are to have the same number.
             let _ = command.fd_mappings(inherited);
         }
         command
@@ -213,7 +216,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
 }
 
 impl LaunchSpec {
-    /// Why the server never ran, as its sandbox tells it.
+    /// Why the server never ran, according to its sandbox.
     pub fn not_started(&self, sandbox: &Observed) -> Option<LaunchError> {
         if let Some(why) = sandbox.refused() {
             return Some(LaunchError::NoSandbox { why });
@@ -225,7 +228,7 @@ impl LaunchSpec {
         let program = self.command.first().map_or("", String::as_str);
         let file = find_program(program, self.cwd.as_deref(), path.map(AsRef::as_ref));
         match file {
-            // It may be run, and not from in there.
+            // It is executable, but not inside the sandbox.
             Some(file)
                 if source.kind() == std::io::ErrorKind::PermissionDenied
                     && is_executable(&file) =>
@@ -251,7 +254,8 @@ fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// Whether a file is no program of this machine. The C library would hand it to a shell, and its complaint says nothing.
+/// Whether a file is not a program for this machine. The C library would pass it to a shell, whose
+/// error does not help.
 #[cfg(target_os = "linux")]
 fn is_foreign(file: &Path) -> bool {
     let opened = is_executable(file).then(|| crate::files::read_start(file, 4));
@@ -268,38 +272,39 @@ fn is_foreign(file: &Path) -> bool {
 }
 
 impl Launched {
-    /// The pipes to speak through. The second call finds them taken.
+    /// The pipes to talk through; `None` on the second call.
     pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
         self.stdin.take().zip(self.stdout.take())
     }
 
-    /// Keeps the end of stdout with that of stderr, for a server that does not speak through its pipes. Its stdin stays
-    /// open: some end with it.
+    /// Keeps the tail of stdout with that of stderr, for a server that does not talk through its
+    /// pipes. Its stdin stays open: some servers exit with it.
     pub fn keep_stdout(&mut self) {
         if let Some(stdout) = self.stdout.take() {
             self.stderr.also(stdout);
         }
     }
 
-    /// Waits until the server's first process ends. What it started may still run and speak. Cancel-safe.
+    /// Waits until the server's first process exits. What it started may still run and talk.
+    /// Cancel-safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
         // Not the wrapper's own `wait`: it waits for the whole group.
         self.child.inner_mut().wait().await.ok()
     }
 
-    /// The end of what the server wrote to stderr so far, raw.
+    /// The tail of the server's stderr so far, raw.
     pub fn stderr(&self) -> Vec<u8> {
         self.stderr.bytes()
     }
 
-    /// Variables that were to be passed on and are not set.
+    /// Variables in `pass_env` that are not set.
     pub fn missing_variables(&self) -> &[String] {
         &self.missing
     }
 
-    /// Ends the server, politely at first, and everything that it started.
+    /// Ends the server, gracefully at first, and everything that it started.
     ///
-    /// Whoever took the pipes has closed them before: a server that waits for the end of its stdin waits for that.
+    /// The caller must have closed the pipes: a server may wait for the end of its stdin.
     pub async fn shutdown(mut self, patience: Patience) -> Ending {
         self.stdin = None;
         let mut status = self.exited_within(patience.after_eof).await;
@@ -308,7 +313,7 @@ impl Launched {
             self.group.terminate();
             status = self.exited_within(patience.after_term).await;
         }
-        // Always, also after a polite end: the leader's end says nothing about what it started.
+        // Always, even after a graceful exit: what the leader started may still run.
         self.group.kill(match status {
             Some(_) => Leader::Gone,
             None => Leader::MayRun,
@@ -318,7 +323,7 @@ impl Launched {
         if status.is_none() {
             status = self.exited_within(Duration::from_secs(2)).await;
         }
-        // All writers are gone, so the rest of stderr is at hand.
+        // All writers are gone, so the rest of stderr is available.
         self.stderr.ended(Duration::from_millis(500)).await;
         let sandbox = match &self.sandbox {
             Some(listener) => listener.heard(Duration::from_millis(500)).await,
@@ -332,7 +337,7 @@ impl Launched {
         }
     }
 
-    /// [`Launched::exited`], but no longer than `patience`.
+    /// [`Launched::exited`], but at most `patience`.
     pub async fn exited_within(&mut self, patience: Duration) -> Option<ExitStatus> {
         tokio::time::timeout(patience, self.exited()).await.ok()?
     }
@@ -345,8 +350,8 @@ fn find_program(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Opti
         .find(|file| file.is_file() || (names_a_path(program) && file.exists()))
 }
 
-/// The files that a command may lead to, in the order in which the system tries them. Whoever verifies a command and
-/// whoever starts it must look in the same places.
+/// The files that a command may resolve to, in the order in which the system tries them. Verifying
+/// and starting a command must look in the same places.
 pub(crate) fn candidates(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Vec<PathBuf> {
     let folders: Vec<PathBuf> = if names_a_path(program) {
         vec![cwd.map(Path::to_owned).unwrap_or_default()]
@@ -354,11 +359,7 @@ pub(crate) fn candidates(program: &str, cwd: Option<&Path>, path: Option<&OsStr>
         path.map(|path| std::env::split_paths(path).collect())
             .unwrap_or_default()
     };
-    let endings: &[&str] = if cfg!(windows) {
-        &["", ".exe", ".cmd", ".bat", ".com"]
-    } else {
-        &[""]
-    };
+    let endings = endings(program, cfg!(windows));
     folders
         .iter()
         .flat_map(|folder| {
@@ -369,7 +370,32 @@ pub(crate) fn candidates(program: &str, cwd: Option<&Path>, path: Option<&OsStr>
         .collect()
 }
 
-/// Whether a command names a file by its path, so that the PATH is not asked.
+/// What is appended to the name of a program to find its file.
+fn endings(program: &str, on_windows: bool) -> &'static [&'static str] {
+    if !on_windows {
+        &[""]
+    } else if Path::new(program).extension().is_some() {
+        &["", ".exe", ".cmd", ".bat", ".com"]
+    } else {
+        // npm puts `npx` beside `npx.cmd`: a script for other shells, which Windows cannot start.
+        &[".exe", ".cmd", ".bat", ".com", ""]
+    }
+}
+
+/// Whether a command is a path, so that the PATH is not searched.
 fn names_a_path(program: &str) -> bool {
     program.contains('/') || (cfg!(windows) && program.contains('\\'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::endings;
+
+    #[test]
+    fn on_windows_a_script_for_windows_is_found_before_one_for_other_shells() {
+        let place = |program, ending| endings(program, true).iter().position(|it| *it == ending);
+        assert!(place("npx", ".cmd") < place("npx", ""));
+        assert!(place("npx.cmd", "") < place("npx.cmd", ".exe"));
+        assert_eq!(endings("npx", false), [""]);
+    }
 }

@@ -1,4 +1,4 @@
-//! The last part of what a server writes to stderr.
+//! The tail of a server's stderr.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,14 +7,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::task::JoinSet;
 
-/// How much is kept: enough for a long stack trace, bounded for a server that logs for ever.
+/// How much is kept: enough for a long stack trace, bounded for a server that logs forever.
 pub const STDERR_KEPT: usize = 64 * 1024;
 
-/// Drains pipes continuously, so that a talkative server never blocks on them, and keeps the end.
+/// Drains pipes continuously, so that a talkative server never blocks on them, and keeps the tail.
 #[derive(Debug)]
 pub(super) struct Tail {
     kept: Arc<Mutex<VecDeque<u8>>>,
-    /// One for each pipe; dropping them ends them.
+    /// One per pipe; dropping them ends them.
     tasks: JoinSet<()>,
 }
 
@@ -28,7 +28,7 @@ impl Tail {
         tail
     }
 
-    /// Keeps the end of another pipe too, in the order in which they are written.
+    /// Keeps the tail of another pipe too, interleaved as written.
     pub(super) fn also(&mut self, mut pipe: impl AsyncRead + Unpin + Send + 'static) {
         let shared = Arc::clone(&self.kept);
         self.tasks.spawn(async move {
@@ -44,13 +44,13 @@ impl Tail {
         });
     }
 
-    /// What is kept so far, raw.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().copied().collect()
     }
 
-    /// Waits until the pipes have ended, which they do when their last writer is gone, but no longer than `patience`.
+    /// Waits until the pipes have ended, which happens when their last writer is gone, but at most
+    /// `patience`.
     pub(super) async fn ended(&mut self, patience: Duration) {
         let ended = async { while self.tasks.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(patience, ended).await;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_kept_and_no_more() {
+    fn only_the_tail_is_kept() {
         let mut kept = VecDeque::new();
         for number in 0..20_000u32 {
             push(&mut kept, &number.to_be_bytes());

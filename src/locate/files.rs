@@ -1,21 +1,20 @@
-//! Which files are searched: those that git knows or would know, else a walk; sources only, no tests, nothing
-//! generated, nothing huge.
+//! Which files to search: those that git tracks or would track, else a directory walk; source files
+//! only, no tests, nothing generated, nothing huge.
 
 use std::collections::VecDeque;
 use std::path::{Component, Path, PathBuf};
-use std::process::Stdio;
 
 use super::Language;
-use crate::git::git;
+use crate::git::{self, Repository};
 
-/// Bounds of a search.
+/// Limits of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How many source files are read.
+    /// The number of source files to read.
     pub files: usize,
-    /// A larger file is generated, and skipped.
+    /// A larger file is considered generated and skipped.
     pub file_bytes: u64,
-    /// How many entries of folders are looked at.
+    /// The number of directory entries to visit.
     pub entries: usize,
 }
 
@@ -29,7 +28,7 @@ impl Default for Limits {
     }
 }
 
-/// Folders that hold no declarations: what others wrote, what a build made, and what only tests or describes.
+/// Directories without declarations: third-party code, build output, tests and documentation.
 const SKIPPED: [&str; 32] = [
     ".git",
     ".hg",
@@ -65,7 +64,7 @@ const SKIPPED: [&str; 32] = [
     "venv",
 ];
 
-/// The source files below a folder, relative to it.
+/// The source files below a directory, relative to it.
 pub(super) struct Sources {
     paths: VecDeque<PathBuf>,
     left: usize,
@@ -85,7 +84,7 @@ impl Sources {
         }
     }
 
-    /// Whether there was more than the limits allow.
+    /// Whether a limit was reached.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
     }
@@ -110,24 +109,23 @@ impl Iterator for Sources {
     }
 }
 
-/// What git tracks or would track: `.gitignore` is respected as git itself does. None where there is no repository.
+/// More than the names of any repository that is searched.
+const LISTING_BYTES: u64 = 32 << 20;
+
+/// What git tracks or would track, respecting `.gitignore`. `None` outside a repository, and if the listing is longer
+/// than a bound.
 fn of_git(folder: &Path) -> Option<Vec<PathBuf>> {
-    let listed = git()
-        .args([
-            "ls-files",
-            "-z",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-        ])
-        .current_dir(folder)
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    if !listed.status.success() {
-        return None;
-    }
-    let paths = listed.stdout.split(|byte| *byte == 0);
+    let mut git = Repository::around(folder)?.git();
+    git.args([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ])
+    .current_dir(folder);
+    let listed = git::output(git, LISTING_BYTES).ok()?;
+    let paths = listed.split(|byte| *byte == 0);
     let paths = paths.filter_map(|path| std::str::from_utf8(path).ok());
     let mut paths: Vec<PathBuf> = paths
         .filter(|path| !path.is_empty())
@@ -163,7 +161,7 @@ fn walk(folder: &Path, mut entries: usize) -> (Vec<PathBuf>, bool) {
     (paths, false)
 }
 
-/// Whether a path, relative to the folder that is searched, is one that holds no declarations.
+/// Whether a path, relative to the searched directory, has no declarations.
 fn is_skipped(path: &Path) -> bool {
     let in_skipped = path.components().any(|part| match part {
         Component::Normal(name) => name.to_str().is_none_or(|name| SKIPPED.contains(&name)),
@@ -176,7 +174,7 @@ fn is_skipped(path: &Path) -> bool {
             .is_none_or(is_test)
 }
 
-/// By the habits of each language.
+/// By the conventions of each language.
 fn is_test(name: &str) -> bool {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     [
@@ -188,7 +186,7 @@ fn is_test(name: &str) -> bool {
         || matches!(stem, "conftest" | "tests" | "test")
 }
 
-/// The text of a file, unless it is too large, not a plain file, or no text.
+/// The text of a file, unless it is too large, not a regular file, or not text.
 pub(super) fn read(path: &Path, limits: &Limits) -> Option<String> {
     let bytes = crate::files::read_unfollowed(path, limits.file_bytes).ok()?;
     String::from_utf8(bytes).ok()

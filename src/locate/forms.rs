@@ -1,12 +1,12 @@
-//! The forms in which a tool is registered, by language. Each finds names and the lines on which they stand.
+//! The forms in which a tool is registered, by language. Each yields names and their lines.
 
 use super::Language;
-use super::tokens::{Kind, Source};
+use super::tokens::{Source, TokenKind};
 
 /// A name that a registration gives to a tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
-    /// The name, or what the name is made from.
+    /// The name, or what it is derived from.
     name: String,
     /// Whether it is a method whose name the C# SDK rewrites.
     is_method: bool,
@@ -18,14 +18,14 @@ impl Named {
         if self.name == tool {
             return true;
         }
-        // `GetForecastAsync` is listed as `get_forecast`, or without the rewriting as `GetForecast`.
+        // `GetForecastAsync` is listed as `get_forecast`, or without rewriting as `GetForecast`.
         let bare = self.name.strip_suffix("Async").unwrap_or(&self.name);
         self.is_method && (bare == tool || snake(bare) == tool || snake(&self.name) == tool)
     }
 }
 
-/// As .NET's naming policy does: a new word begins at a capital after a small letter, and at the last capital of
-/// several before a small one.
+/// As .NET's naming policy: a word starts at a capital after a lowercase letter, and at the last of
+/// several capitals before one.
 fn snake(name: &str) -> String {
     let characters: Vec<char> = name.chars().collect();
     let mut out = String::new();
@@ -44,7 +44,7 @@ fn snake(name: &str) -> String {
     out
 }
 
-/// Every name that a registration in this source gives to a tool.
+/// Every tool name that is registered in this source.
 pub(super) fn names(source: &Source, language: Language) -> Vec<Named> {
     let forms = Forms { source };
     let mut found = Vec::new();
@@ -69,7 +69,7 @@ struct Forms<'a> {
 }
 
 impl Forms<'_> {
-    /// The literal at this place as a name.
+    /// The literal at this position as a name.
     fn named(&self, at: usize) -> Option<Named> {
         let name = self.source.value(at)?.to_owned();
         Some(Named {
@@ -79,7 +79,7 @@ impl Forms<'_> {
         })
     }
 
-    /// The word at this place as a name.
+    /// The identifier at this position as a name.
     fn declared(&self, at: usize) -> Option<Named> {
         let name = self.source.word(at)?.to_owned();
         Some(Named {
@@ -89,7 +89,8 @@ impl Forms<'_> {
         })
     }
 
-    /// The value of a member or an argument directly inside these brackets: `name: "a"`, `name = "a"`.
+    /// The value of a member or an argument directly inside these brackets: `name: "a"`, `name =
+    /// "a"`.
     fn member(&self, open: usize, member: &str, mark: char) -> Option<Named> {
         let at = self.member_at(open, member, mark)?;
         self.named(at)
@@ -106,7 +107,7 @@ impl Forms<'_> {
         })
     }
 
-    /// Past the type arguments of a call: `registerTool<A, B>(`.
+    /// Skips the type arguments of a call: `registerTool<A, B>(`.
     fn call(&self, at: usize) -> Option<usize> {
         let source = self.source;
         if source.is_mark(at, '(') {
@@ -131,7 +132,7 @@ impl Forms<'_> {
         ) {
             return None;
         }
-        // A declaration of such a function is not a call of it.
+        // Declaring such a function is not calling it.
         if at > 0 && source.is_word(at - 1, "function") {
             return None;
         }
@@ -208,10 +209,10 @@ impl Forms<'_> {
             if let Some(value) = self.member_at(next, "name", '=') {
                 return self.named(value);
             }
-            if matches!(source.tokens.get(next + 1)?.kind, Kind::Text(_)) {
+            if matches!(source.tokens.get(next + 1)?.kind, TokenKind::Text(_)) {
                 return self.named(next + 1);
             }
-            // A name that comes from elsewhere (`**options`, a variable) is not known.
+            // A name from elsewhere (`**options`, a variable) is unknown.
             let inside = source.inside(next);
             let unknown = inside.iter().any(|it| source.is_mark(*it, '*'))
                 || (source.word(next + 1).is_some() && !source.is_mark(next + 2, '='));
@@ -220,7 +221,7 @@ impl Forms<'_> {
             }
             next = source.after(next);
         }
-        // Further decorators, up to the function.
+        // Skips further decorators, up to the function.
         for _ in 0..8 {
             if !source.is_mark(next, '@') {
                 break;
@@ -249,7 +250,7 @@ impl Forms<'_> {
         if !source.is_word(at, "Tool") {
             return None;
         }
-        // `Tool::new("a", ...)` and its sisters.
+        // `Tool::new("a", ...)` and variants.
         let is_path = source.is_mark(at + 1, ':') && source.is_mark(at + 2, ':');
         if is_path && source.word(at + 3)?.starts_with("new") && source.is_mark(at + 4, '(') {
             return self.named(at + 5);
@@ -340,7 +341,7 @@ impl Forms<'_> {
         }
     }
 
-    /// A literal, not a constant: a first argument that is a variable may be anything.
+    /// A literal, not a constant: a variable as the first argument may be anything.
     fn literal(&self, at: usize) -> Option<Named> {
         self.source.text(at)?;
         self.named(at)
@@ -379,7 +380,8 @@ impl Forms<'_> {
         self.method(next, '@')
     }
 
-    /// The name of the method that is declared here: the word before its parameters, past further annotations.
+    /// The name of the method declared here: the word before its parameters, after any further
+    /// annotations.
     fn method(&self, mut next: usize, annotation: char) -> Option<Named> {
         let source = self.source;
         for _ in 0..60 {

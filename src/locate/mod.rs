@@ -1,8 +1,9 @@
-//! Where in the repository a tool is declared.
+//! Finds where in the repository a tool is declared.
 //!
-//! The promise: never a wrong line. Files are read as tokens, so that a name in a comment, a text or a test is not a
-//! declaration; a tool is found only where a known form of registration names it; and a place is told only if it is the
-//! only one. Two places, or none, or a search that had to stop early: not found. Nothing of the repository is run.
+//! The promise: never a wrong line. Files are read as tokens, so that a name in a comment, a string
+//! or a test is not a declaration; a tool is found only where a known form of registration names
+//! it; and a place is reported only if it is the only one. Two places, none, or a search that
+//! reached its limits: not found. Nothing from the repository is executed.
 
 mod files;
 mod forms;
@@ -16,13 +17,13 @@ pub use files::Limits;
 /// A line of a file that declares a tool.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Declaration {
-    /// Relative to the folder that was searched.
+    /// Relative to the searched directory.
     pub path: PathBuf,
-    /// From 1.
+    /// One-based.
     pub line: usize,
 }
 
-/// The languages whose registrations are known.
+/// The languages with known registration forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// TypeScript and JavaScript.
@@ -36,7 +37,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// By the ending of a file's name.
+    /// By file extension.
     fn of(path: &Path) -> Option<Self> {
         Some(match path.extension()?.to_str()? {
             "ts" | "tsx" | "mts" | "cts" | "js" | "jsx" | "mjs" | "cjs" => Self::Script,
@@ -51,12 +52,12 @@ impl Language {
     }
 }
 
-/// The one declaration of each of these tools, where there is exactly one.
+/// The declaration of each of these tools, if there is exactly one.
 pub fn locate(folder: &Path, tools: &BTreeSet<&str>) -> BTreeMap<String, Declaration> {
     locate_within(folder, tools, &Limits::default())
 }
 
-/// [`locate`] with other limits.
+/// [`locate`] with custom limits.
 pub fn locate_within(
     folder: &Path,
     tools: &BTreeSet<&str>,
@@ -80,7 +81,7 @@ pub fn locate_within(
         }
     }
     if sources.is_cut() {
-        // What was not read may hold a second place.
+        // A file that was not read may contain a second declaration.
         return BTreeMap::new();
     }
     found
@@ -96,7 +97,7 @@ pub fn declarations<'a>(
     language: Language,
     tools: &BTreeSet<&'a str>,
 ) -> Vec<(&'a str, usize)> {
-    // Reading tokens costs more than looking for a name. C# spells names in its own way.
+    // Tokenising costs more than searching for a name. C# spells names differently.
     let is_named = |tool: &&str| text.contains(*tool);
     if language != Language::CSharp && !tools.iter().any(is_named) {
         return Vec::new();

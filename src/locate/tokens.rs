@@ -1,35 +1,36 @@
-//! A source as tokens: words, texts and marks, each with its line. Comments are gone.
+//! Tokenises a source file into words, strings and punctuation, each with its line. Comments are
+//! dropped.
 //!
-//! Not a parser of any language, and wrong in corners of each of them; what it must never do is take a comment or a text
-//! for code. Where a text does not end, it is taken to end with its line, so that a mistake stays on that line.
+//! This is not a parser, and is wrong in corner cases of every language; what it must never do is
+//! mistake a comment or a string for code. An unterminated string is taken to end with its line,
+//! which confines the mistake to that line.
 
 use std::collections::HashMap;
 
 use super::Language;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Word(String),
-    /// A text, as far as it is literal; one that is put together at run time is none.
+    /// The literal text of a string; `None` if it is built at run time.
     Text(Option<String>),
     Mark(char),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) line: usize,
 }
 
-/// The tokens of a file, and its constants.
 pub(super) struct Source {
     pub(super) tokens: Vec<Token>,
     constants: Vec<Constant>,
-    /// Members of enumerations, by owner and name; none where two of them share both.
+    /// Members of enumerations, by owner and name; `None` if two of them share both.
     members: HashMap<(String, String), Option<String>>,
 }
 
-/// A word that stands for a literal text, and where it does.
+/// A word bound to a literal string, and where it is in scope.
 struct Constant {
     name: String,
     text: String,
@@ -56,18 +57,18 @@ impl Source {
         source
     }
 
-    /// `const NAME = "text"` and its like, each with the block in which it holds.
+    /// `const NAME = "text"` and similar, each with the block in which it is in scope.
     fn constants(&self, language: Language) -> Vec<Constant> {
         let mut constants = Vec::new();
         let mut blocks: Vec<usize> = Vec::new();
         for at in 0..self.tokens.len() {
             match self.tokens[at].kind {
-                Kind::Mark('(' | '[' | '{') => blocks.push(at),
-                Kind::Mark(')' | ']' | '}') => {
+                TokenKind::Mark('(' | '[' | '{') => blocks.push(at),
+                TokenKind::Mark(')' | ']' | '}') => {
                     blocks.pop();
                 }
-                Kind::Mark('=') if at > 0 => {
-                    // A text that goes on (`"a" + b`) is no constant.
+                TokenKind::Mark('=') if at > 0 => {
+                    // An expression (`"a" + b`) is not a constant.
                     let goes_on = ['+', '.', '%', '?', '|']
                         .iter()
                         .any(|mark| self.is_mark(at + 2, *mark));
@@ -92,7 +93,7 @@ impl Source {
         constants
     }
 
-    /// The name that an `=` fixes for good, by the habits of the language.
+    /// The name that an `=` binds permanently, by the conventions of the language.
     fn constant_before(&self, at: usize, language: Language, outermost: bool) -> Option<&str> {
         let is_keyword = |at: usize, keyword: &str| self.is_word(at, keyword);
         let back = |steps: usize| at.checked_sub(steps);
@@ -191,7 +192,7 @@ impl Source {
         members
     }
 
-    /// Whether a value ends before this place.
+    /// Whether a value ends before this position.
     fn ends(&self, at: usize) -> bool {
         let closed = [',', ')', '}', ']', ';'];
         closed.iter().any(|mark| self.is_mark(at, *mark)) || self.ends_line(at - 1)
@@ -203,7 +204,7 @@ impl Source {
             .is_none_or(|token| token.line > self.line(at))
     }
 
-    /// What a word stands for here: the constant in whose block this place is, if there is exactly one.
+    /// The value of a word here: that of the constant in scope, if there is exactly one.
     fn constant(&self, word: &str, at: usize) -> Option<&str> {
         let mut holding = self
             .constants
@@ -215,7 +216,7 @@ impl Source {
 
     pub(super) fn word(&self, at: usize) -> Option<&str> {
         match &self.tokens.get(at)?.kind {
-            Kind::Word(word) => Some(word),
+            TokenKind::Word(word) => Some(word),
             _ => None,
         }
     }
@@ -226,27 +227,29 @@ impl Source {
 
     pub(super) fn text(&self, at: usize) -> Option<&str> {
         match &self.tokens.get(at)?.kind {
-            Kind::Text(text) => text.as_deref(),
+            TokenKind::Text(text) => text.as_deref(),
             _ => None,
         }
     }
 
     pub(super) fn is_mark(&self, at: usize, wanted: char) -> bool {
-        matches!(self.tokens.get(at), Some(Token { kind: Kind::Mark(mark), .. }) if *mark == wanted)
+        matches!(self.tokens.get(at), Some(Token { kind: TokenKind::Mark(mark), .. }) if *mark == wanted)
     }
 
     pub(super) fn line(&self, at: usize) -> usize {
         self.tokens.get(at).map_or(0, |token| token.line)
     }
 
-    /// A text that stands as a whole argument or value: a literal, a constant of this file, a member of one of its
-    /// enumerations.
+    /// The string that is a whole argument or value: a literal, a constant of this file, a member
+    /// of one of its enumerations.
     pub(super) fn value(&self, at: usize) -> Option<&str> {
         match &self.tokens.get(at)?.kind {
-            // A literal may be converted where it stands: `"a".into()`.
-            Kind::Text(text) if self.ends(at + 1) || self.is_mark(at + 1, '.') => text.as_deref(),
-            Kind::Word(word) if self.ends(at + 1) => self.constant(word, at),
-            Kind::Word(owner) if self.is_mark(at + 1, '.') => {
+            // A literal may be converted in place: `"a".into()`.
+            TokenKind::Text(text) if self.ends(at + 1) || self.is_mark(at + 1, '.') => {
+                text.as_deref()
+            }
+            TokenKind::Word(word) if self.ends(at + 1) => self.constant(word, at),
+            TokenKind::Word(owner) if self.is_mark(at + 1, '.') => {
                 let member = self.word(at + 2)?;
                 let spelled_out = self.is_mark(at + 3, '.') && self.is_word(at + 4, "value");
                 let end = if spelled_out { at + 5 } else { at + 3 };
@@ -260,19 +263,20 @@ impl Source {
         }
     }
 
-    /// The places inside a pair of brackets, but inside no further pair. `at` is the opening one.
+    /// The positions directly inside a pair of brackets, not in nested ones. `at` is the opening
+    /// bracket.
     pub(super) fn inside(&self, at: usize) -> Vec<usize> {
         let mut depth = 0usize;
         let mut places = Vec::new();
         for here in at..self.tokens.len() {
             match self.tokens[here].kind {
-                Kind::Mark('(' | '[' | '{') => {
+                TokenKind::Mark('(' | '[' | '{') => {
                     if depth == 1 {
                         places.push(here);
                     }
                     depth += 1;
                 }
-                Kind::Mark(')' | ']' | '}') => {
+                TokenKind::Mark(')' | ']' | '}') => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         return places;
@@ -282,17 +286,17 @@ impl Source {
                 _ => {}
             }
         }
-        // Brackets that never close are not understood.
+        // Unclosed brackets are not understood.
         Vec::new()
     }
 
-    /// The place after the bracket that closes the one at `at`.
+    /// The position after the bracket that closes the one at `at`.
     pub(super) fn after(&self, at: usize) -> usize {
         let mut depth = 0usize;
         for here in at..self.tokens.len() {
             match self.tokens[here].kind {
-                Kind::Mark('(' | '[' | '{') => depth += 1,
-                Kind::Mark(')' | ']' | '}') => {
+                TokenKind::Mark('(' | '[' | '{') => depth += 1,
+                TokenKind::Mark(')' | ']' | '}') => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         return here + 1;
@@ -322,15 +326,15 @@ impl<'a> Reader<'a> {
                     let is_part = |it: char| it.is_alphanumeric() || it == '_' || it == '$';
                     let end = self.rest.find(|it| !is_part(it)).unwrap_or(self.rest.len());
                     let word = self.rest[..end].to_owned();
-                    self.push(Kind::Word(word), end);
+                    self.push(TokenKind::Word(word), end);
                 } else {
-                    self.push(Kind::Mark(first), first.len_utf8());
+                    self.push(TokenKind::Mark(first), first.len_utf8());
                 }
             }
         }
     }
 
-    fn push(&mut self, kind: Kind, length: usize) {
+    fn push(&mut self, kind: TokenKind, length: usize) {
         self.tokens.push(Token {
             kind,
             line: self.line,
@@ -393,7 +397,7 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// A text, with what stands before its quote.
+    /// A string, with any prefix before its quote.
     fn string(&mut self) -> bool {
         let prefix = self.prefix();
         let (before, rest) = self.rest.split_at(prefix);
@@ -414,7 +418,7 @@ impl<'a> Reader<'a> {
             (Language::Rust | Language::Python | Language::Java | Language::CSharp, '`') => {
                 return false;
             }
-            // A word in backticks is a name in Kotlin.
+            // A word in backticks is an identifier in Kotlin.
             (Language::Kotlin, '`') => return false,
             _ => {}
         }
@@ -441,14 +445,14 @@ impl<'a> Reader<'a> {
             Language::Kotlin => text.contains('$'),
             _ => is_template && text.contains('{'),
         };
-        // An escape in a name is nobody's habit; not to understand it is honest.
+        // Tool names do not use escapes in practice, so they are not decoded.
         let is_plain = !put_together && (is_raw || !text.contains('\\'));
         let text = is_plain.then(|| text.to_owned());
-        self.push(Kind::Text(text), prefix + opening + length);
+        self.push(TokenKind::Text(text), prefix + opening + length);
         true
     }
 
-    /// The length of the letters and marks that may stand before a quote and belong to it.
+    /// The length of the string prefix before a quote.
     fn prefix(&self) -> usize {
         let bytes = self.rest.as_bytes();
         let allowed: &[u8] = match self.language {
@@ -475,7 +479,7 @@ impl<'a> Reader<'a> {
         let mut characters = rest.char_indices();
         let first = characters.next();
         let end = match first {
-            // Whatever is escaped, a quote included, is not the end.
+            // An escaped character, even a quote, does not end the string.
             Some((_, '\\')) => characters
                 .nth(1)
                 .and_then(|(from, _)| Some(from + rest[from..].find('\'')? + 1)),
@@ -486,8 +490,8 @@ impl<'a> Reader<'a> {
             None => None,
         };
         match end {
-            Some(end) => self.push(Kind::Text(None), prefix + 1 + end),
-            None => self.push(Kind::Mark('\''), prefix + 1),
+            Some(end) => self.push(TokenKind::Text(None), prefix + 1 + end),
+            None => self.push(TokenKind::Mark('\''), prefix + 1),
         }
         true
     }
@@ -499,17 +503,17 @@ impl<'a> Reader<'a> {
         }
         let value_expected = match self.tokens.last().map(|token| &token.kind) {
             None => true,
-            Some(Kind::Mark(mark)) => !matches!(mark, ')' | ']' | '}'),
-            Some(Kind::Word(word)) => {
+            Some(TokenKind::Mark(mark)) => !matches!(mark, ')' | ']' | '}'),
+            Some(TokenKind::Word(word)) => {
                 matches!(word.as_str(), "return" | "typeof" | "case" | "in" | "of")
             }
-            Some(Kind::Text(_)) => false,
+            Some(TokenKind::Text(_)) => false,
         };
-        // `</div>` and `/>` of JSX are no expressions.
+        // `</div>` and `/>` in JSX are not regular expressions.
         let after_angle = matches!(
             self.tokens.last(),
             Some(Token {
-                kind: Kind::Mark('<'),
+                kind: TokenKind::Mark('<'),
                 ..
             })
         );
@@ -526,7 +530,7 @@ impl<'a> Reader<'a> {
                 '[' => in_class = true,
                 ']' => in_class = false,
                 '/' if !in_class => {
-                    self.push(Kind::Text(None), at + 1);
+                    self.push(TokenKind::Text(None), at + 1);
                     return true;
                 }
                 _ => {}
@@ -536,7 +540,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The length of a text with its closing quote, and without it.
+/// The length of a string with and without its closing quote.
 fn ending(
     rest: &str,
     closing: &str,
@@ -567,7 +571,7 @@ fn ending(
     (rest.len(), rest.len())
 }
 
-/// The length of `${...}`, braces inside it included.
+/// The length of `${...}`, including nested braces.
 fn hole(rest: &str) -> usize {
     let mut depth = 0usize;
     for (at, it) in rest.char_indices() {

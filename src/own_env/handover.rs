@@ -1,8 +1,9 @@
-//! This program once more in its own place: same process, same arguments, without the private half of its environment.
+//! Re-executes this program in place: same process, same arguments, without the private half of its
+//! environment.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "descriptors of our own and /proc, no files of a user"
+    reason = "mcp-keel's own descriptors and /proc, not files of a user"
 )]
 
 use std::ffi::{OsStr, OsString};
@@ -17,13 +18,13 @@ use std::process::Command;
 
 use nix::sys::memfd::{MFdFlags, memfd_create};
 
-/// The variable that says where the other half is: `process:descriptor`. The process is ours on both sides of a restart,
-/// so that a note that somebody inherited is none.
+/// The variable that says where the private half is: `process:descriptor`. The process id is the
+/// same on both sides of a restart, so an inherited value is ignored.
 pub(super) const NOTE: &str = "MCP_KEEL_HANDED_OVER";
 
 const OURSELVES: &str = "/proc/self/exe";
 
-/// What was handed over, if this program was restarted. The descriptor is closed then.
+/// What was handed over, if this program was restarted. Closes the descriptor.
 pub(super) fn taken() -> Option<Vec<(OsString, OsString)>> {
     let note = std::env::var(NOTE).ok()?;
     let (process, descriptor) = note.split_once(':')?;
@@ -31,17 +32,17 @@ pub(super) fn taken() -> Option<Vec<(OsString, OsString)>> {
         return None;
     }
     let mut bytes = Vec::new();
-    // A second way to the same anonymous file: an inherited number is not ours to own.
+    // Opens the anonymous file anew: an inherited descriptor number cannot be owned safely.
     let read = File::open(format!("/proc/self/fd/{descriptor}"))
         .and_then(|mut file| file.read_to_end(&mut bytes));
     if let Ok(descriptor) = descriptor.parse::<i32>() {
         let _ = nix::unistd::close(descriptor);
     }
-    // Restarted is restarted: whatever went wrong, it is not tried again.
+    // Whatever went wrong, do not restart a second time.
     Some(read.map(|_| unpack(&bytes)).unwrap_or_default())
 }
 
-/// Restarts this program if it has something to hide. Returns if it has not, or cannot.
+/// Restarts this program if it has something to hide. Returns if it does not, or cannot.
 pub(super) fn restart() {
     let private: Vec<(OsString, OsString)> = super::environment()
         .filter(|(name, value)| super::is_private(name, value))
@@ -59,11 +60,12 @@ pub(super) fn restart() {
     for (name, _) in &private {
         command.env_remove(name);
     }
-    // Comes back only if it fails.
+    // Returns only on failure.
     let _ = command.exec();
 }
 
-/// Where this program is, by its own name, as long as that still leads to the same file: the system shows the name.
+/// The path of this program: under its own name, which the system displays, if that still leads to
+/// the same file.
 fn program() -> PathBuf {
     let same = |path: &PathBuf| {
         let (path, ours) = (
@@ -78,7 +80,8 @@ fn program() -> PathBuf {
         .unwrap_or_else(|| OURSELVES.into())
 }
 
-/// The variables in an anonymous file that survives a restart, if the other side will be able to open it.
+/// The variables in an anonymous file that survives a restart, if the restarted program will be
+/// able to open it.
 fn packed(variables: &[(OsString, OsString)]) -> Option<OwnedFd> {
     let file = memfd_create(c"mcp-keel", MFdFlags::empty()).ok()?;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -87,7 +90,7 @@ fn packed(variables: &[(OsString, OsString)]) -> Option<OwnedFd> {
     Some(file)
 }
 
-/// No name and no value can hold the byte zero.
+/// Names and values cannot contain a NUL byte, so it separates them.
 fn pack(variables: &[(OsString, OsString)]) -> Vec<u8> {
     let words = variables.iter().flat_map(|(name, value)| [name, value]);
     words
@@ -109,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_unpacked() {
+    fn packing_and_unpacking_round_trips() {
         let variables: Vec<(OsString, OsString)> = vec![
             ("A_TOKEN".into(), "one\ntwo".into()),
             ("EMPTY_KEY".into(), "".into()),

@@ -1,12 +1,13 @@
-//! Descriptors that were open before this program began: of a shell, a runner, a test. They are nobody's that we start.
+//! Descriptors that a shell, a runner or a test left open. No process that mcp-keel starts may
+//! inherit them.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "descriptors of our own and /proc, no files of a user"
+    reason = "mcp-keel's own descriptors and /proc, not files of a user"
 )]
 
-/// Closes every descriptor above stderr that would survive into another program, but those that are to be kept. Those
-/// that close by themselves do no harm.
+/// Closes every descriptor above stderr that would survive `exec`, except those to keep.
+/// Close-on-exec descriptors are harmless.
 pub(crate) fn close(kept: impl Fn(i32) -> bool) {
     let open = std::fs::read_dir("/proc/self/fd").into_iter().flatten();
     let numbers: Vec<i32> = open
@@ -15,7 +16,8 @@ pub(crate) fn close(kept: impl Fn(i32) -> bool) {
         .collect();
     for number in numbers {
         let path = format!("/proc/self/fdinfo/{number}");
-        // `flags:` in octal; O_CLOEXEC is 02000000 on every architecture that we build for.
+        // `flags:` is octal; O_CLOEXEC is 02000000 on every architecture that releases are built
+        // for.
         let info = std::fs::read_to_string(path).unwrap_or_default();
         let flags = info
             .lines()
@@ -27,7 +29,8 @@ pub(crate) fn close(kept: impl Fn(i32) -> bool) {
     }
 }
 
-/// Whether an argument names a descriptor by its path: a file that a shell opened for us, as in `--config <(command)`.
+/// Whether an argument names a descriptor by path: a file that a shell opened for mcp-keel, as in
+/// `--config <(command)`.
 pub(super) fn is_named(number: i32) -> bool {
     std::env::args_os().any(|argument| names(&argument.to_string_lossy(), number))
 }

@@ -1,13 +1,14 @@
-//! Our own environment, and the only place that reads it.
+//! mcp-keel's own environment, and the only place that reads it.
 //!
-//! The server under test runs as the same user as we do, and on Linux a process may read `/proc/<pid>/environ` of every
-//! other process of its user: the block of memory in which a program was handed its variables, whatever the program did
-//! with them since. So [`hide`], the first thing that `main` does, starts this program once more in its own place, with
-//! an environment that holds no secret and no right of the workflow run; they come along in an anonymous file, which is
-//! read and closed at once. [`vars`] and [`var`] know both halves. Descriptors that were left open for us are closed, so
-//! that no server inherits them.
+//! The server under test runs as the same user, and on Linux a process may read
+//! `/proc/<pid>/environ` of every other process of its user: the memory in which a program received
+//! its variables, whatever it did with them since. So [`hide`], the first call in `main`,
+//! re-executes this program with an environment that holds no secrets and no privileges of the
+//! workflow run. Those are passed in an anonymous file, which is read and closed at once; [`vars`]
+//! and [`var`] return both halves. Inherited descriptors are closed, so that no server gets them.
 //!
-//! Where that is not possible (not Linux, no `/proc`), everything works as it did, and the environment is as it was.
+//! Where that is not possible (not Linux, no `/proc`), everything still works, with the environment
+//! left as it was.
 
 #[cfg(target_os = "linux")]
 mod handover;
@@ -19,11 +20,11 @@ use std::sync::OnceLock;
 
 use crate::redact;
 
-/// The variables that were handed over, and are not in the environment of this process.
+/// The variables that were handed over and are not in this process's environment.
 static HANDED: OnceLock<Vec<(OsString, OsString)>> = OnceLock::new();
 
-/// Takes secrets and rights out of what other processes can see of this one. Call it first in `main`, before any
-/// thread is started.
+/// Hides secrets and privileges from other processes. Call it first in `main`, before any thread
+/// starts.
 pub fn hide() {
     #[cfg(target_os = "linux")]
     {
@@ -33,27 +34,26 @@ pub fn hide() {
             }
             None => handover::restart(),
         }
-        // What was open when we began is not the server's either, whatever it is open on.
+        // Whatever was open at the start is not for the server either.
         inherited::close(inherited::is_named);
-        // Neither does anybody of the same user read our memory. Refused by no kernel; without it things are as before.
+        // Also keeps other processes of this user from reading our memory. No kernel refuses this;
+        // if one did, nothing else would change.
         let _ = nix::sys::prctl::set_dumpable(false);
     }
 }
 
-/// All variables.
 pub fn vars() -> Vec<(OsString, OsString)> {
     let handed = HANDED.get().into_iter().flatten().cloned();
     environment().chain(handed).collect()
 }
 
-/// One variable.
 pub fn var(name: &str) -> Option<OsString> {
     let handed = HANDED.get().into_iter().flatten();
     let mut handed = handed.filter(|it| it.0 == name).map(|it| it.1.clone());
     handed.next_back().or_else(|| std::env::var_os(name))
 }
 
-/// The variables that hold a secret, as far as their names and values tell.
+/// The variables that hold a secret, judging by name and value.
 pub fn secrets() -> Vec<(String, String)> {
     vars()
         .into_iter()
@@ -66,7 +66,7 @@ fn environment() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| !is_ours(name))
 }
 
-/// Whether a variable is a note of this program to itself.
+/// Whether a variable is mcp-keel's message to itself.
 fn is_ours(name: &OsStr) -> bool {
     #[cfg(target_os = "linux")]
     return name == handover::NOTE;
@@ -77,10 +77,10 @@ fn is_ours(name: &OsStr) -> bool {
     }
 }
 
-/// Whether a variable is nobody's business but ours: a secret, or a right of the workflow run.
+/// Whether a variable must not be visible to others: a secret, or a privilege of the workflow run.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 fn is_private(name: &OsStr, value: &OsStr) -> bool {
-    // Whoever may write to these files sets variables, paths and outputs of later steps.
+    // Writing to these files sets variables, paths and outputs of later steps.
     const FILES: [&str; 5] = [
         "GITHUB_ENV",
         "GITHUB_OUTPUT",
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_and_rights_of_the_run_are_private_and_nothing_else_is() {
+    fn only_secrets_and_privileges_of_the_run_are_private() {
         let private =
             |(name, value): &(&str, &str)| is_private(OsStr::new(name), OsStr::new(value));
         for variable in [

@@ -1,20 +1,19 @@
-//! Accepted changes, each with a reason, an owner and, if they said so, a last day.
+//! Accepted changes, each with a reason, an owner and optionally an expiry date.
 
-/// A calendar day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
-    /// The year.
     pub year: u16,
-    /// From 1.
+    /// One-based.
     pub month: u8,
-    /// From 1.
+    /// One-based.
     pub day: u8,
 }
 
 impl Date {
-    /// The day, in UTC, of a time given in seconds since 1970.
+    /// The UTC date of a time in seconds since 1970.
     ///
-    /// Counts in eras of 400 years that begin on 1 March, so that a leap day is the last of its year.
+    /// Counts in eras of 400 years that begin on 1 March, so that a leap day is the last day of its
+    /// year.
     pub fn from_unix_seconds(seconds: u64) -> Self {
         let days = seconds / 86_400 + 719_468;
         let (era, day_of_era) = (days / 146_097, days % 146_097);
@@ -45,20 +44,18 @@ impl std::fmt::Display for Date {
 /// One `[[accept]]` entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Acceptance {
-    /// The id of the accepted change.
     pub change: String,
-    /// Why.
     pub reason: String,
-    /// Who answers for it.
+    /// Who is responsible for it.
     pub owner: String,
-    /// The last day on which it holds.
+    /// The last day on which it applies.
     pub expires: Option<Date>,
-    /// Where it stands in the configuration.
+    /// Its line in the configuration.
     pub line: usize,
 }
 
 impl Acceptance {
-    pub(super) fn is_expired(&self, today: Date) -> bool {
+    pub(crate) fn is_expired(&self, today: Date) -> bool {
         self.expires.is_some_and(|last| last < today)
     }
 }
@@ -68,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_counted_across_leap_years() {
+    fn dates_are_counted_across_leap_years() {
         for (seconds, day) in [
             (0, "1970-01-01"),
             (951_782_400, "2000-02-29"),

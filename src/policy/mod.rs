@@ -1,15 +1,16 @@
-//! Changes in, verdict out.
+//! Turns changes into a verdict.
 //!
 //! Each change gets one action, by rules that are stated here and nowhere else:
 //!
-//! 1. A change that somebody accepted, with reason and owner and not past its date, is `accepted`.
-//! 2. A change below both thresholds (`fail-on`, `fail-on-exposure`) is `audit`: told, never failing.
-//! 3. A rule that `[policy.rules]` gives an action has that action.
-//! 4. A component that the baseline does not know follows `unknown`, every other change `enforcement`.
+//! 1. An accepted change, with reason and owner and not expired, is `accepted`.
+//! 2. A change below both thresholds (`fail-on`, `fail-on-exposure`) is `audit`: reported, never
+//!    failing.
+//! 3. A rule with an action in `[policy.rules]` has that action.
+//! 4. A component that is not in the baseline follows `unknown`, every other change `enforcement`.
 //!
-//! `enforcement = "audit"` is a cap, not a default: nothing fails under it, whatever single rules say; only `unknown`,
-//! where it is given, still speaks for components that the baseline does not know. Where it is not given, it follows
-//! `enforcement`. Pure: today's date is an argument.
+//! `enforcement = "audit"` is a cap, not a default: nothing fails under it, whatever single rules
+//! say; only `unknown`, if set, still applies to components that are not in the baseline. If unset,
+//! it follows `enforcement`. Pure: today's date is an argument.
 
 mod acceptance;
 mod version;
@@ -27,14 +28,12 @@ pub use acceptance::{Acceptance, Date};
 pub(crate) use version::direction;
 pub use version::{Bump, Moved, VersionCheck, check_version};
 
-/// What happens because of a change. Ordered: the worst is the greatest.
+/// What a change leads to. Ordered: the worst is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
-    /// Somebody accepted it.
     Accepted,
-    /// Told, and nothing else.
+    /// Reported only.
     Audit,
-    /// A warning.
     Warn,
     /// The check fails.
     Block,
@@ -42,10 +41,10 @@ pub enum Action {
 
 keyword_enum!(Action { Accepted = "accepted", Audit = "audit", Warn = "warn", Block = "block" });
 
-/// What to do with a known component that changed or vanished.
+/// What to do about a known component that changed or was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Enforcement {
-    /// Tell, never fail.
+    /// Report, never fail.
     Audit,
     /// Warn, never fail.
     Warn,
@@ -55,10 +54,10 @@ pub enum Enforcement {
 
 keyword_enum!(Enforcement { Audit = "audit", Warn = "warn", Block = "block" });
 
-/// What to do with a component that the baseline does not know.
+/// What to do about a component that is not in the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// Tell, never fail.
+    /// Report, never fail.
     Allow,
     /// Warn, never fail.
     Warn,
@@ -67,13 +66,13 @@ pub enum Unknown {
 }
 
 impl Unknown {
-    /// All of them, least first.
+    /// From the least to the most severe.
     pub const ALL: &'static [Self] = &[Self::Allow, Self::Warn, Self::Block];
 
-    /// The name that MCP Hangar has given to `allow_degraded` since its release 1.2.1. Both mean the same.
+    /// MCP Hangar's name for `allow_degraded` since its release 1.2.1. Both mean the same.
     pub const ALLOW_ALIAS: &'static str = "allow_unverified";
 
-    /// The word for it in every format.
+    /// Its keyword in every format.
     pub fn word(self) -> &'static str {
         match self {
             Self::Allow => "allow_degraded",
@@ -100,10 +99,9 @@ impl std::str::FromStr for Unknown {
     }
 }
 
-/// The level from which on a change can fail the check.
+/// The lowest level that can fail the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailOn {
-    /// None does.
     None,
     /// `breaking`
     Breaking,
@@ -111,7 +109,6 @@ pub enum FailOn {
     Risky,
     /// `additive` and worse
     Additive,
-    /// Every change.
     Any,
 }
 
@@ -129,17 +126,17 @@ impl FailOn {
     }
 }
 
-/// What `[policy.rules]` says of one rule.
+/// An entry of `[policy.rules]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleSetting {
     /// The action for every change of this rule.
     Action(Action),
-    /// The level that every change of this rule counts as.
+    /// The level for every change of this rule.
     Level(Level),
 }
 
 impl RuleSetting {
-    /// The words that may stand there.
+    /// The allowed values.
     pub const WORDS: [&'static str; 7] = [
         "audit", "warn", "block", "breaking", "risky", "additive", "cosmetic",
     ];
@@ -157,22 +154,18 @@ impl std::str::FromStr for RuleSetting {
     }
 }
 
-/// The whole policy.
 #[derive(Clone, Debug)]
 pub struct Policy {
     /// For known components.
     pub enforcement: Enforcement,
-    /// For unknown ones; none means as `enforcement`.
+    /// For unknown ones; `None` means as `enforcement`.
     pub unknown: Option<Unknown>,
-    /// Threshold on the level.
     pub fail_on: FailOn,
-    /// Threshold on the exposure; `None` means that exposure alone never fails.
+    /// `None` means that exposure alone never fails.
     pub fail_on_exposure: Exposure,
-    /// Whether drift needs a version that says so.
+    /// Whether drift requires a matching version bump.
     pub require_version_bump: bool,
-    /// Single rules.
     pub rules: BTreeMap<RuleId, RuleSetting>,
-    /// Accepted changes.
     pub accept: Vec<Acceptance>,
 }
 
@@ -190,28 +183,24 @@ impl Default for Policy {
     }
 }
 
-/// A change together with what happens because of it.
+/// A change and its action.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The change; its level may have been set by the policy.
+    /// The change; the policy may have set its level.
     pub change: Change,
-    /// Its identity.
     pub id: String,
-    /// What happens.
     pub action: Action,
-    /// What would have happened under `enforcement = "block"`.
+    /// Whether it would block under `enforcement = "block"`.
     pub would_block: bool,
 }
 
-/// What a run says in one word. Ordered: over several servers the greatest counts. Drift that blocks is certain, so
-/// it stands above a server that could not be captured.
+/// The overall result of a run. Ordered: over several servers the greatest counts. Blocking drift
+/// is certain, so it ranks above a server that could not be captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Nothing to do.
     Pass,
-    /// Something to look at.
     Warn,
-    /// A server could not be captured: nothing is claimed of it.
+    /// A server could not be captured, so there is no verdict about it.
     Undetermined,
     /// The check fails.
     Block,
@@ -225,7 +214,8 @@ impl Policy {
         changes
             .into_iter()
             .map(|mut change| {
-                // The identity is taken before the policy speaks: setting a level must not orphan an acceptance.
+                // The id is taken before the policy applies: setting a level must not orphan an
+                // acceptance.
                 let id = change.id(server);
                 if let Some(RuleSetting::Level(level)) = self.rules.get(&change.rule) {
                     change.level = *level;
@@ -252,7 +242,7 @@ impl Policy {
             .collect()
     }
 
-    /// What happens because of a change, if enforcement is this.
+    /// The action for a change under this enforcement.
     fn action(&self, change: &Change, enforcement: Enforcement) -> Action {
         let reached = self.fail_on.reached_by(change.level)
             || (self.fail_on_exposure != Exposure::None
@@ -279,7 +269,7 @@ impl Policy {
         }
     }
 
-    /// What happens because of a finding: what the policy says of its rule, or else what the rule does by default.
+    /// The action for a finding: the configured one, or else its rule's default.
     pub fn judge_note(&self, note: &Note) -> Action {
         let wanted = match self.rules.get(&note.rule) {
             Some(RuleSetting::Action(action)) => *action,
@@ -302,8 +292,9 @@ impl Policy {
         }
     }
 
-    /// Whether a capture that is unreliable for this reason is compared all the same, as far as it stands still. Unless
-    /// the policy says so of the rule, nothing is claimed about such a server, whatever the enforcement.
+    /// Whether to compare a capture that is unreliable for this reason, as far as it is stable.
+    /// Unless the policy configures the rule, there is no verdict about such a server, whatever the
+    /// enforcement.
     pub fn tolerates(&self, rule: RuleId) -> bool {
         match self.rules.get(&rule) {
             Some(RuleSetting::Action(action)) => *action < Action::Block,
@@ -312,8 +303,8 @@ impl Policy {
         }
     }
 
-    /// Notes about the acceptances themselves: those that have expired, and those that match nothing unless a change
-    /// has the id beside the note.
+    /// Notes about the acceptances themselves: expired ones, and unused ones unless a change has
+    /// the id next to the note.
     pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {
         let note = |acceptance: &Acceptance| {
             let Acceptance {
@@ -352,7 +343,6 @@ impl Unknown {
 }
 
 impl Enforcement {
-    /// The action that it stands for.
     pub fn action(self) -> Action {
         match self {
             Enforcement::Audit => Action::Audit,
@@ -362,7 +352,7 @@ impl Enforcement {
     }
 }
 
-/// The verdict over all actions of a run.
+/// The verdict for all actions of a run.
 pub fn verdict(actions: impl IntoIterator<Item = Action>) -> Verdict {
     match actions.into_iter().max() {
         Some(Action::Block) => Verdict::Block,

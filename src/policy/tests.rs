@@ -17,7 +17,7 @@ fn action(policy: &Policy, rule: RuleId) -> Action {
 }
 
 #[test]
-fn by_default_every_change_blocks() {
+fn every_change_blocks_by_default() {
     for rule in [
         RuleId::ToolRemoved,
         RuleId::ToolDescriptionChanged,
@@ -29,7 +29,7 @@ fn by_default_every_change_blocks() {
 }
 
 #[test]
-fn enforcement_speaks_of_known_components_and_unknown_of_new_ones() {
+fn enforcement_applies_to_known_components_and_unknown_to_new_ones() {
     let policy = |enforcement, unknown| Policy {
         enforcement,
         unknown,
@@ -84,7 +84,7 @@ fn enforcement_speaks_of_known_components_and_unknown_of_new_ones() {
 }
 
 #[test]
-fn below_both_thresholds_a_change_is_only_told() {
+fn a_change_below_both_thresholds_is_only_reported() {
     let mut policy = Policy {
         fail_on: FailOn::Breaking,
         ..Policy::default()
@@ -98,7 +98,7 @@ fn below_both_thresholds_a_change_is_only_told() {
 }
 
 #[test]
-fn a_rule_has_the_action_or_the_level_that_the_policy_gives_it() {
+fn a_rule_has_the_configured_action_or_level() {
     let mut policy = Policy {
         enforcement: Enforcement::Warn,
         ..Policy::default()
@@ -121,7 +121,7 @@ fn a_rule_has_the_action_or_the_level_that_the_policy_gives_it() {
 }
 
 #[test]
-fn what_would_have_blocked_does_not_depend_on_what_is_enforced() {
+fn would_block_does_not_depend_on_enforcement() {
     for enforcement in [Enforcement::Audit, Enforcement::Warn, Enforcement::Block] {
         let policy = Policy {
             enforcement,
@@ -137,7 +137,7 @@ fn what_would_have_blocked_does_not_depend_on_what_is_enforced() {
 }
 
 #[test]
-fn a_finding_fails_only_if_the_policy_says_so_of_its_rule() {
+fn a_finding_fails_only_if_its_rule_is_configured_to() {
     let note = Note {
         rule: RuleId::StdoutNoise,
         component: None,
@@ -165,7 +165,7 @@ fn a_finding_fails_only_if_the_policy_says_so_of_its_rule() {
 }
 
 #[test]
-fn audit_is_a_cap_and_says_what_would_have_blocked() {
+fn audit_is_a_cap_and_shows_what_would_have_blocked() {
     let mut policy = Policy {
         enforcement: Enforcement::Audit,
         ..Policy::default()
@@ -192,7 +192,7 @@ fn accepting(change: &str, expires: Option<Date>) -> Policy {
 }
 
 #[test]
-fn an_accepted_change_does_not_block_until_its_last_day_is_over() {
+fn an_accepted_change_does_not_block_until_the_day_after_it_expires() {
     let id = change(RuleId::ToolRemoved).id("s");
     let until = |day| Some(Date { day, ..TODAY });
     for (expires, expected) in [

@@ -1,12 +1,11 @@
-//! What the drift demands of the version, against what the version did: two things that are compared, never mixed.
+//! Compares the version bump that the drift requires with the actual one; the two are never mixed.
 
 use crate::judgement::Level;
 use crate::keyword_enum::keyword_enum;
 
-/// How far a version has to move, or moved.
+/// The size of a version bump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bump {
-    /// Not at all.
     None,
     /// `1.2.3` to `1.2.4`
     Patch,
@@ -18,36 +17,32 @@ pub enum Bump {
 
 keyword_enum!(Bump { None = "none", Patch = "patch", Minor = "minor", Major = "major" });
 
-/// The version of a server against what its drift demands.
+/// The version of a server, compared with what its drift requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionCheck {
-    /// The version in the baseline.
     pub baseline: Option<String>,
-    /// The version now.
     pub current: Option<String>,
-    /// What the drift demands.
     pub required: Bump,
-    /// Whether the version moved at least so far.
+    /// Whether the version was bumped far enough.
     pub ok: bool,
-    /// Which way it moved.
     pub moved: Moved,
 }
 
-/// Which way a version moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved {
-    /// It is the same, or one of the two is not known.
+    /// The same, or one of the two is unknown.
     Not,
-    /// To a later one, or to another one where the order cannot be told.
+    /// To a later one, or to a different one if they cannot be ordered.
     Up,
-    /// To an earlier one.
     Down,
 }
 
-/// Compares two versions with the worst level of the drift between them. The version's own change does not count.
+/// Compares two versions, given the worst level of the drift between them. The version's own change
+/// does not count.
 ///
-/// Below 1.0.0 a minor step may break and a patch step may add, as semantic versioning and every package manager
-/// have it. A version that cannot be read as `MAJOR.MINOR.PATCH` satisfies a demand just by being another one.
+/// Below 1.0.0 a minor bump may break and a patch bump may add, as in semantic versioning and
+/// package managers. A version that is not `MAJOR.MINOR.PATCH` satisfies any requirement by being
+/// different.
 pub fn check_version(
     baseline: Option<&str>,
     current: Option<&str>,
@@ -77,7 +72,6 @@ pub fn check_version(
     }
 }
 
-/// Which way a version moved.
 pub(crate) fn direction(baseline: Option<&str>, current: Option<&str>) -> Moved {
     let (Some(was), Some(is)) = (baseline, current) else {
         return Moved::Not;
@@ -121,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn drift_demands_a_version_that_says_so() {
+    fn drift_requires_a_matching_version_bump() {
         for (before, after, worst, required, ok) in [
             ("1.4.0", "1.4.1", Some(Level::Breaking), Bump::Major, false),
             ("1.4.0", "2.0.0", Some(Level::Breaking), Bump::Major, true),

@@ -1,14 +1,15 @@
-//! Whether a model provider's strict mode takes a tool as it is declared.
+//! Whether a model provider's strict mode accepts a tool as declared.
 //!
-//! MCP allows all of JSON Schema in a tool's `inputSchema`; the providers that models are called through take a part
-//! of it each. A tool outside that part is refused at the provider's door, often with every other tool of the same
-//! request, so that a harmless-looking `format` can take a whole server away from a client.
+//! MCP allows all of JSON Schema in a tool's `inputSchema`; each model provider accepts a subset.
+//! The provider rejects a tool outside its subset, often together with every other tool in the
+//! request, so that a harmless-looking `format` can make a whole server unusable for a client.
 //!
-//! The promise: what a provider takes is one [table], never a condition in the walker; `docs/providers.md` prints that
-//! table, and `sources.md` beside this file says where each row comes from. Rewritings that the providers' own SDKs do, and that let no call through that the tool
-//! would refuse (closing an object, requiring a parameter and letting it be null), do not count against a tool;
-//! dropping a constraint does. Pure and linear: each subschema is looked at once, references are followed within the
-//! document only, and nothing is ever fetched.
+//! The promise: what a provider accepts is in one [table], never in a condition of the walker;
+//! `docs/providers.md` prints that table, and `sources.md` next to this file cites the source of
+//! each row. Rewrites that the providers' own SDKs perform without admitting calls that the tool
+//! would reject (closing an object, requiring a parameter and making it nullable) do not count
+//! against a tool; dropping a constraint does. Pure and linear: each subschema is visited once,
+//! references are followed within the document only, and nothing is fetched.
 
 pub mod table;
 mod walk;
@@ -32,19 +33,20 @@ pub enum Provider {
 
 keyword_enum!(Provider { OpenAi = "openai-strict", Anthropic = "anthropic-strict", Gemini = "gemini" });
 
-/// One thing in a tool's definition that a provider does not take.
+/// One thing in a tool's definition that a provider rejects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Where in the definition: `/inputSchema/properties/x/oneOf`.
     pub pointer: String,
-    /// What it is about: a JSON Schema keyword, or `name`.
+    /// The JSON Schema keyword, or `name`.
     pub keyword: String,
-    /// Why, as the end of a sentence that names the keyword. May quote the server: escape it before printing.
+    /// Why, as the end of a sentence that names the keyword. May quote the server: escape before
+    /// printing.
     pub reason: String,
 }
 
-/// What the provider does not take about a tool, in the order of the definition; totals come last. At most
-/// [`table::MOST_VIOLATIONS`]: whoever needs more has enough to do.
+/// What the provider rejects in a tool, in the order of the definition; totals come last. At most
+/// [`table::MOST_VIOLATIONS`] are returned.
 pub fn violations(provider: Provider, definition: &Json) -> Vec<Violation> {
     walk::violations(provider, definition)
 }

@@ -1,44 +1,45 @@
-//! What each provider takes: the one place to change when a provider changes its mind.
+//! What each provider accepts: the one place to change when a provider changes its rules.
 //!
-//! A keyword that is not listed is an annotation or a vendor's own: all three providers, or their SDKs, leave those
-//! out without changing which calls are possible.
+//! A keyword that is not listed is an annotation or a vendor extension: all three providers, or
+//! their SDKs, drop those without changing which calls are possible.
 
 use std::fmt::Write as _;
 
 use super::Provider;
 use crate::canonical::Json;
 
-/// Beyond this many violations the rest is not looked for.
+/// At most this many violations are collected.
 pub const MOST_VIOLATIONS: usize = 100;
 
-/// Beyond this many schemas inside each other (references included) the walker stops; no provider takes as many.
+/// The walker stops at this nesting depth (references included); no provider accepts as much.
 pub(super) const DEEPEST: usize = 256;
 
-/// What becomes of a keyword.
+/// What happens to a keyword.
 #[derive(Clone, Copy)]
 pub(super) enum Fate {
-    /// It is taken as it is.
+    /// Accepted as is.
     Yes,
-    /// The provider's SDK, or any client, rewrites it without letting new calls through. The words say how.
+    /// The provider's SDK, or any client, rewrites it without admitting new calls. The text says
+    /// how.
     Fixed(&'static str),
-    /// It is refused, or dropped with what it demands.
+    /// Rejected, or dropped together with its constraint.
     No,
-    /// It is taken only with such values. The words say which.
+    /// Accepted with certain values only. The text says which.
     Only(&'static str, fn(&Json) -> bool),
 }
 
 use Fate::{Fixed, No, Only, Yes};
 
-// The conditional fates, each with the words that the table and the messages use.
+// The conditional fates, with the text for the table and the messages.
 
-const CLOSED: Fate = Only("only `false` (left out, it is added)", |value| {
+const CLOSED: Fate = Only("only `false` (added if missing)", |value| {
     value.as_bool() == Some(false)
 });
 const OPEN_OR_CLOSED: Fate = Only(
     "only `true`, `false` and `{}`, which are dropped",
     |value| value.as_bool().is_some() || is_empty(value),
 );
-const ANY_STRING: Fate = Only("only what holds for every name", |value| {
+const ANY_STRING: Fate = Only("only if it matches every name", |value| {
     let says = value.as_object().map(|it| it.iter().map(|(name, _)| name));
     let only_type = says.is_some_and(|mut names| names.all(|name| name == "type"));
     only_type && (is_empty(value) || value.get("type").and_then(Json::as_str) == Some("string"))
@@ -60,7 +61,7 @@ const SCALARS: Fate = Only("only scalars", |value| {
 const STRING: Fate = Only("only a string, which becomes an `enum`", |value| {
     value.as_text().is_some()
 });
-/// `null` among them is what `nullable` says.
+/// `null` among them is expressed by `nullable`.
 const STRINGS: Fate = Only("only strings", |value| {
     let is_string = |it: &Json| matches!(it, Json::String(_) | Json::Null);
     value.as_array().unwrap_or_default().iter().all(is_string)
@@ -70,7 +71,7 @@ const ZERO_OR_ONE: Fate = Only(
     |value| matches!(value, Json::Number(it) if [0.0, 1.0].contains(&it.to_f64())),
 );
 const PLAIN_PATTERN: Fate = Only(
-    "only without lookaround, backreference and word boundary",
+    "only without lookaround, backreferences and word boundaries",
     is_plain_pattern,
 );
 const OPENAI_FORMAT: Fate = Only(
@@ -86,7 +87,8 @@ const ALL_REQUIRED: Fate = Fixed("all become required, the optional ones nullabl
 const ONE_TYPE: Fate = Fixed("a list becomes `nullable` and `anyOf`");
 const INLINED: Fate = Fixed("is inlined");
 
-/// Every keyword that says which calls are possible, with its fate: OpenAI strict, Anthropic strict, Gemini.
+/// Every keyword that restricts which calls are possible, with its fate: OpenAI strict, Anthropic
+/// strict, Gemini.
 pub(super) const KEYWORDS: &[(&str, [Fate; 3])] = &[
     ("type", [Yes, Yes, ONE_TYPE]),
     ("enum", [Yes, SCALARS, STRINGS]),
@@ -133,40 +135,40 @@ pub(super) const KEYWORDS: &[(&str, [Fate; 3])] = &[
     ("$recursiveRef", [No, No, No]),
 ];
 
-/// What else a provider asks for.
+/// A provider's other limits.
 pub(super) struct Limits {
-    /// Characters of a tool's name besides letters and digits, and how many characters in all.
+    /// For a tool's name.
     pub(super) name: Naming,
-    /// The same for a property's name.
+    /// For a property's name.
     pub(super) property: Option<Naming>,
     /// Whether a schema may refer to itself.
     pub(super) recursion: bool,
-    /// Whether an array has to say what its items are.
+    /// Whether an array must declare `items`.
     pub(super) items_needed: bool,
-    /// Whether `anyOf` stands alone, but for annotations.
+    /// Whether `anyOf` allows no other keywords beside it, except annotations.
     pub(super) lone_any_of: bool,
-    /// Objects inside each other, the arguments themselves counted.
+    /// Levels of nested objects, including the arguments themselves.
     pub(super) levels: Option<usize>,
     pub(super) properties: Option<usize>,
     pub(super) enum_values: Option<usize>,
-    /// Characters of all names of properties and definitions and of all values of `enum` and `const`.
+    /// Characters of all property and definition names and of all `enum` and `const` values.
     pub(super) characters: Option<usize>,
-    /// An enum of more strings than this may have only so many characters in all.
+    /// An enum with more strings than the first number may have at most the second number of
+    /// characters.
     pub(super) long_enum: Option<(usize, usize)>,
-    /// Optional properties in all (of one request; one tool alone may not have more).
+    /// Optional properties in total (per request, so a single tool may not have more).
     pub(super) optional: Option<usize>,
-    /// Properties of more than one type in all (of one request, too).
+    /// Properties with more than one type in total (per request, too).
     pub(super) unions: Option<usize>,
 }
 
-/// What a name may look like.
 #[derive(Clone, Copy)]
 pub(super) struct Naming {
-    /// Besides ASCII letters and digits.
+    /// Allowed besides ASCII letters and digits.
     pub(super) also: &'static str,
-    /// At most so many characters.
+    /// Maximum number of characters.
     pub(super) longest: usize,
-    /// Whether the first character is a letter or `_`.
+    /// Whether the first character must be a letter or `_`.
     pub(super) starts_with_letter: bool,
 }
 
@@ -181,9 +183,9 @@ impl Naming {
     }
 
     /// "letters, digits and `_-`, at most 64 characters".
-    pub(super) fn told(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let first = if self.starts_with_letter {
-            ", a letter or `_` first"
+            ", starting with a letter or `_`"
         } else {
             ""
         };
@@ -264,14 +266,14 @@ impl Provider {
         }
     }
 
-    /// The fate of a keyword; none for one that says nothing about which calls are possible.
+    /// The fate of a keyword; `None` if it does not restrict which calls are possible.
     pub(super) fn fate(self, keyword: &str) -> Option<Fate> {
         let (_, fates) = KEYWORDS.iter().find(|(name, _)| *name == keyword)?;
         Some(fates[self as usize])
     }
 }
 
-/// The table as `docs/providers.md` shows it.
+/// The table for `docs/providers.md`.
 pub fn markdown() -> String {
     let mut out = String::from("| keyword |");
     for provider in Provider::ALL {
@@ -316,8 +318,8 @@ fn is_common_format(value: &Json) -> bool {
     value.as_str().is_some_and(|it| KNOWN.contains(&it))
 }
 
-/// Without what the grammar behind strict tool use cannot express. An escaped backslash is not the start of an
-/// escape, so the pattern is read from the left.
+/// Rejects what the grammar behind strict tool use cannot express. An escaped backslash does not
+/// start an escape, so the pattern is read from the left.
 fn is_plain_pattern(value: &Json) -> bool {
     let Some(pattern) = value.as_str() else {
         return false;

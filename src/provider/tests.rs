@@ -13,7 +13,7 @@ fn found(provider: Provider, definition: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The keywords that a provider stumbles over in a tool whose parameter `x` has this schema.
+/// The keywords that a provider rejects in a tool whose parameter `x` has this schema.
 fn parameter(provider: Provider, schema: &str) -> Vec<String> {
     let definition = format!(
         r#"{{"name":"t","inputSchema":{{"type":"object","properties":{{"x":{schema}}}}}}}"#
@@ -24,7 +24,7 @@ fn parameter(provider: Provider, schema: &str) -> Vec<String> {
         .collect()
 }
 
-/// The keywords that a provider stumbles over in this schema of arguments.
+/// The keywords that a provider rejects in this arguments schema.
 fn arguments(provider: Provider, schema: &str) -> Vec<String> {
     let definition = format!(r#"{{"name":"t","inputSchema":{schema}}}"#);
     found(provider, &definition)
@@ -33,7 +33,7 @@ fn arguments(provider: Provider, schema: &str) -> Vec<String> {
         .collect()
 }
 
-/// A parameter's schema, and whether OpenAI, Anthropic and Gemini take it.
+/// A parameter's schema, and whether OpenAI, Anthropic and Gemini accept it.
 const PARAMETERS: &[(&str, [bool; 3])] = &[
     (r#"{"type":"string"}"#, [true, true, true]),
     (r#"{"type":["string","null"]}"#, [true, true, true]),
@@ -248,7 +248,7 @@ const PARAMETERS: &[(&str, [bool; 3])] = &[
 ];
 
 #[test]
-fn every_keyword_of_a_parameter_is_judged_as_the_table_says() {
+fn every_keyword_of_a_parameter_is_judged_by_the_table() {
     for (schema, taken) in PARAMETERS {
         for (provider, taken) in Provider::ALL.iter().zip(taken) {
             let found = parameter(*provider, schema);
@@ -268,7 +268,7 @@ fn every_keyword_of_the_table_has_an_example() {
 }
 
 #[test]
-fn the_arguments_are_one_object() {
+fn the_arguments_must_be_one_object() {
     for provider in Provider::ALL {
         let taken = |schema| arguments(*provider, schema).is_empty();
         assert!(taken(r#"{"type":"object"}"#) && taken("{}"));
@@ -292,7 +292,7 @@ fn the_arguments_are_one_object() {
 }
 
 #[test]
-fn names_are_held_to_each_providers_letters_and_length() {
+fn names_must_match_each_providers_characters_and_length() {
     let long = |n: usize| "a".repeat(n);
     for (name, taken) in [
         ("read_file-2".to_owned(), [true, true, true]),
@@ -322,7 +322,7 @@ fn names_are_held_to_each_providers_letters_and_length() {
     assert!(found(OpenAi, definition).is_empty());
 }
 
-/// A schema with so many optional properties, each of this schema.
+/// A schema with this many optional properties, each with this schema.
 fn wide(count: usize, each: &str) -> String {
     let mut schema = r#"{"type":"object","properties":{"#.to_owned();
     for index in 0..count {
@@ -366,7 +366,7 @@ fn totals_are_counted_over_the_whole_tool() {
 }
 
 #[test]
-fn a_shared_definition_is_looked_at_once_and_told_where_it_stands() {
+fn a_shared_definition_is_checked_once_and_reported_where_it_is_defined() {
     let definition = r##"{"name":"t","inputSchema":{"properties":{"a":{"$ref":"#/%24defs/d~1e"},"b":{"$ref":"#/$defs/d~1e"}},
         "$defs":{"d/e":{"type":"string","not":{}},"unused":{"not":{}}}}}"##;
     let at = ("/inputSchema/$defs/d~1e/not".to_owned(), "not".to_owned());
@@ -374,8 +374,8 @@ fn a_shared_definition_is_looked_at_once_and_told_where_it_stands() {
 }
 
 #[test]
-fn a_hostile_schema_ends() {
-    // Each definition names the next one twice: exponential for whoever expands them.
+fn a_hostile_schema_terminates() {
+    // Each definition references the next one twice: exponential if expanded.
     let mut doubling = String::new();
     let mut chain = String::new();
     for index in 0..20_000 {
@@ -407,7 +407,7 @@ fn the_documentation_shows_the_table() {
     let page = std::fs::read_to_string(path).unwrap();
     assert!(
         page.contains(&table::markdown()),
-        "docs/providers.md does not hold this table:\n{}",
+        "docs/providers.md does not contain this table:\n{}",
         table::markdown()
     );
 }

@@ -1,4 +1,4 @@
-//! One definition against the table.
+//! Checks one definition against the table.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use crate::canonical::{Json, Object, pointer};
 
 const SCHEMA: &str = "/inputSchema";
 
-/// The keywords of which one at least says what a value is.
+/// A schema must have at least one of these keywords to describe a value.
 const SPEAKING: &[&str] = &[
     "type",
     "enum",
@@ -26,7 +26,7 @@ const SPEAKING: &[&str] = &[
     "if",
 ];
 
-/// The unions, which a provider may want to stand alone.
+/// The unions; some providers allow no other keyword next to them.
 const UNIONS: &[&str] = &["anyOf", "oneOf"];
 
 pub(super) fn violations(provider: Provider, definition: &Json) -> Vec<Violation> {
@@ -42,14 +42,14 @@ pub(super) fn violations(provider: Provider, definition: &Json) -> Vec<Violation
         totals: Totals::default(),
     };
     walk.name(definition.get("name"));
-    // Without a schema the clients send one that takes nothing.
+    // Without a schema, clients send an empty one.
     if let Some(root) = walk.root {
         walk.arguments(root);
     }
     walk.found
 }
 
-/// What is counted over the whole schema.
+/// Counts over the whole schema.
 #[derive(Default)]
 struct Totals {
     properties: usize,
@@ -59,12 +59,12 @@ struct Totals {
     unions: usize,
 }
 
-/// What is known of a subschema that was reached.
+/// What is known about a visited subschema.
 #[derive(Clone, Copy)]
 enum Seen {
-    /// It is being looked at: whoever reaches it now has gone in a circle.
+    /// Still being visited: reaching it again means a cycle.
     Open,
-    /// It has been looked at, and has so many objects inside each other.
+    /// Visited, with this many levels of nested objects.
     Done(usize),
 }
 
@@ -74,10 +74,10 @@ struct Walk<'a> {
     root: Option<&'a Json>,
     at: String,
     found: Vec<Violation>,
-    /// By address: a subschema that two references name is looked at once.
+    /// By address: a subschema with two references is visited once.
     seen: HashMap<usize, Seen>,
-    /// The members by name of the objects that references lead through, so that a thousand references into a
-    /// thousand definitions stay cheap.
+    /// Members by name of the objects that references pass through, so that a thousand references
+    /// into a thousand definitions stay cheap.
     indexes: HashMap<usize, HashMap<&'a str, &'a Json>>,
     depth: usize,
     totals: Totals,
@@ -104,18 +104,18 @@ impl<'a> Walk<'a> {
             .and_then(Json::as_str)
             .is_some_and(|it| naming.takes(it));
         if !fits {
-            let reason = format!("has to be of {}", naming.told());
+            let reason = format!("must be {}", naming.describe());
             self.report("/name".to_owned(), "name", reason);
         }
     }
 
-    /// The schema of the arguments: what holds for its root only, the tree below, the totals.
+    /// The arguments schema: the rules for its root, the tree below, the totals.
     fn arguments(&mut self, root: &'a Json) {
         if let Some(kind) = root
             .get("type")
             .filter(|kind| kind.as_str() != Some("object"))
         {
-            let reason = format!("has to be `object` for the arguments, not {}", brief(kind));
+            let reason = format!("must be `object` for the arguments, not {}", brief(kind));
             self.report(pointer::join(SCHEMA, "type"), "type", reason);
         }
         for keyword in ["anyOf", "oneOf", "allOf"] {
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
                 && self.provider != Provider::Anthropic
                 && branches.as_array().is_some_and(|it| it.len() == 1);
             if !merged {
-                let reason = "is not taken at the top of the arguments".to_owned();
+                let reason = "is not supported at the top level of the arguments".to_owned();
                 self.report(pointer::join(SCHEMA, keyword), keyword, reason);
             }
         }
@@ -156,47 +156,47 @@ impl<'a> Walk<'a> {
                 "properties",
                 levels,
                 limits.levels,
-                "levels of objects inside each other",
+                "levels of nested objects",
             ),
             (
                 "properties",
                 properties,
                 limits.properties,
-                "properties in all",
+                "properties in total",
             ),
             (
                 "enum",
                 enum_values,
                 limits.enum_values,
-                "values of enums in all",
+                "enum values in total",
             ),
             (
                 "properties",
                 characters,
                 limits.characters,
-                "characters of names and values in all",
+                "characters of names and values in total",
             ),
             (
                 "required",
                 optional,
                 limits.optional,
-                "optional properties in all",
+                "optional properties in total",
             ),
             (
                 "anyOf",
                 unions,
                 limits.unions,
-                "properties of more than one type in all",
+                "properties with more than one type in total",
             ),
         ] {
             if let Some(most) = most.filter(|most| is > *most) {
-                let reason = format!("makes {is} {what}, of {most} at most");
+                let reason = format!("makes {is} {what}; the limit is {most}");
                 self.report(SCHEMA.to_owned(), keyword, reason);
             }
         }
     }
 
-    /// One subschema, at `self.at`. Tells how many objects are inside each other in it.
+    /// One subschema, at `self.at`. Returns its number of levels of nested objects.
     fn schema(&mut self, schema: &'a Json, is_root: bool) -> usize {
         match self.seen.get(&address(schema)) {
             Some(Seen::Done(levels)) => return *levels,
@@ -207,19 +207,19 @@ impl<'a> Walk<'a> {
             return 0;
         }
         let Json::Object(object) = schema else {
-            let reason = format!("is needed: {} says nothing about the value", brief(schema));
+            let reason = format!("is required: {} does not describe the value", brief(schema));
             self.report(self.at.clone(), "type", reason);
             return 0;
         };
         if self.depth >= DEEPEST {
-            let reason = format!("stands inside more than {DEEPEST} others");
+            let reason = format!("is nested more than {DEEPEST} levels deep");
             self.report(self.at.clone(), "type", reason);
             return 0;
         }
         self.seen.insert(address(schema), Seen::Open);
         self.depth += 1;
         if !is_root && !SPEAKING.iter().any(|keyword| object.contains(keyword)) {
-            let reason = "is needed: the schema takes any value".to_owned();
+            let reason = "is required: the schema accepts any value".to_owned();
             self.report(self.at.clone(), "type", reason);
         }
         let below = object
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
             }
         };
         if let Some(reason) = reason {
-            // The arguments' own combinations have been told by their place.
+            // Combinators at the root were already reported.
             if !(is_root && keyword == "allOf") {
                 self.report(pointer::join(&self.at, keyword), keyword, reason);
             }
@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
             let is_union = is_list || property.get("anyOf").or(property.get("oneOf")).is_some();
             self.totals.unions += usize::from(is_union);
             if let Some(naming) = self.limits.property.filter(|naming| !naming.takes(text)) {
-                let reason = format!("names have to be of {}", naming.told());
+                let reason = format!("names must be {}", naming.describe());
                 let at = pointer::join(&pointer::join(&self.at, "properties"), text);
                 self.report(at, "properties", reason);
             }
@@ -333,7 +333,7 @@ impl<'a> Walk<'a> {
                 .filter_map(|(name, _)| name.as_str())
                 .find(|name| !UNIONS.contains(name) && self.provider.fate(name).is_some());
             if let Some(beside) = beside {
-                let reason = format!("has to stand alone, and has `{beside}` beside it");
+                let reason = format!("must have no other keywords beside it, but has `{beside}`");
                 self.report(pointer::join(&self.at, keyword), keyword, reason);
             }
         }
@@ -353,7 +353,7 @@ impl<'a> Walk<'a> {
             .filter(|(many, most)| values.len() > *many && characters > *most)
         {
             let reason = format!(
-                "has more than {many} values and {characters} characters, of {most} at most"
+                "has more than {many} values and {characters} characters; the limit is {most}"
             );
             self.report(pointer::join(&self.at, keyword), keyword, reason);
         }
@@ -380,19 +380,19 @@ impl<'a> Walk<'a> {
         let at = pointer::join(&self.at, "$ref");
         let Some(path) = reference.as_str().and_then(local_path) else {
             let reason = format!(
-                "is {}, and has to name a place in the same schema",
+                "is {}, but must point into the same schema",
                 brief(reference)
             );
             self.report(at, "$ref", reason);
             return 0;
         };
         let Some(target) = self.resolve(&path) else {
-            let reason = format!("is {}, which is not there", brief(reference));
+            let reason = format!("is {}, which does not exist", brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         };
         if matches!(self.seen.get(&address(target)), Some(Seen::Open)) && !self.limits.recursion {
-            let reason = format!("is {}, so that the schema holds itself", brief(reference));
+            let reason = format!("is {}, which makes the schema recursive", brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         }
@@ -424,7 +424,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The JSON pointer of a reference within the document; none for any other (a name, another document).
+/// The JSON pointer of a reference within the document; `None` for any other (an anchor, another
+/// document).
 fn local_path(reference: &str) -> Option<String> {
     let fragment = reference.strip_prefix('#')?;
     (fragment.is_empty() || fragment.starts_with('/')).then(|| percent_decoded(fragment))
@@ -444,7 +445,7 @@ fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A value short enough for a sentence.
+/// A value shortened to fit a sentence.
 fn brief(value: &Json) -> String {
     match value {
         Json::String(text) if text.code_points().count() <= 60 => {

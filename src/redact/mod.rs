@@ -1,12 +1,13 @@
-//! Secrets in a text, and the text without them.
+//! Removes secrets from text.
 //!
-//! A server under test is a stranger's code with credentials nearby, and whatever it says ends up in baselines, reports
-//! and public logs. This room promises: a text that went through [`Secrets::redact`] holds neither the value of a known
-//! secret, as it is or in one of the usual encodings, nor anything of the shape of a well-known kind of token. What is
-//! put in its place says what stood there and never how it read.
+//! A server under test is untrusted code with credentials nearby, and its output ends up in
+//! baselines, reports and public logs. This room promises: text that went through
+//! [`Secrets::redact`] contains no known secret value, plain or in a common encoding, and nothing
+//! shaped like a well-known kind of token. The placeholder says what was there, never its value.
 //!
-//! What cannot be promised: a value shorter than [`SHORTEST`] is not looked for (it would be found in ordinary words),
-//! and a server that is out to smuggle a secret can encode it in a way that nobody looks for.
+//! Not promised: a value shorter than [`SHORTEST`] is not searched for (it would match ordinary
+//! words), and a server that deliberately smuggles a secret can encode it in a way that is not
+//! searched for.
 
 mod shapes;
 mod values;
@@ -17,41 +18,39 @@ use crate::canonical::{Json, Text};
 
 pub use values::{SHORTEST, Values, is_secret, looks_secret};
 
-/// The secrets that are looked for: those of every well-known shape, and those whose values are known.
+/// The secrets to search for: every well-known shape, and the known values.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     values: Values,
 }
 
-/// What was found in a text: the name of a variable, or a kind of token. Never the secret.
+/// What was found in a text: variable names or token kinds. Never the secret itself.
 pub type Found = BTreeSet<String>;
 
 impl Secrets {
-    /// With these values, each under the name of the variable that holds it.
+    /// Searches for these values, each under the name of the variable that holds it.
     pub fn new<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         Self {
             values: Values::new(variables),
         }
     }
 
-    /// Adds values.
     pub fn learn<'a>(&mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
         self.values.add(variables);
     }
 
-    /// The text without its secrets, or nothing if it has none. What was there is added to `found`.
+    /// The text without its secrets, or `None` if it has none. What was found is added to `found`.
     pub fn redact(&self, text: &str, found: &mut Found) -> Option<String> {
         let without_values = self.values.replace(text, found);
         let text = without_values.as_deref().unwrap_or(text);
         shapes::replace(text, found).or(without_values)
     }
 
-    /// The text without its secrets.
     pub fn clean(&self, text: String) -> String {
         self.redact(&text, &mut Found::new()).unwrap_or(text)
     }
 
-    /// [`Secrets::clean`] for a text that was shortened: `…` may have cut a secret in two.
+    /// [`Secrets::clean`] for truncated text: the `…` may have split a secret.
     pub fn clean_cut(&self, text: String) -> String {
         let text = self.clean(text);
         if !text.contains('…') {
@@ -69,8 +68,8 @@ impl Secrets {
         pieces.join("…")
     }
 
-    /// The end of a stream without its secrets. Its first line, if something stood before it (`is_cut`), may begin in the
-    /// middle of a secret and is left out.
+    /// The end of a stream without its secrets. If the stream was cut (`is_cut`), its first line
+    /// may begin inside a secret and is dropped.
     pub fn clean_end(&self, bytes: &[u8], is_cut: bool) -> Vec<u8> {
         let bytes = match bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) if is_cut => &bytes[end + 1..],
@@ -84,7 +83,8 @@ impl Secrets {
         }
     }
 
-    /// Takes the secrets out of every string and every member name of a value. Numbers and structure stay.
+    /// Removes secrets from every string and member name of a value. Numbers and structure are
+    /// kept.
     pub fn redact_json(&self, value: &mut Json, found: &mut Found) {
         match value {
             Json::String(text) => self.redact_text(text, found),
@@ -104,7 +104,7 @@ impl Secrets {
     }
 
     fn redact_text(&self, text: &mut Text, found: &mut Found) {
-        // A text with a lone surrogate that holds a secret loses the surrogate with it.
+        // Redacting a string also drops its lone surrogates.
         if let Some(clean) = self.redact(text.to_string_lossy(), found) {
             *text = Text::from(clean);
         }
@@ -119,7 +119,7 @@ mod tests {
     const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 
     #[test]
-    fn strings_and_member_names_are_redacted_and_numbers_stay() {
+    fn strings_and_member_names_are_redacted_and_numbers_are_kept() {
         let secrets = Secrets::new([("API_KEY", "correct-horse")]);
         let mut found = Found::new();
         let text = format!(
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn redacting_twice_changes_nothing_more() {
+    fn redaction_is_idempotent() {
         let secrets = Secrets::new([("API_KEY", "correct-horse"), ("OTHER_TOKEN", "redacted")]);
         let once = secrets.clean(format!("correct-horse {TOKEN}"));
         assert_eq!(secrets.clean(once.clone()), once);
     }
 
     #[test]
-    fn a_secret_that_was_cut_is_not_shown_in_part() {
+    fn a_truncated_secret_is_not_partly_shown() {
         let secrets = Secrets::new([("API_KEY", "correct-horse-battery")]);
         assert_eq!(
             secrets.clean_cut("so: correct-horse-ba…".into()),

@@ -1,8 +1,9 @@
-//! Tokens that are known by their shape alone.
+//! Tokens recognised by their shape alone.
 //!
-//! Each shape is as narrow as its issuer documents it: prefix, alphabet and length. A hit changes what is compared, so
-//! what is put in its place carries a few digits of the token's digest: another token is another text, and nothing that
-//! merely looks like a token can change unseen.
+//! Each shape is as narrow as its issuer documents it: prefix, alphabet and length. Redaction
+//! changes what is compared, so the placeholder carries a few digits of the token's digest: a
+//! different token gives a different text, and text that merely looks like a token cannot change
+//! unnoticed.
 
 use std::sync::LazyLock;
 
@@ -11,13 +12,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::Found;
 
-/// A kind of token.
 struct Shape {
-    /// What it is called.
     kind: &'static str,
-    /// A text without any of these holds none. Patterns are built only for texts that have one: most never do.
+    /// A text without any of these contains no such token. Patterns are compiled only for texts
+    /// that have one; most never are.
     hints: &'static [&'static str],
-    /// How it reads.
     pattern: LazyLock<Option<Regex>>,
 }
 
@@ -72,7 +71,7 @@ static SHAPES: [Shape; 35] = shapes! {
 };
 
 impl Shape {
-    /// The pattern, if the text may hold such a token.
+    /// The compiled pattern, if the text may contain such a token.
     fn pattern_for(&self, text: &str) -> Option<&Regex> {
         if !self.hints.iter().any(|hint| text.contains(hint)) {
             return None;
@@ -81,7 +80,7 @@ impl Shape {
     }
 }
 
-/// How the better known of them begin, for a text that was cut.
+/// How well-known tokens begin, for text that was cut off.
 static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?:gh[pousr]_|github_pat_|gl(?:pat|ptt|rt|dt)-|xox[abeoprs]-|AKIA|ASIA|AIza|ya29\.|sk-|[sr]k_(?:live|test)_|npm_|pypi-|dckr_|hf_|eyJ|-----BEGIN [A-Z ]*PRIVATE KEY)[A-Za-z0-9_./+=\s-]*$",
@@ -104,7 +103,7 @@ pub(super) fn replace(text: &str, found: &mut Found) -> Option<String> {
             continue;
         };
         let without = pattern.replace_all(text, |matched: &Captures<'_>| {
-            // What Amazon's documentation uses for an example stands in many descriptions.
+            // Amazon's example key appears in many descriptions.
             if matched[0].ends_with("EXAMPLE") {
                 return matched[0].to_owned();
             }
@@ -118,13 +117,14 @@ pub(super) fn replace(text: &str, found: &mut Found) -> Option<String> {
     clean
 }
 
-/// Where a token begins that the end of the text cuts; the end if there is none.
+/// The start of a token that is cut off at the end of the text, or the end of the text.
 pub(super) fn cut(text: &str) -> usize {
     let beginning = BEGINNING.as_ref().and_then(|pattern| pattern.find(text));
     beginning.map_or(text.len(), |found| found.start())
 }
 
-/// Enough to tell two tokens apart, and nothing to find one by: they hold more than a hundred random bits.
+/// Enough to distinguish two tokens, useless for finding one: tokens hold more than a hundred
+/// random bits.
 pub(super) fn digest(token: &str) -> String {
     let digest = Sha256::digest(token.as_bytes());
     digest
@@ -145,7 +145,7 @@ mod tests {
         Vec::from_iter(found)
     }
 
-    /// Built from pieces, so that no scanner takes this file for a leak.
+    /// Assembled from pieces, so that secret scanners do not flag this file.
     fn token(prefix: &str, length: usize) -> String {
         let letters = "Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0";
         format!("{prefix}{}", &letters.repeat(10)[..length])
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_known_by_their_shape() {
+    fn tokens_are_recognised_by_shape() {
         let jwt = format!(
             "{}.{}.{}",
             token("eyJ", 20),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_key_is_redacted_whole_and_prose_between_its_lines_is_not() {
+    fn a_private_key_is_redacted_whole_but_prose_between_its_markers_is_not() {
         let body = token("", 64);
         let key = format!(
             "-----BEGIN RSA PRIVATE KEY-----\n{body}\n{body}==\n-----END RSA PRIVATE KEY-----"
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_words_are_no_tokens() {
+    fn ordinary_words_are_not_tokens() {
         for text in [
             "sk-learn, ghp_short and npm_config_registry",
             "a task-based-workflow-with-a-very-long-name-of-many-words",
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tokens_are_two_texts() {
+    fn two_tokens_give_two_texts() {
         let mut found = Found::new();
         let one = replace(&token("ghp_", 36), &mut found);
         let other = replace(&token("ghp_", 37), &mut found);

@@ -1,4 +1,4 @@
-//! Secrets whose values are known, because a variable holds them.
+//! Secrets with known values: those held by environment variables.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,14 @@ use regex::{Regex, RegexBuilder};
 
 use super::Found;
 
-/// Values shorter than this are not looked for.
+/// Values shorter than this are not searched for.
 pub const SHORTEST: usize = 8;
 
-/// How much is looked for in all: enough for a few hundred secrets, bounded for an environment that is full of them.
+/// Total bytes searched for: enough for a few hundred secrets, bounded for an environment full of
+/// them.
 const MOST: usize = 64 * 1024;
 
-/// Known values, in the encodings in which they are looked for.
+/// Known values in the encodings that are searched for.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     names: BTreeMap<String, String>,
@@ -53,7 +54,7 @@ pub fn looks_secret(name: &str) -> bool {
         || (name != "PWD" && name != "OLDPWD" && last_word.contains(&last))
 }
 
-/// Whether a variable holds a secret, as far as its name and its value tell.
+/// Whether a variable holds a secret, judging by its name and value.
 pub fn is_secret(name: &str, value: &str) -> bool {
     looks_secret(name) || password_of(value).is_some() || super::shapes::matches(value)
 }
@@ -74,7 +75,8 @@ impl Values {
             } else {
                 password_of(value).unwrap_or_default()
             };
-            // A path is where a secret is kept, not the secret; and what we put in its place is none either.
+            // A path says where a secret is kept and is not itself one; neither is our own
+            // placeholder.
             let is_path = secret.starts_with('/') || secret.starts_with("~/");
             if is_path || secret == name || "redacted".contains(secret) {
                 continue;
@@ -86,7 +88,7 @@ impl Values {
                 }
             }
         }
-        // The longest first: of two values of which one begins with the other, the whole is replaced.
+        // Longest first: if one value is a prefix of another, the longer one is replaced whole.
         let mut forms: Vec<&str> = names.keys().map(String::as_str).collect();
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         let escaped: Vec<String> = forms.into_iter().map(regex::escape).collect();
@@ -113,7 +115,7 @@ impl Values {
         Some(clean.into_owned())
     }
 
-    /// Where a value begins that the end of the text cuts; the end if there is none.
+    /// The start of a value that is cut off at the end of the text, or the end of the text.
     pub(super) fn cut(&self, text: &str) -> usize {
         let begins = |form: &String| {
             let longest = form.len().min(text.len());
@@ -132,7 +134,7 @@ impl Values {
     }
 }
 
-/// The name of a variable as it is shown.
+/// A variable's name for display.
 fn label(name: &str) -> String {
     if name
         .bytes()
@@ -154,7 +156,7 @@ fn password_of(value: &str) -> Option<&str> {
     (!password.is_empty()).then_some(password)
 }
 
-/// How a value may stand in a text.
+/// The forms in which a value may appear in text.
 fn forms(value: &str) -> Vec<String> {
     if value.len() < SHORTEST {
         return Vec::new();
@@ -178,8 +180,9 @@ fn forms(value: &str) -> Vec<String> {
         hex.to_ascii_uppercase(),
         hex,
     ];
-    // The same bytes read differently depending on what stands before them (`user:` in a basic authorization): what
-    // they are in each of the three cases, without the characters that they share with their neighbours.
+    // Base64 of the same bytes depends on what precedes them (such as `user:` in basic
+    // authentication). This generates the three alignments, without the characters shared with the
+    // neighbours.
     for before in 0..3usize {
         let bytes = [&vec![0; before], value.as_bytes()].concat();
         let encoded = BASE64_STANDARD.encode(&bytes);
@@ -190,14 +193,14 @@ fn forms(value: &str) -> Vec<String> {
             forms.push(inner.to_owned());
         }
     }
-    // `Bearer VALUE` is a value and a word before it.
+    // `Bearer VALUE`: the value after a word.
     if let Some((_, last)) = value.rsplit_once(' ')
         && !value.contains('\n')
         && last.len() >= 2 * SHORTEST
     {
         forms.push(last.to_owned());
     }
-    // A key of several lines may be printed line by line.
+    // A multi-line key may be printed line by line.
     let lines = value.lines().map(str::trim);
     forms.extend(
         lines
@@ -219,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_secrets_are_told_from_ordinary_ones() {
+    fn names_of_secrets_are_distinguished_from_ordinary_ones() {
         for name in [
             "GITHUB_TOKEN",
             "api_key",
@@ -277,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn short_values_paths_and_ordinary_variables_are_not_looked_for() {
+    fn short_values_paths_and_ordinary_variables_are_not_redacted() {
         let known = [
             ("API_KEY", "1234567"),
             ("KEY", "/etc/keys/server.pem"),
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn the_password_in_an_address_is_one() {
+    fn the_password_in_a_url_is_a_secret() {
         let known = [("DATABASE_URL", "postgres://me:correct-horse@db/x")];
         assert_eq!(
             clean(&known, "at db with correct-horse"),
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_values_the_longer_is_replaced_whole() {
+    fn the_longer_of_two_overlapping_values_is_replaced_whole() {
         let known = [("A_TOKEN", "abcdefgh"), ("B_TOKEN", "abcdefghijkl")];
         assert_eq!(
             clean(&known, "abcdefghijkl abcdefgh"),
@@ -306,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_of_a_key_are_secrets_each() {
+    fn each_line_of_a_key_is_a_secret() {
         let key = "-----BEGIN X-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nshort\n-----END X-----\n";
         let known = [("DEPLOY_KEY", key)];
         assert_eq!(

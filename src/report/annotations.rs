@@ -1,7 +1,7 @@
-//! Changes as annotations: each on its line of the committed baseline, and each changed component once more on the
-//! line of the source that declares it, where that line is known.
+//! Changes as annotations: each on its line of the committed baseline, and each changed component
+//! once more on the line of the source that declares it, if known.
 //!
-//! The list is complete, the most severe first. Whoever sends it knows the limits of the place that it sends it to.
+//! The list is complete, the most severe first. The sender applies the limits of its destination.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::sentences::report as sentences;
 
-/// What GitHub takes of a title.
+/// GitHub's limit for a title.
 const TITLE_CHARACTERS: usize = 255;
 
-/// What GitHub takes of a message, and of details: 64 KB, the mark of a cut included.
+/// GitHub's limit for a message, and for details: 64 KB, including the truncation marker.
 const TEXT_BYTES: usize = 64_000;
 
 /// How much of a value is shown in the details.
 const VALUE_CHARACTERS: usize = 8_000;
 
-/// How bad. Ordered: the worst is the greatest. The words are those of GitHub's check runs.
+/// Ordered: the worst is the greatest. The words are those of GitHub's check runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnnotationLevel {
     /// For information.
@@ -43,16 +43,15 @@ impl From<Action> for AnnotationLevel {
     }
 }
 
-/// Something to show beside a line. Plain text, safe to send as it is.
+/// Something to show next to a line. Plain text, safe to send as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// The file, with `/` between folders, relative to where the program ran.
+    /// The file, with `/` separators, relative to the working directory.
     pub path: String,
-    /// From 1.
+    /// One-based.
     pub start_line: usize,
-    /// The last line, included.
+    /// The last line, inclusive.
     pub end_line: usize,
-    /// How bad.
     pub level: AnnotationLevel,
     /// At most 255 characters, one line.
     pub title: Visible,
@@ -62,7 +61,8 @@ pub struct Annotation {
     pub raw_details: Option<Visible>,
 }
 
-/// Every change that has a place, the most severe first; changes that are equally severe in the order of the report.
+/// Every change with a place, the most severe first; equally severe ones in the order of the
+/// report.
 pub fn annotations(report: &Report) -> Vec<Annotation> {
     let mut severe: Vec<(Severity, Annotation)> = Vec::new();
     for server in &report.servers {
@@ -73,7 +73,7 @@ pub fn annotations(report: &Report) -> Vec<Annotation> {
         }
         severe.extend(of_sources(&server.changes));
     }
-    // Stable: equals keep the order of the report.
+    // A stable sort: equals keep the order of the report.
     severe.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
     severe
         .into_iter()
@@ -106,7 +106,7 @@ fn of_change(located: &Located, place: &Place) -> Annotation {
     }
 }
 
-/// One annotation for each declaration, with all that changed about it: several on one line would hide each other.
+/// One annotation per declaration, with all its changes: several on one line would hide each other.
 fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
     let mut declared: BTreeMap<(String, usize, &str), Vec<&Located>> = BTreeMap::new();
     for located in changes {
@@ -118,7 +118,7 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
     let one = |((path, line, component), mut changes): ((String, usize, &str), Vec<&Located>)| {
         changes.sort_by_key(|it| std::cmp::Reverse(severity(it)));
         let worst = severity(changes[0]);
-        let said: Vec<String> = changes
+        let sentences: Vec<String> = changes
             .iter()
             .map(|it| {
                 let change = &it.judged.change;
@@ -136,7 +136,7 @@ fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
                 &about,
                 changes.len(),
             ))),
-            message: bounded(Visible::of_parts(said.join("\n"))),
+            message: bounded(Visible::of_parts(sentences.join("\n"))),
             raw_details: None,
         };
         (worst, annotation)

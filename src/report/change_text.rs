@@ -1,6 +1,7 @@
-//! A change in plain words, for every format whose sink shows text as it is: annotations, JUnit, SARIF, GitLab.
+//! A change in plain text, for formats whose sink shows text as it is: annotations, JUnit, SARIF,
+//! GitLab.
 //!
-//! Everything here is [`Visible`] already; what the sink itself treats in a special way is left to its renderer.
+//! Everything here is already [`Visible`]; the renderer handles whatever is special in its sink.
 
 use super::escape::{self, Visible};
 use super::{Finding, Located};
@@ -11,10 +12,10 @@ use crate::judgement::Proof;
 use crate::policy::Action;
 use crate::sentences::report as sentences;
 
-/// How much of a value is told in a sentence. The whole of it is in the JSON report.
+/// How much of a value is shown in a sentence. The whole of it is in the JSON report.
 const VALUE_CHARACTERS: usize = 300;
 
-/// How much of a text is told word by word.
+/// How much of a text is shown word by word.
 const TEXT_CHARACTERS: usize = 2_000;
 
 /// The key of the component, or `server`.
@@ -47,7 +48,7 @@ pub(super) fn sentence(located: &Located) -> Visible {
     Visible::of_parts(sentence)
 }
 
-/// Old and new in code points, where a reader would take them for the same text.
+/// Old and new as code points, if a reader would mistake them for the same text.
 pub(super) fn look_alike(change: &Change) -> Option<Visible> {
     const CHARACTERS: usize = 120;
     let mut pairs: Vec<(&str, &str)> = change
@@ -74,7 +75,7 @@ pub(super) fn look_alike(change: &Change) -> Option<Visible> {
     )))
 }
 
-/// What changed, how that is known and what to do, a line each.
+/// What changed, how that is known and what to do, one line each.
 pub(super) fn lines(located: &Located) -> Vec<Visible> {
     let change = &located.judged.change;
     let mut lines = vec![sentence(located)];
@@ -117,13 +118,13 @@ pub(super) fn witness_label(located: &Located) -> &'static str {
     sentences::witness(located.judged.change.rule.side())
 }
 
-/// Both judgements, what happens, and the name by which the change is accepted.
+/// Both judgements, the action, and the id for accepting the change.
 fn judgement(located: &Located) -> Visible {
     let judged = &located.judged;
     let happens = match judged.action {
         Action::Block => "blocks",
         Action::Warn => "warns",
-        Action::Audit => "does not fail",
+        Action::Audit => sentences::does_not_fail(),
         Action::Accepted => "was accepted",
     };
     Visible::of_parts(sentences::judgement(
@@ -134,7 +135,7 @@ fn judgement(located: &Located) -> Visible {
     ))
 }
 
-/// Old and new value, whole and laid out, up to `most` characters each.
+/// Old and new value, whole and pretty-printed, up to `most` characters each.
 pub(super) fn values(located: &Located, most: usize) -> Visible {
     let change = &located.judged.change;
     let mut out = String::new();
@@ -149,13 +150,12 @@ pub(super) fn values(located: &Located, most: usize) -> Visible {
     Visible::of_parts(out)
 }
 
-/// Several lines as one text.
 pub(super) fn joined(lines: &[Visible], between: &str) -> Visible {
     let lines: Vec<&str> = lines.iter().map(|line| &**line).collect();
     Visible::of_parts(lines.join(between))
 }
 
-/// A word diff in the manner of `git diff --word-diff`, on several lines if the text has them.
+/// A word diff in the style of `git diff --word-diff`, on several lines if the text has them.
 pub(super) fn words(runs: &[Run]) -> Visible {
     let text: String = runs
         .iter()

@@ -1,9 +1,9 @@
-//! The machine format, `--format json`: one struct that is written and read back, its schema published in
-//! `docs/schema/report.schema.json`.
+//! The machine format, `--format json`: one struct that is written and read back, its schema
+//! published in `docs/schema/report.schema.json`.
 //!
-//! The promise: nothing is lost and nothing is guessed. What was read is written again and must mean what the file says;
-//! an unknown member, a count that does not fit, a verdict that does not follow are errors. Values of a server are in it as
-//! sent, number literals and member order included.
+//! The promise: nothing is lost and nothing is guessed. What was read is written again and
+//! compared; an unknown member, a wrong count, an inconsistent verdict are errors. Values of a
+//! server are in it as sent, including number literals and member order.
 
 use std::path::PathBuf;
 
@@ -26,18 +26,20 @@ const REPORT_VERSION: u64 = 1;
 
 /// The report as JSON, with a final newline.
 pub fn to_json(report: &Report) -> String {
-    // It cannot fail: every name is a string and every value is JSON already. An empty text is a report to nobody.
+    // It cannot fail: every name is a string and every value is already JSON. An empty text would
+    // be an obvious error.
     let text = Json::of(&ReportDocument::from(report)).map(|it| to_pretty(&it));
     escape::json(text.unwrap_or_default()) + "\n"
 }
 
-/// Reads a report that [`to_json`] wrote. A report of `pin` comes back without the files that were written.
+/// Reads a report that [`to_json`] wrote. A report of `pin` comes back without the files that were
+/// written.
 pub fn from_json(text: &str) -> Result<Report, ReadReportError> {
     let document = parse_wrapped(text.as_bytes()).map_err(ReadReportError::NotJson)?;
     match document.get("reportVersion") {
         Some(Json::Number(number)) if number.literal() == REPORT_VERSION.to_string() => {}
         Some(other) => return Err(ReadReportError::Version(other.to_string())),
-        None => return Err(shape("there is no `reportVersion`")),
+        None => return Err(shape("`reportVersion` is missing")),
     }
     let read: ReportDocument = serde_json::from_str(text).map_err(shape)?;
     let report = Report::try_from(read)?;
@@ -49,18 +51,17 @@ pub fn from_json(text: &str) -> Result<Report, ReadReportError> {
     }
 }
 
-/// A report that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadReportError {
     #[error("not JSON: {0}")]
     NotJson(crate::canonical::ReadError),
-    #[error("`reportVersion` is {0}, and this mcp-keel knows {REPORT_VERSION}")]
+    #[error("`reportVersion` is {0}, but this mcp-keel supports {REPORT_VERSION}")]
     Version(String),
     #[error("not a report: {0}")]
     Shape(String),
-    /// It reads, and does not say what such a report says.
-    #[error("the report is not as it was written")]
+    /// It can be parsed, but is not consistent.
+    #[error("the report is inconsistent: it was edited, or written by another version")]
     Edited,
 }
 
@@ -166,7 +167,7 @@ struct ChangeDocument {
     level: Level,
     exposure: Exposure,
     proof: Option<ProofDocument>,
-    /// Null says that nothing is there, unless `oldIsNull` says that null is.
+    /// Null means missing, unless `oldIsNull` is set.
     old: Json,
     new: Json,
     message: String,
@@ -200,7 +201,7 @@ struct ProofDocument {
     reason: Option<String>,
 }
 
-/// A member that is there, whatever it is: null is an instance too.
+/// A member that is present, whatever its value: null is an instance too.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
@@ -462,12 +463,12 @@ impl TryFrom<ChangeDocument> for Located {
 
 fn rule(id: &str) -> Result<RuleId, ReadReportError> {
     id.parse()
-        .map_err(|_| shape(format!("this mcp-keel does not know the rule `{id}`")))
+        .map_err(|_| shape(format!("unknown rule `{id}`")))
 }
 
 fn component(key: &str) -> Result<ComponentKey, ReadReportError> {
     key.parse()
-        .map_err(|_| shape(format!("`{key}` is not the key of a component")))
+        .map_err(|_| shape(format!("`{key}` is not a component key")))
 }
 
 impl From<&Proof> for ProofDocument {
@@ -638,7 +639,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_a_server_come_back_as_they_were_sent() {
+    fn a_servers_values_read_back_as_sent() {
         for (old, new, witness) in [
             (
                 r#"{"b":1.0,"a":[1e400,-0,9007199254740993],"a":null}"#,
@@ -659,15 +660,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_such_a_report_is_refused_with_the_reason() {
+    fn an_invalid_report_is_rejected_with_the_reason() {
         let written = to_json(&report("1", "2", "3"));
         for (from, to, problem) in [
             (
                 "\"reportVersion\": 1",
                 "\"reportVersion\": 2",
-                "`reportVersion` is 2, and this mcp-keel knows 1",
+                "`reportVersion` is 2, but this mcp-keel supports 1",
             ),
-            ("\"reportVersion\": 1,", "", "there is no `reportVersion`"),
+            ("\"reportVersion\": 1,", "", "`reportVersion` is missing"),
             (
                 "\"comparison\": \"diff\",",
                 "",
@@ -686,17 +687,17 @@ mod tests {
             (
                 "\"tool-removed\"",
                 "\"tool-eaten\"",
-                "does not know the rule `tool-eaten`",
+                "unknown rule `tool-eaten`",
             ),
             (
                 "\"breaking\": 1",
                 "\"breaking\": 2",
-                "not as it was written",
+                "the report is inconsistent",
             ),
             (
                 "\"verdict\": \"undetermined\"",
                 "\"verdict\": \"pass\"",
-                "not as it was written",
+                "the report is inconsistent",
             ),
             ("\"line\": 3", "\"line\": -3", "not a report"),
         ] {

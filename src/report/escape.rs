@@ -1,14 +1,16 @@
-//! The one place where text from outside becomes safe to show.
+//! The one place where untrusted text becomes safe to show.
 //!
-//! A server can name a tool with terminal escapes, right-to-left overrides, characters that nobody sees, workflow
-//! commands, mentions, markup. None of them reaches a sink as itself; each is shown as what it is, so that a reviewer
-//! still sees that it was there. And no two texts look the same: an escape that was typed is told from one that was made
-//! here, and where a text is cut, a digest of all of it stands in the mark.
+//! A server can name a tool with terminal escapes, right-to-left overrides, invisible characters,
+//! workflow commands, mentions, markup. None of them reaches a sink unescaped; each is shown in a
+//! visible form, so that a reviewer still sees that it was there. And no two texts look the same:
+//! an escape in the original is distinguished from one made here, and a truncated text ends with a
+//! digest of the whole.
 //!
-//! Two steps. [`line`], [`block`], [`value`] and their shortened forms make text [`Visible`]; that is all a terminal needs.
-//! The functions for other sinks take text or what is visible already, and do what their sink needs on top: [`markdown`],
-//! [`code`] and [`fenced`] for Markdown as GitHub renders it, [`html`] for elements and attributes, [`xml`] for XML 1.0,
-//! [`command_data`] and [`command_property`] for workflow commands, [`sarif`] for messages in SARIF.
+//! Two steps. [`line`], [`block`], [`value`] and their shortened forms make text [`Visible`]; a
+//! terminal needs no more. The functions for other sinks take text or visible text, and add what
+//! their sink needs: [`markdown`], [`code`] and [`fenced`] for Markdown as GitHub renders it,
+//! [`html`] for elements and attributes, [`xml`] for XML 1.0, [`command_data`] and
+//! [`command_property`] for workflow commands, [`sarif`] for messages in SARIF.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,17 +19,17 @@ use std::ops::Deref;
 use crate::canonical::{Json, Text, is_unseen, to_compact};
 use crate::fingerprint::Digest;
 
-/// Text in which everything can be seen: no control, no escape sequence, nothing invisible, no workflow command.
+/// Text in which everything is visible: no control characters, escape sequences, invisible
+/// characters or workflow commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Visible(String);
 
 impl Visible {
-    /// Of parts each of which is visible, or a word of ours.
+    /// From parts that are visible or written by mcp-keel.
     pub fn of_parts(text: String) -> Self {
         Self(text)
     }
 
-    /// The text.
     pub fn into_string(self) -> String {
         self.0
     }
@@ -42,7 +44,7 @@ impl Visible {
         Self(kept + &rest_of(&self.0, length - most, "characters"))
     }
 
-    /// At most `most` characters, the mark included.
+    /// At most `most` characters, including the marker.
     pub fn cut_to_fit(self, most: usize) -> Self {
         if self.0.chars().count() <= most && !self.looks_cut() {
             self
@@ -51,7 +53,7 @@ impl Visible {
         }
     }
 
-    /// At most `most` bytes, the mark included.
+    /// At most `most` bytes, including the marker.
     pub fn cut_to_bytes(self, most: usize) -> Self {
         let kept = most.saturating_sub(MARK_CHARACTERS + 2);
         if self.0.len() <= kept || (self.0.len() <= most && !self.looks_cut()) {
@@ -65,16 +67,17 @@ impl Visible {
         Self(self.0[..end].to_owned() + &rest_of(&self.0, more, "bytes"))
     }
 
-    /// Whether it ends like a text that was cut: somebody may have typed the mark.
+    /// Whether it ends like a truncated text: the original may contain such a marker.
     fn looks_cut(&self) -> bool {
         self.0.ends_with(')') && self.0.contains("… (")
     }
 }
 
-/// The longest mark of a cut: 20 digits of a count, 16 of a digest, the words between them.
+/// The longest truncation marker: 20 digits of a count, 16 of a digest, the words between them.
 const MARK_CHARACTERS: usize = 64;
 
-/// What stands for the rest of a text that was cut. The digest is of the whole: two texts that begin alike are told apart.
+/// The marker for the rest of a truncated text. The digest covers the whole, so that two texts with
+/// the same beginning differ.
 fn rest_of(whole: &str, more: usize, unit: &str) -> String {
     let digest = Digest::of(whole).hex();
     format!("… ({more} more {unit}, sha256 {})", &digest[..16])
@@ -106,11 +109,9 @@ impl From<Visible> for Text {
     }
 }
 
-/// What can be shown: text from anywhere, which is made visible first, or what is visible already.
+/// What can be shown: any text, which is made visible first, or text that is already visible.
 pub trait Shown {
-    /// As part of one line.
     fn in_line(&self) -> Cow<'_, str>;
-    /// With its line breaks.
     fn in_block(&self) -> Cow<'_, str>;
 }
 
@@ -154,7 +155,7 @@ impl<T: Shown + ?Sized> Shown for &T {
     }
 }
 
-/// Lone surrogates are shown as what they are, and not as the character that replaces them elsewhere.
+/// Lone surrogates are shown as such, and not as the replacement character.
 impl Shown for Text {
     fn in_line(&self) -> Cow<'_, str> {
         let units = char::decode_utf16(self.utf16());
@@ -193,22 +194,23 @@ pub fn block(text: &(impl Shown + ?Sized)) -> Visible {
     Visible(text.in_block().into_owned())
 }
 
-/// [`line`], cut to `most` characters: a cut is never silent.
+/// [`line`], truncated to `most` characters, never silently.
 pub fn short(text: &(impl Shown + ?Sized), most: usize) -> Visible {
     line(text).cut(most)
 }
 
-/// [`block`], cut to `most` characters.
+/// [`block`], truncated to `most` characters.
 pub fn short_block(text: &(impl Shown + ?Sized), most: usize) -> Visible {
     block(text).cut(most)
 }
 
-/// A value as JSON in one line. JSON's own escapes show what cannot be seen, so that it is still the JSON that was sent.
+/// A value as JSON in one line. JSON's own escapes show invisible characters, so that it is still
+/// the JSON that was sent.
 pub fn value(value: &Json) -> Visible {
     Visible(json(to_compact(value)))
 }
 
-/// [`value`], cut to `most` characters.
+/// [`value`], truncated to `most` characters.
 pub fn short_value(json: &Json, most: usize) -> Visible {
     value(json).cut(most)
 }
@@ -219,10 +221,10 @@ enum Layout {
     Block,
 }
 
-/// Text with an escape for whatever cannot be seen; a lone surrogate is an `Err`.
+/// Text with an escape for everything invisible; a lone surrogate is an `Err`.
 ///
-/// A backslash is doubled only where it would read as the beginning of an escape, a whole run of them at a time (as the
-/// quotes of a Windows command line are written): `C:\dir` and `^\d+$` stay what they are.
+/// A backslash is doubled only where it would read as the beginning of an escape, a whole run at a
+/// time (like quotes on a Windows command line): `C:\dir` and `^\d+$` are unchanged.
 fn escaped(characters: impl Iterator<Item = Result<char, u16>>, layout: Layout) -> String {
     let mut out = String::with_capacity(characters.size_hint().0);
     let mut backslashes = 0;
@@ -254,7 +256,7 @@ fn escaped(characters: impl Iterator<Item = Result<char, u16>>, layout: Layout) 
     without_commands(out, code_point)
 }
 
-/// Visible text in which these characters too are shown as code points.
+/// Visible text in which these characters are also shown as code points.
 fn replaced(visible: &str, is: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(visible.len() + 8);
     for character in visible.chars() {
@@ -273,8 +275,8 @@ fn code_point(number: u32) -> String {
     format!("\\u{{{number:x}}}")
 }
 
-/// Whether two texts that differ would be taken for one another: the same characters in another composition, or
-/// characters beyond ASCII in place of others.
+/// Whether two different texts could be mistaken for each other: the same characters in another
+/// composition, or non-ASCII characters in place of others.
 pub fn look_alike(one: &str, other: &str) -> bool {
     let composed = |text: &str| {
         icu_normalizer::ComposingNormalizerBorrowed::new_nfc()
@@ -289,12 +291,12 @@ pub fn look_alike(one: &str, other: &str) -> bool {
                 && one.chars().zip(other.chars()).all(same_place)))
 }
 
-/// Text with every character beyond ASCII as its code point.
+/// Text with every non-ASCII character as its code point.
 pub fn code_points(text: &(impl Shown + ?Sized)) -> Visible {
     Visible(replaced(&text.in_line(), |it| !it.is_ascii()))
 }
 
-/// What a runner takes for a command when it stands first in a line of a log.
+/// What a runner takes for a command at the start of a log line.
 const COMMANDS: [&str; 16] = [
     "add-mask",
     "add-matcher",
@@ -314,8 +316,9 @@ const COMMANDS: [&str; 16] = [
     "warning",
 ];
 
-/// A runner reads every line that a step prints. `::error::` is a command when it begins a line (and wrapping may put
-/// any word there), `##[error]` and `##vso[` wherever they stand. Their second character is shown as its code point.
+/// A runner parses every line that a step prints. `::error::` is a command at the start of a line
+/// (and wrapping may put any word there), `##[error]` and `##vso[` anywhere. Their second character
+/// is shown as its code point.
 fn without_commands(text: String, escape: fn(u32) -> String) -> String {
     if !text.contains("::") && !text.contains("##") {
         return text;
@@ -353,8 +356,8 @@ fn starts_with(text: &str, prefix: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix.as_bytes()))
 }
 
-/// JSON that may be shown, and printed in a workflow: what cannot be seen and what is a command can stand only in its
-/// strings, where any character may be written as an escape.
+/// JSON that may be shown, and printed in a workflow: invisible characters and commands can only be
+/// in its strings, where any character may be escaped.
 pub fn json(document: String) -> String {
     let mut out = String::with_capacity(document.len());
     for character in document.chars() {
@@ -374,11 +377,12 @@ fn json_escape(unit: u32) -> String {
     format!("\\u{unit:04x}")
 }
 
-/// Text within a line of Markdown. Words stay words; a word with anything in it that Markdown or GitHub acts upon (a
-/// mention, a reference, an address, a commit, markup, an emoji's name) is shown in code, where nothing acts. What stands
-/// between two backticks was meant as code, and is.
+/// Text within a line of Markdown. Words stay words; a word with anything that Markdown or GitHub
+/// acts upon (a mention, a reference, a URL, a commit, markup, an emoji name) is shown as code,
+/// where it has no effect. Text between two backticks was meant as code, and becomes code.
 ///
-/// Backslashes or entities would not do: GitHub looks for mentions and references after it has rendered them.
+/// Backslashes or entities would not do: GitHub looks for mentions and references after rendering
+/// them.
 pub fn markdown(text: &(impl Shown + ?Sized)) -> String {
     let mut out = String::new();
     let text = text.in_line();
@@ -410,13 +414,14 @@ pub fn markdown(text: &(impl Shown + ?Sized)) -> String {
     out
 }
 
-/// Words without backticks. A space that a renderer would drop (at either end, or after another) is shown.
+/// Words without backticks. A space that a renderer would drop (at either end, or after another) is
+/// shown.
 fn inert_or_code(out: &mut String, words: &str) {
     let mut rest = words;
     while !rest.is_empty() {
         let end = rest.find(' ').unwrap_or(rest.len());
         let (word, spaces) = rest.split_at(end);
-        // What closes a clause after code (`a`, `b`) is no markup there.
+        // Punctuation after code (`a`, `b`) is not markup there.
         let closes = out.ends_with('`') && word.chars().all(|it| ",.;:!?)".contains(it));
         if word.is_empty() || closes || is_inert(word) {
             *out += word;
@@ -433,7 +438,8 @@ fn inert_or_code(out: &mut String, words: &str) {
     }
 }
 
-/// Code, apart from code before it: two code spans side by side would read as one with another fence.
+/// Code, separated from code before it: two adjacent code spans would read as one with another
+/// fence.
 fn span(out: &mut String, visible: &str) {
     if out.ends_with('`') {
         out.push(' ');
@@ -441,8 +447,11 @@ fn span(out: &mut String, visible: &str) {
     *out += &code(&Visible(visible.to_owned()));
 }
 
-/// Whether a word means nothing to Markdown or to GitHub, wherever it stands in a line.
+/// Whether a word means nothing to Markdown or to GitHub, anywhere in a line.
 fn is_inert(word: &str) -> bool {
+    if word == "→" {
+        return true;
+    }
     let body = word.strip_suffix(':').unwrap_or(word);
     let harmless = |character: char| {
         character.is_ascii_alphanumeric()
@@ -457,7 +466,8 @@ fn is_inert(word: &str) -> bool {
         let rest = body.trim_start_matches(|character: char| character.is_ascii_digit());
         rest.len() < body.len() && matches!(rest, "." | ")")
     };
-    // `ABC-123` may be a reference that the repository defines; seven hexadecimal digits may be a commit.
+    // `ABC-123` may be a reference that the repository defines; seven hexadecimal digits may be a
+    // commit.
     let is_reference = body.contains('-') && body.bytes().any(|byte| byte.is_ascii_digit());
     let is_commit = body
         .split(|character: char| !character.is_ascii_alphanumeric())
@@ -471,11 +481,12 @@ fn is_inert(word: &str) -> bool {
         && !body.to_ascii_lowercase().contains("www.")
 }
 
-/// Text as inline code in Markdown, in a table too: what cannot stand in a cell (`|`) is shown as its code point.
+/// Text as inline code in Markdown, also in a table: characters that are not allowed in a cell
+/// (`|`) are shown as code points.
 pub fn code(text: &(impl Shown + ?Sized)) -> String {
     let text = text.in_line();
     let shown = match text.trim_matches(' ') {
-        // Code of nothing is no code. The braces hold what is there: no code point.
+        // An empty code span is not code. Empty braces are unambiguous: not a code point.
         "" if text.is_empty() => "\\u{}".to_owned(),
         "" => replaced(&text, |_| true),
         _ => replaced(&text, |it| it == '|'),
@@ -489,7 +500,8 @@ pub fn code(text: &(impl Shown + ?Sized)) -> String {
     format!("{fence}{pad}{shown}{pad}{fence}")
 }
 
-/// Text as a fenced block in Markdown, with final newline. The fence is longer than any run of backticks in it.
+/// Text as a fenced block in Markdown, with a final newline. The fence is longer than any run of
+/// backticks in it.
 pub fn fenced(language: &str, text: &(impl Shown + ?Sized)) -> String {
     let shown = text.in_block();
     let fence = "`".repeat((longest_run(&shown, '`') + 1).max(3));
@@ -503,13 +515,13 @@ fn longest_run(text: &str, of: char) -> usize {
         .unwrap_or(0)
 }
 
-/// Text of one line for an element or an attribute of HTML. In Markdown on GitHub it has to stand in `<code>` as well,
-/// because mentions are looked for in all other text.
+/// One line of text for an HTML element or attribute. In Markdown on GitHub it must also be inside
+/// `<code>`, because mentions are looked for in all other text.
 pub fn html(text: &(impl Shown + ?Sized)) -> String {
     entities(&text.in_line())
 }
 
-/// Text of several lines for an element of HTML.
+/// Several lines of text for an HTML element.
 pub fn html_block(text: &(impl Shown + ?Sized)) -> String {
     entities(&text.in_block())
 }
@@ -529,8 +541,8 @@ fn entities(text: &str) -> String {
     out
 }
 
-/// Text for an element or an attribute of XML 1.0, which has no way at all to write most control characters. Line
-/// breaks are kept; `]]>` cannot arise, since `>` is always written as an entity.
+/// Text for an element or an attribute of XML 1.0, which cannot represent most control characters
+/// at all. Line breaks are kept; `]]>` cannot arise, since `>` is always an entity.
 pub fn xml(text: &(impl Shown + ?Sized)) -> String {
     entities(&text.in_block())
 }
@@ -545,8 +557,8 @@ pub fn command_property(text: &(impl Shown + ?Sized)) -> String {
     command_data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-/// Plain text for a message in SARIF, in which brackets make links and braces are placeholders (3.11.5 and 3.11.6 of
-/// the standard).
+/// Plain text for a message in SARIF, in which brackets make links and braces are placeholders
+/// (3.11.5 and 3.11.6 of the standard).
 pub fn sarif(text: &(impl Shown + ?Sized)) -> String {
     let mut out = String::new();
     for character in text.in_block().chars() {
@@ -568,7 +580,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_acts_on_a_terminal_survives_and_everything_is_seen() {
+    fn nothing_that_affects_a_terminal_survives_and_everything_is_visible() {
         let hostile = "a\u{1b}[31mred\u{7}\u{202e}evil\u{200b}\u{e0041}\u{9b}2J\nnext";
         assert_eq!(
             &*line(hostile),
@@ -578,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_says_how_much_it_cut_and_of_what() {
+    fn a_truncation_states_how_much_is_missing_and_a_digest() {
         assert_eq!(&*short("abcdef", 6), "abcdef");
         assert_eq!(
             &*short("abcdefgh", 3),
@@ -588,7 +600,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_that_was_typed_is_told_from_one_that_was_made() {
+    fn an_escape_in_the_original_is_distinguished_from_one_made_here() {
         for (text, shown) in [
             ("\u{202e}", "\u{202e}"),
             ("\\u{202e}", "\\\\u{202e}"),
@@ -609,7 +621,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_shown_as_the_json_that_it_is() {
+    fn a_value_is_shown_as_json() {
         let value = crate::canonical::parse_str(
             r#"{"pattern":"^\\d+\n$","t":"a\nb \u202e\ud800 ::error::"}"#,
         );
@@ -620,7 +632,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_look_alike_are_known() {
+    fn lookalike_texts_are_recognised() {
         assert!(look_alike("paypal", "p\u{430}ypal"));
         assert!(look_alike("caf\u{e9}", "cafe\u{301}"));
         assert!(!look_alike("paypal", "paypel"));

@@ -1,4 +1,5 @@
-//! Folding for people: the same change on many components is shown once. Machine formats keep every change.
+//! Folding for people: the same change on many components is shown once. Machine formats keep every
+//! change.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +7,28 @@ use super::Located;
 use crate::judgement::{Exposure, Level};
 use crate::surface::{ComponentKey, Kind};
 
-/// From how many components on the same change is shown once.
+/// The number of components from which the same change is shown once.
 const MANY: usize = 5;
 
-/// A change as it is shown: once, for one component or for many.
+/// A change as shown: once, for one component or for many.
 pub(super) struct Group<'a> {
     /// The change, or the first of them.
     pub(super) change: &'a Located,
-    /// All components with this change, where there are many.
+    /// All components with this change, if there are many.
     pub(super) components: Vec<&'a ComponentKey>,
     /// Whether old and new are the same for all of them.
     pub(super) same_values: bool,
 }
 
 impl Group<'_> {
-    /// What the worst is shown first by.
+    /// For showing the worst first.
     pub(super) fn severity(&self) -> (Level, Exposure) {
         let change = &self.change.judged.change;
         (change.level, change.exposure)
     }
 }
 
-/// The changes as they are shown. Two are the same when rule, place, sentence and judgement are.
+/// The changes as shown. Two are the same if rule, place, sentence and judgement are.
 pub(super) fn fold(changes: &[Located]) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<_, Vec<&Located>> = BTreeMap::new();
     for located in changes {
@@ -46,8 +47,8 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Group<'_>> {
     for group in groups.into_values() {
         let first = &group[0].judged.change;
         let of_components = group.iter().all(|it| it.judged.change.component.is_some());
-        // What is a component's own text, or the component itself, is shown one by one.
-        // A tool that came or went deserves a place of its own; a hundred resources do not.
+        // Changes of a component's own text, or of the component itself, are shown individually. An
+        // added or removed tool deserves its own entry; a hundred resources do not.
         let shown_by_itself = first.pointer.is_empty()
             && first.component.as_ref().map(ComponentKey::kind) == Some(Kind::Tool);
         let foldable =

@@ -1,7 +1,8 @@
-//! Workflow commands: annotations for whoever has nothing but a log, `--format github`.
+//! Workflow commands: annotations from the log alone, `--format github`.
 //!
-//! GitHub shows 10 annotations of each level a step and 50 a job, and drops the rest without a word. So no more than
-//! that are written, the most severe first, and the last of the notices counts what is missing.
+//! GitHub shows 10 annotations of each level per step and 50 per job, and silently drops the rest.
+//! So at most that many are written, the most severe first, and the last notice counts what is
+//! missing.
 
 use std::fmt::Write as _;
 
@@ -10,13 +11,13 @@ use super::escape::{self, Visible};
 use super::{Report, Status, change_text};
 use crate::sentences::report as sentences;
 
-/// What GitHub shows of each level in one step.
+/// GitHub's limit per level and step.
 const A_LEVEL: usize = 10;
 
-/// What GitHub shows in one job. Three levels of ten stay below it; it is here so that a fourth would not.
+/// GitHub's limit per job. Three levels of ten stay below it; it is here in case of a fourth.
 const A_JOB: usize = 50;
 
-/// The report as workflow commands, a line each.
+/// The report as workflow commands, one per line.
 pub fn github(report: &Report) -> String {
     let all = commands(report);
     let mut shown: Vec<&Command> = Vec::new();
@@ -25,7 +26,7 @@ pub fn github(report: &Report) -> String {
         AnnotationLevel::Warning,
         AnnotationLevel::Notice,
     ] {
-        // One notice is kept for the count of what is missing.
+        // One notice is reserved for the count of what is missing.
         let most = match level {
             AnnotationLevel::Notice => A_LEVEL - 1,
             _ => A_LEVEL,
@@ -89,7 +90,8 @@ impl Command {
     }
 }
 
-/// Everything that is to be said: what could not be captured, changes with a place, changes without, findings.
+/// Everything to report: what could not be captured, changes with a place, changes without,
+/// findings.
 fn commands(report: &Report) -> Vec<Command> {
     let mut all = Vec::new();
     for server in &report.servers {

@@ -1,4 +1,4 @@
-//! GitLab's Code Quality report: an array of issues, one a change or finding.
+//! GitLab's Code Quality report: an array of issues, one per change or finding.
 
 use super::{Finding, Located, Report, Status, change_text, escape, sarif};
 use crate::baseline::DEFAULT_PATH;
@@ -7,7 +7,7 @@ use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::sentences::report as sentences;
 
-/// The report as GitLab reads it, with a final newline.
+/// The report for GitLab, with a final newline.
 pub fn gitlab(report: &Report) -> String {
     let mut issues = Vec::new();
     for server in &report.servers {
@@ -67,7 +67,8 @@ fn finding(finding: &Finding, server: &str) -> Json {
     )
 }
 
-/// What fails is at least `major`; what does not is at most `minor`. Of the two judgements the worse counts.
+/// What fails is at least `major`; what does not is at most `minor`. The worse of the two
+/// judgements counts.
 fn severity(located: &Located) -> &'static str {
     let change = &located.judged.change;
     match (located.judged.action, change.level, change.exposure) {
@@ -78,7 +79,8 @@ fn severity(located: &Located) -> &'static str {
     }
 }
 
-/// The five members that GitLab documents. What has no place is shown on the first line of the baseline.
+/// The five members that GitLab documents. A change without a place is shown on the first line of
+/// the baseline.
 fn issue(
     description: &str,
     check_name: &str,

@@ -1,4 +1,4 @@
-//! What a run comes to and what to do next, in the same words in every format.
+//! The result of a run and what to do next, in the same words in every format.
 
 use super::escape::{self, Visible};
 use super::{Comparison, Report, ServerReport, Status};
@@ -6,15 +6,15 @@ use crate::judgement::Level;
 use crate::policy::Action;
 use crate::sentences::report as sentences;
 
-/// How a format shows a name, a path or a command that comes from outside.
+/// How a format shows an untrusted name, path or command.
 pub(super) type Show = fn(&str) -> String;
 
-/// [`headline`] as plain text, the command after it.
+/// [`headline`] as plain text, followed by the command.
 pub(super) fn plain(report: &Report) -> Visible {
     Visible::of_parts(one_line(report, |text| escape::line(text).into()))
 }
 
-/// [`headline`] with the command after it.
+/// [`headline`] followed by the command.
 pub(super) fn one_line(report: &Report, show: Show) -> String {
     match headline(report, show) {
         (sentence, None) => sentence,
@@ -22,7 +22,7 @@ pub(super) fn one_line(report: &Report, show: Show) -> String {
     }
 }
 
-/// What happened and what to do next, in one sentence or two, and the command for that.
+/// What happened and what to do next, in one or two sentences, and the command for that.
 pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) {
     let of = |wanted: &str| -> Vec<&ServerReport> {
         report
@@ -121,12 +121,12 @@ fn counts(report: &Report) -> String {
             .filter(|it| it.judged.change.level == level)
             .count()
     };
-    let said: Vec<String> = Level::ALL
+    let parts: Vec<String> = Level::ALL
         .iter()
         .rev()
         .map(|level| (count(*level), level))
         .filter(|(count, _)| *count > 0)
         .map(|(count, level)| format!("{count} {level}"))
         .collect();
-    said.join(", ")
+    parts.join(", ")
 }

@@ -1,6 +1,7 @@
-//! The report as one HTML page that needs nothing else: no script, no font, no image, nothing fetched.
+//! The report as one self-contained HTML page: no script, no font, no image, nothing fetched.
 //!
-//! The page forbids by its own policy what it does not use, so that a mistake in escaping would still run nothing.
+//! The page's own policy forbids what it does not use, so that a mistake in escaping would still
+//! run nothing.
 
 use std::fmt::Write as _;
 

@@ -1,8 +1,8 @@
-//! JUnit XML, for every CI that shows test results: a suite for each server, a case for each component that changed,
-//! and one case for all that did not.
+//! JUnit XML, for every CI that shows test results: a suite for each server, a case for each
+//! component that changed, and one case for all that did not.
 //!
-//! A case fails when a change of its component blocks. A server that could not be captured is an error, not a failure:
-//! nothing is claimed about it.
+//! A case fails if a change of its component blocks. A server that could not be captured is an
+//! error, not a failure: there is no verdict about it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -43,7 +43,7 @@ struct Suite {
 struct Case {
     name: Visible,
     outcome: Outcome,
-    /// What is said without failing.
+    /// Reported without failing.
     output: Vec<Visible>,
 }
 

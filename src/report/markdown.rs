@@ -1,8 +1,10 @@
-//! The report as Markdown, for the comment on a pull request, the job summary, the check run and a file.
+//! The report as Markdown, for the comment on a pull request, the job summary, the check run and a
+//! file.
 //!
-//! One renderer for all of them: a headline, a table by component for each server, and under it every change in
-//! detail. GitHub limits each place differently, so the text is cut to a limit, but never in the middle of a change
-//! and never silently: whole details go first, the least severe first, then rows, and a line counts what went.
+//! One renderer for all of them: a headline, a table by component for each server, and under it
+//! every change in detail. GitHub's limits differ by place, so the text is cut to a limit, but
+//! never in the middle of a change and never silently: details are dropped first, the least severe
+//! first, then rows, and a line counts what was dropped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,25 +21,25 @@ use crate::rules::{RuleId, Side};
 use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Kind};
 
-/// What GitHub takes of a comment. Counted here in bytes, which are never fewer than characters.
+/// GitHub's limit for a comment. Counted here in bytes, which are never fewer than characters.
 pub const COMMENT_LIMIT: usize = 65_536;
 
-/// What GitHub takes of a check run's summary, and of its text.
+/// GitHub's limit for a check run's summary, and for its text.
 pub const CHECK_RUN_LIMIT: usize = 65_535;
 
-/// What GitHub takes of a step's summary.
+/// GitHub's limit for a step's summary.
 pub const SUMMARY_LIMIT: usize = 1 << 20;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
 const VALUE_CHARACTERS: usize = 2_000;
 
-/// How much of a sentence stands in a cell of the table.
+/// How much of a sentence is shown in a cell of the table.
 const CELL_CHARACTERS: usize = 240;
 
 /// How many of the last lines of a server's stderr are shown.
 const STDERR_LINES: usize = 12;
 
-/// Room kept for each server's lines that count what was left out.
+/// Reserved for each server's lines that count what was left out.
 const COUNT_BYTES: usize = 240;
 
 const TABLE: &str = "| component | level | exposure | rule | what changed |\n\
@@ -50,19 +52,19 @@ pub fn markdown(report: &Report, limit: usize) -> String {
     page.render(&kept)
 }
 
-/// A part that is shown whole or left out whole.
+/// A part that is shown or left out as a whole.
 struct Piece {
-    /// What it is; of lesser kinds nothing is shown before all of the greater ones are.
+    /// A lesser kind is shown only after all of the greater ones.
     kind: Part,
-    /// Of the same kind, the most severe is shown first.
+    /// Within a kind, the most severe is shown first.
     severity: (AnnotationLevel, Level, Exposure),
     server: Option<usize>,
-    /// How many changes it tells.
+    /// How many changes it covers.
     changes: usize,
     text: String,
 }
 
-/// In the order in which they are given up, the last first.
+/// The last ones are dropped first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     Headline,
@@ -153,7 +155,7 @@ impl Page {
         });
     }
 
-    /// Which pieces are shown: by kind and severity, until there is no room for the next.
+    /// Which pieces are shown: by kind and severity, until the next does not fit.
     fn choose(&self, limit: usize) -> Vec<bool> {
         let mut order: Vec<usize> = (0..self.pieces.len()).collect();
         order.sort_by_key(|at| {
@@ -168,7 +170,7 @@ impl Page {
                 Part::Server => piece.text.len() + TABLE.len() + COUNT_BYTES,
                 _ => piece.text.len() + 2,
             };
-            // The headline always stands: without it the rest says nothing.
+            // The headline is always shown: the rest means nothing without it.
             if piece.kind != Part::Headline && cost > room {
                 break;
             }
@@ -217,7 +219,7 @@ impl Page {
         self.section(out, kept, at, &[Part::Accept]);
         let details = self.section(out, kept, at, &[Part::Detail]);
         if details > 0 {
-            left_out(out, details, "change", "shown in detail");
+            left_out(out, details, "change", sentences::shown_in_detail());
         }
         self.findings(out, kept, at);
     }
@@ -329,7 +331,7 @@ fn failure_text(failure: &Failure) -> String {
     out
 }
 
-/// The changes as they are shown: by component, the component with the worst first.
+/// The changes as shown: by component, the component with the worst first.
 fn in_order(changes: &[Located]) -> Vec<Group<'_>> {
     let mut by_component: BTreeMap<Option<&str>, Vec<Group<'_>>> = BTreeMap::new();
     let mut many = Vec::new();
@@ -462,14 +464,14 @@ fn places(located: &Located) -> Option<String> {
             place.line
         )))
     };
-    let said = [("Baseline", &located.location), ("Source", &located.source)]
+    let places = [("Baseline", &located.location), ("Source", &located.source)]
         .into_iter()
         .filter_map(|(word, place)| Some(format!("{word}: {}", show(place.as_ref()?))))
         .collect::<Vec<_>>();
-    (!said.is_empty()).then(|| said.join(". ") + ".")
+    (!places.is_empty()).then(|| places.join(". ") + ".")
 }
 
-/// Old and new, side by side where there are both.
+/// Old and new, side by side if both exist.
 fn values(old: Option<&Json>, new: Option<&Json>) -> Option<String> {
     let shown = |value: &Json| {
         escape::fenced(
@@ -499,7 +501,7 @@ fn proof(located: &Located) -> Option<String> {
                 Json::object([("method", Json::string("tools/call")), ("params", params)])
             };
             let shown = match tool {
-                // The witness of an input schema is the arguments alone.
+                // The witness of an input schema is just the arguments.
                 Some(tool) if change.rule.side() == Some(Side::Input) => call(Json::object([
                     ("name", Json::string(tool)),
                     ("arguments", instance.clone()),

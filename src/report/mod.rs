@@ -1,7 +1,7 @@
 //! One report value, and pure renderers over it.
 //!
-//! Renderers never compute a verdict and never print: they return text. Everything that a server said passes through
-//! [`escape`] on its way into any of them.
+//! Renderers never compute a verdict and never print: they return text. All text from a server
+//! passes through [`escape`] on its way into any of them.
 
 mod annotations;
 mod change_text;
@@ -41,13 +41,12 @@ pub use terminal::{Style, terminal};
 /// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// In one word.
     pub verdict: Verdict,
     /// By name.
     pub servers: Vec<ServerReport>,
     /// Findings about the policy and the run, not about one server.
     pub findings: Vec<Finding>,
-    /// The two things compared, for the headline.
+    /// What was compared, for the headline.
     pub comparison: Comparison,
     /// Which part of a run it is, if it is one.
     pub shard: Option<Shard>,
@@ -61,10 +60,7 @@ pub enum Comparison {
     /// Two sources.
     Diff,
     /// Live servers with the baseline that they replace.
-    Pin {
-        /// The files that were written.
-        written: Vec<PathBuf>,
-    },
+    Pin { written: Vec<PathBuf> },
 }
 
 /// The outcome for one server.
@@ -72,24 +68,23 @@ pub enum Comparison {
 pub struct ServerReport {
     /// Its name in the configuration.
     pub name: String,
-    /// What was found.
     pub status: Status,
     /// The judged changes, each with its place in the baseline.
     pub changes: Vec<Located>,
-    /// What was noticed and is no drift.
+    /// What was noticed but is not drift.
     pub findings: Vec<Finding>,
-    /// The version against what the drift demands.
+    /// The version, compared with what the drift requires.
     pub version: VersionCheck,
     /// What the tools cost in a model's context.
     pub cost: Cost,
-    /// How many components were compared.
+    /// The number of components compared.
     pub components: usize,
     /// The command that accepts the drift.
     pub accept_with: String,
 }
 
 impl ServerReport {
-    /// Of a server of which nothing is known, and why.
+    /// A server about which nothing is known, and why.
     pub fn undetermined(name: &str, why: Failure) -> Self {
         Self {
             name: name.to_owned(),
@@ -104,21 +99,18 @@ impl ServerReport {
     }
 }
 
-/// What was found about a server.
 #[derive(Clone, Debug)]
 pub enum Status {
-    /// No drift.
     Clean,
-    /// Drift.
     Drifted,
-    /// The baseline does not know it.
+    /// Not in the baseline.
     New,
     /// It could not be captured.
     Undetermined(Failure),
 }
 
 impl Status {
-    /// The word for it in every format.
+    /// Its keyword in every format.
     pub fn word(&self) -> &'static str {
         match self {
             Status::Clean => "clean",
@@ -136,44 +128,39 @@ pub struct Failure {
     pub message: String,
     /// How to go on.
     pub help: String,
-    /// The last that it wrote to stderr, as it wrote it.
+    /// The tail of its stderr, as written.
     pub stderr: String,
 }
 
-/// A judged change and where it stands.
+/// A judged change and its place.
 #[derive(Clone, Debug)]
 pub struct Located {
-    /// The change.
     pub judged: Judged,
     /// Its place in the committed baseline.
     pub location: Option<Place>,
-    /// Where the repository declares the component, if exactly one place does.
+    /// Where the repository declares the component, if in exactly one place.
     pub source: Option<Place>,
 }
 
-/// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
     pub path: PathBuf,
-    /// From 1.
+    /// One-based.
     pub line: usize,
 }
 
 impl Place {
-    /// The path with `/` between folders, as every format and every platform reads it.
+    /// The path with `/` separators, as every format and platform reads it.
     pub fn slashed(&self) -> String {
         let path = self.path.to_string_lossy().replace('\\', "/");
         path.strip_prefix("./").map(str::to_owned).unwrap_or(path)
     }
 }
 
-/// A note and what happens because of it.
+/// A note and its action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// The note.
     pub note: Note,
-    /// What happens.
     pub action: Action,
 }
 
@@ -182,13 +169,14 @@ pub struct Finding {
 pub struct Cost {
     /// Tokens of the pinned tools.
     pub baseline: usize,
-    /// Tokens of the tools now.
+    /// Tokens of the current tools.
     pub current: usize,
 }
 
 impl Cost {
-    /// The estimate: a token is four bytes of name, description and input schema as a client sends them to a model.
-    /// Real tokenisers differ by some ten percent; the change between two versions is what is of interest.
+    /// An estimate: a token is four bytes of name, description and input schema as a client sends
+    /// them to a model. Real tokenisers differ by some ten percent; what matters is the change
+    /// between two versions.
     pub fn tokens(surface: &Surface) -> usize {
         let bytes: usize = surface
             .of_kind(Kind::Tool)
@@ -203,7 +191,7 @@ impl Cost {
 }
 
 impl ServerReport {
-    /// How many changes have this level, accepted ones included.
+    /// The number of changes with this level, including accepted ones.
     pub fn count(&self, level: Level) -> usize {
         self.changes
             .iter()
@@ -211,7 +199,7 @@ impl ServerReport {
             .count()
     }
 
-    /// How many changes have this exposure.
+    /// The number of changes with this exposure.
     pub fn exposed(&self, exposure: Exposure) -> usize {
         self.changes
             .iter()
@@ -219,7 +207,7 @@ impl ServerReport {
             .count()
     }
 
-    /// The verdict over this server alone.
+    /// The verdict for this server alone.
     pub fn verdict(&self) -> Verdict {
         if matches!(self.status, Status::Undetermined(_)) {
             return Verdict::Undetermined;
@@ -247,12 +235,11 @@ impl Report {
         }
     }
 
-    /// What the run comes to and what to do next, as plain text in a sentence or two.
+    /// The result of the run and what to do next, as plain text in one or two sentences.
     pub fn headline(&self) -> escape::Visible {
         headline::plain(self)
     }
 
-    /// Every change of the run.
     pub fn changes(&self) -> impl Iterator<Item = &Located> {
         self.servers.iter().flat_map(|server| &server.changes)
     }

@@ -1,4 +1,4 @@
-//! The rules as people and programs read it.
+//! The rules for people and programs.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,14 @@ use owo_colors::OwoColorize as _;
 use super::Style;
 use crate::canonical::{Json, parse_str, to_pretty};
 use crate::rules::{DefaultAction, Example, Rule, RuleId, Subject, all};
+use crate::sentences::rules as sentences;
 
-/// Where a rule is explained on the web.
+/// The web page that explains a rule.
 pub fn address(rule: RuleId) -> String {
     format!("https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#{rule}")
 }
 
-/// One line a rule.
+/// One line per rule.
 pub fn table(style: Style) -> String {
     let mut out = String::new();
     let widest = all().map(|rule| rule.id.id().len()).max().unwrap_or(0);
@@ -24,9 +25,7 @@ pub fn table(style: Style) -> String {
         };
         let _ = writeln!(out, "{:<widest$}  {judgement}  {}", rule.id, rule.summary);
     }
-    let hint = "\nThe columns are the usual level (what it does to callers) and exposure (what it means to the people who \
-                approved the server). `mcp-keel explain RULE` has the details.";
-    out + &textwrap::fill(hint, style.width) + "\n"
+    out + "\n" + &textwrap::fill(sentences::columns(), style.width) + "\n"
 }
 
 /// The page of one rule.
@@ -53,9 +52,9 @@ pub fn page(rule: &Rule, style: Style) -> String {
             format!("\n{text}\n")
         }
     };
-    out += &heading("Why it matters");
+    out += &heading(sentences::why_it_matters());
     out += &paragraph(rule.rationale, "  ");
-    out += &heading("What to do");
+    out += &heading(sentences::what_to_do());
     out += &paragraph(rule.advice, "  ");
     out += &heading("Example");
     match rule.example {
@@ -64,17 +63,15 @@ pub fn page(rule: &Rule, style: Style) -> String {
         }
         Example::Elsewhere(text) => out += &paragraph(text, "  "),
     }
-    out += &heading("In mcp-keel.toml");
-    out += &indented(&setting(rule));
+    out += &heading(sentences::in_configuration());
+    out += &indented(&sentences::setting(rule.id.id()));
     out
 }
 
 /// Every rule in one Markdown document: `docs/rules.md`.
 pub fn markdown() -> String {
-    let mut out = String::from(
-        "# Rules\n\nEvery difference has a rule. `mcp-keel rules --format markdown` prints this page; [policy.md](policy.md) explains \
-         levels, exposure and findings.\n\n| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n",
-    );
+    let mut out = format!("# Rules\n\n{}\n\n", sentences::introduction());
+    out += "| rule | level | exposure | summary |\n| --- | --- | --- | --- |\n";
     for rule in all() {
         let (level, exposure) = match rule.subject {
             Subject::Change => (rule.level.word(), rule.exposure.word()),
@@ -89,11 +86,12 @@ pub fn markdown() -> String {
     for rule in all() {
         let _ = write!(
             out,
-            "\n## {}\n\n{}. {}\n\n{}\n\n**What to do.** {}\n\n",
+            "\n## {}\n\n{}. {}\n\n{}\n\n**{}.** {}\n\n",
             rule.id,
             sentence(rule.summary),
             judgement(rule),
             rule.rationale,
+            sentences::what_to_do(),
             rule.advice
         );
         let _ = match rule.example {
@@ -106,32 +104,31 @@ pub fn markdown() -> String {
     out
 }
 
-/// What happens because of each rule that `[policy.rules]` does not name: a table of `docs/policy.md`.
+/// The action of each rule that `[policy.rules]` does not name: a table of `docs/policy.md`.
 pub fn default_actions() -> String {
-    let mut out = String::from("| rule | without an entry in `[policy.rules]` |\n| --- | --- |\n");
-    for (action, words) in [
-        (
-            DefaultAction::Unknown,
-            "as `unknown`; without `unknown`, as `enforcement`",
-        ),
-        (DefaultAction::Enforcement, "as `enforcement`"),
-        (
-            DefaultAction::RequiredBump,
-            "as `enforcement` with `require-version-bump`, else `audit`",
-        ),
-        (
-            DefaultAction::Undetermined,
-            "the server is `undetermined`, whatever the enforcement",
-        ),
-        (
-            DefaultAction::Warn,
-            "`warn`; `audit` under `enforcement = \"audit\"`",
-        ),
-        (DefaultAction::Audit, "`audit`"),
+    let mut out = format!("| rule | {} |\n| --- | --- |\n", sentences::without_entry());
+    for action in [
+        DefaultAction::Unknown,
+        DefaultAction::Enforcement,
+        DefaultAction::RequiredBump,
+        DefaultAction::Undetermined,
+        DefaultAction::Warn,
+        DefaultAction::Audit,
     ] {
+        let words = sentences::default_action(action);
         let rules = match action {
-            DefaultAction::Enforcement => "every other change".to_owned(),
-            DefaultAction::Audit => "every other finding".to_owned(),
+            DefaultAction::Enforcement => {
+                let findings = RuleId::all()
+                    .filter(|rule| rule.subject() == Subject::Finding)
+                    .filter(|rule| rule.default_action() == action);
+                let named = findings.map(|rule| format!(", `{rule}`"));
+                format!(
+                    "{}{}",
+                    sentences::every_other_change(),
+                    named.collect::<String>()
+                )
+            }
+            DefaultAction::Audit => sentences::every_other_finding().to_owned(),
             DefaultAction::Unknown
             | DefaultAction::RequiredBump
             | DefaultAction::Undetermined
@@ -177,34 +174,14 @@ pub fn to_json() -> Json {
 
 fn judgement(rule: &Rule) -> String {
     match rule.subject {
-        Subject::Change => format!(
-            "Usual level: {}. Usual exposure: {}.",
-            rule.level, rule.exposure
-        ),
-        Subject::Finding => {
-            let by_default = match rule.id.default_action() {
-                DefaultAction::Undetermined => "by default the server is undetermined (exit 3)",
-                DefaultAction::Warn => "by default a warning",
-                DefaultAction::RequiredBump => "fails only with `require-version-bump`",
-                DefaultAction::Audit | DefaultAction::Enforcement | DefaultAction::Unknown => {
-                    "fails nothing unless `[policy.rules]` says so"
-                }
-            };
-            format!("A finding, reported beside the drift: {by_default}.")
-        }
+        Subject::Change => sentences::usual_judgement(rule.level, rule.exposure),
+        Subject::Finding => sentences::finding(rule.id.default_action()),
     }
 }
 
-fn setting(rule: &Rule) -> String {
-    format!(
-        "[policy.rules]\n{} = \"warn\"    # audit, warn, block, or a level\n",
-        rule.id
-    )
-}
-
-/// The lines that differ between two examples, with a little around them.
+/// The lines that differ between two examples, with a little context.
 fn example_diff(old: &str, new: &str) -> String {
-    // Laid out alike, so that only what differs differs.
+    // Formatted alike, so that only real differences show.
     let pretty = |text: &str| {
         parse_str(text).map_or_else(|_| text.to_owned(), |value| to_pretty(&value) + "\n")
     };

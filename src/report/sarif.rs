@@ -1,9 +1,9 @@
-//! SARIF 2.1.0, for code scanning and for every viewer of it.
+//! SARIF 2.1.0, for code scanning and other viewers.
 //!
-//! A change is a result: its place is the line of the committed baseline, and the line that declares the component is
-//! a related place. The fingerprint is the change's id, so that a viewer recognises it across commits. A server that
-//! could not be captured is a notification, and the run says that it was not successful: an empty list of results must
-//! not read as "no drift".
+//! A change is a result: its location is the line of the committed baseline, and the line that
+//! declares the component is a related location. The fingerprint is the change's id, so that a
+//! viewer recognises it across commits. A server that could not be captured is a notification, and
+//! the run is marked as unsuccessful: an empty list of results must not read as "no drift".
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::policy::Action;
 use crate::rules::{Rule, RuleId, Subject};
 use crate::sentences::report as sentences;
 
-/// The name under which the id of a change stands. A new meaning would be a new name.
+/// The name of the fingerprint with a change's id. A new meaning would need a new name.
 const FINGERPRINT: &str = "mcpKeelChange/v1";
 
 /// The report as SARIF, with a final newline.
@@ -58,7 +58,7 @@ pub fn sarif(report: &Report) -> String {
     escape::json(to_pretty(&document)) + "\n"
 }
 
-/// The rules that this run speaks of, by id, each with its index.
+/// The rules in this run, by id, each with its index.
 type Rules = BTreeMap<RuleId, usize>;
 
 fn used_rules(report: &Report) -> Rules {
@@ -97,8 +97,9 @@ fn descriptor(rule: &Rule) -> Json {
         rule.advice
     );
     let markdown = format!(
-        "{}\n\n**What to do.** {}\n\n[{}]({})",
+        "{}\n\n**{}.** {}\n\n[{}]({})",
         rule.rationale,
+        sentences::what_to_do(),
         rule.advice,
         rule.id,
         rules::address(rule.id)
@@ -152,7 +153,7 @@ fn usual_level(rule: &Rule) -> &'static str {
     }
 }
 
-/// `tool-removed` is `ToolRemoved`: names of rules are written so.
+/// `tool-removed` becomes `ToolRemoved`, SARIF's spelling of rule names.
 fn pascal(id: &str) -> String {
     id.split('-').map(upper).collect()
 }
@@ -168,7 +169,6 @@ fn upper(word: &str) -> String {
     })
 }
 
-/// A message.
 fn text_of(text: &(impl Shown + ?Sized)) -> Json {
     Json::object([("text", Json::string(escape::sarif(text)))])
 }
@@ -201,7 +201,7 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
         ("message", text_of(&message)),
     ]);
     if judged.action == Action::Accepted {
-        // Whoever accepted it wrote that down in a file that is reviewed: SARIF calls that external.
+        // Acceptances are in a reviewed file, which SARIF calls external.
         let suppression = Json::object([
             ("kind", Json::string("external")),
             ("status", Json::string("accepted")),
@@ -272,7 +272,7 @@ fn finding(finding: &Finding, server: Option<&str>, rules: &Rules) -> Json {
     Json::object(members)
 }
 
-/// The identity of something that has no id of its own.
+/// The identity of something without an id.
 pub(super) fn identity_of(parts: &[&str]) -> String {
     let parts = parts.iter().map(|part| Json::string(*part)).collect();
     let mut hex = Digest::of(crate::canonical::to_canonical(&Json::Array(parts))).hex();
@@ -280,7 +280,8 @@ pub(super) fn identity_of(parts: &[&str]) -> String {
     hex
 }
 
-/// Code scanning refuses a result without a place. What has none is shown on the first line of the baseline.
+/// Code scanning rejects a result without a location. A change without one is shown on the first
+/// line of the baseline.
 fn location(place: Option<&Place>, named: Option<Json>) -> Json {
     let fallback = Place {
         path: DEFAULT_PATH.into(),
@@ -310,8 +311,8 @@ fn physical(place: &Place) -> Vec<(&'static str, Json)> {
     )]
 }
 
-/// A path as a URI reference: everything that is not plainly part of a path is written as its bytes. A first segment
-/// with a colon would read as a scheme.
+/// A path as a URI reference: everything that is not plainly part of a path is percent-encoded. A
+/// first segment with a colon would read as a scheme.
 fn uri(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {

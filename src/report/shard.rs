@@ -1,21 +1,22 @@
-//! One run in several parts, and the parts joined again.
+//! One run in several parts, and the parts merged again.
 //!
-//! The promise: joined parts are the report of the whole run, byte for byte in every format. A part that is missing
-//! leaves its servers undetermined; parts that do not belong together are an error. Neither is ever clean.
+//! The promise: merged parts are the report of the whole run, byte for byte in every format. A
+//! missing part leaves its servers undetermined; parts that do not belong together are an error.
+//! Neither is ever clean.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Comparison, Failure, Finding, Report, ServerReport, Status};
-use crate::sentences::report as sentences;
+use crate::sentences::report::{self as sentences, Differs};
 
-/// Which part of a run a report is of, and what the whole has to know.
+/// Which part of a run a report covers, and what the whole needs to know.
 #[derive(Clone, Debug)]
 pub struct Shard {
-    /// From 1.
+    /// One-based.
     pub index: usize,
-    /// How many parts there are.
+    /// The number of parts.
     pub of: usize,
-    /// The servers of the whole run, in its order.
+    /// The servers of the whole run, in order.
     pub servers: Vec<String>,
     /// A digest of what every part is judged by: the baselines, the policy, this program.
     pub terms: String,
@@ -23,15 +24,16 @@ pub struct Shard {
     pub findings: Vec<RunFinding>,
 }
 
-/// A finding about a run, which may depend on what its servers did.
+/// A finding about a run, which may depend on its servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFinding {
     pub finding: Finding,
-    /// It is void if a change has this id, or if a server could not be captured: then it is not known.
+    /// It is void if a change has this id, or if a server could not be captured: then it is
+    /// unknown.
     pub void_if_change: Option<String>,
 }
 
-/// The findings about a run that hold now that its servers are known.
+/// The findings about a run that apply, given the results of its servers.
 pub fn resolve_findings(findings: &[RunFinding], servers: &[ServerReport]) -> Vec<Finding> {
     let captured = servers
         .iter()
@@ -51,60 +53,40 @@ pub fn resolve_findings(findings: &[RunFinding], servers: &[ServerReport]) -> Ve
         .collect()
 }
 
-/// The findings about a run that hold whatever its servers do.
+/// The findings about a run that apply whatever its servers do.
 pub fn unconditional_findings(findings: &[RunFinding]) -> Vec<Finding> {
     let unconditional = findings.iter().filter(|it| it.void_if_change.is_none());
     unconditional.map(|it| it.finding.clone()).collect()
 }
 
-/// Reports that cannot be joined.
+/// Reports that cannot be merged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// There is none.
     #[error("there is no report to merge")]
     Nothing,
-    /// Not of `check`.
     #[error("{file} is not a report of `check`")]
-    NoCheck {
-        /// Where it came from.
-        file: String,
-    },
-    /// The same file again.
+    NoCheck { file: String },
     #[error("{file} is named twice")]
     Named { file: String },
-    /// One says that it is a part, another does not.
     #[error("{part} is a part of a run, {whole} is not")]
-    Mixed {
-        part: String,
-        /// The other.
-        whole: String,
-    },
-    /// Parts of two runs.
+    Mixed { part: String, whole: String },
     #[error("{one} and {other} are not parts of the same run: {what} differs")]
     OtherRun {
-        /// The first.
         one: String,
         other: String,
-        /// What tells.
+        /// What differs.
         what: &'static str,
     },
-    /// Two reports speak of the same thing.
-    #[error("{one} and {other} both hold {what}")]
+    #[error("{one} and {other} both contain {what}")]
     Twice {
-        /// The first.
         one: String,
         other: String,
         /// A part or a server.
         what: String,
     },
-    /// A part holds a server that the run does not have.
-    #[error("{file} holds `{server}`, which is not a server of its run")]
-    Stranger {
-        /// The part.
-        file: String,
-        server: String,
-    },
+    #[error("{file} contains `{server}`, which is not a server of its run")]
+    Stranger { file: String, server: String },
 }
 
 impl MergeError {
@@ -112,24 +94,24 @@ impl MergeError {
         match self {
             Self::Nothing => "name the JSON reports of the parts, or the folder that they are in",
             Self::NoCheck { .. } => {
-                "merge joins what `mcp-keel check --report json=FILE` wrote, nothing else"
+                "merge only reads what `mcp-keel check --report json=FILE` wrote"
             }
             Self::Mixed { .. } => {
-                "join the parts of one run (`check --shard i/N`), or whole runs, not both"
+                "merge the parts of one run (`check --shard i/N`), or whole runs, not both"
             }
             Self::OtherRun { .. } => {
                 "every part needs the same commit, configuration, --shard i/N and day; run all of them again"
             }
             Self::Named { .. } => "name each report once",
             Self::Twice { .. } => {
-                "name each report once; parts that overlap were not cut from the same plan and --timings"
+                "name each report once; overlapping parts were not split by the same plan and --timings"
             }
             Self::Stranger { .. } => "the report was edited, or written by another version",
         }
     }
 }
 
-/// Joins the reports of several jobs, each with the name of the file that it came from.
+/// Merges the reports of several jobs, each with the name of its file.
 pub fn merge(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     for (file, report) in &reports {
         if report.comparison != Comparison::Check {
@@ -159,7 +141,7 @@ pub fn merge(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     }
 }
 
-/// Runs over servers of their own: everything that they say, in the order given.
+/// Runs over distinct servers: everything they report, in the order given.
 fn wholes(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     let mut servers = Vec::new();
     let mut findings: Vec<Finding> = Vec::new();
@@ -168,7 +150,7 @@ fn wholes(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
         claim(&mut holder, &file, &report.servers)?;
         servers.extend(report.servers);
         for finding in report.findings {
-            // Two runs under one policy say the same of it.
+            // Two runs under one policy report the same about it.
             if !findings.contains(&finding) {
                 findings.push(finding);
             }
@@ -177,7 +159,7 @@ fn wholes(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     Ok(Report::new(Comparison::Check, servers, findings))
 }
 
-/// Notes which file speaks of which server; a second file that does is an error.
+/// Records which file covers which server; a second file that does is an error.
 fn claim(
     holder: &mut BTreeMap<String, String>,
     file: &str,
@@ -227,7 +209,8 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
             });
         }
         claim(&mut holder, &file, &report.servers)?;
-        // After what is certain of the whole run stands what is said of the servers of this part.
+        // The unconditional findings of the whole run come first, then those about the servers of
+        // this part.
         let common = unconditional_findings(&shard.findings).len();
         of_parts.extend(report.findings.into_iter().skip(common));
         for server in report.servers {
@@ -262,7 +245,7 @@ fn parts(reports: Vec<(String, Report)>) -> Result<Report, MergeError> {
     Ok(Report::new(Comparison::Check, servers, findings))
 }
 
-/// A server of the run that no part speaks of.
+/// A server of the run that no part covers.
 fn missing(name: &str, absent: &[String]) -> ServerReport {
     let message = match absent {
         [] => sentences::no_part_has_it(),
@@ -277,16 +260,16 @@ fn missing(name: &str, absent: &[String]) -> ServerReport {
 }
 
 impl Shard {
-    /// What tells that another part is of another run.
+    /// Why another part belongs to a different run.
     fn differs_from(&self, other: &Shard) -> Option<&'static str> {
         if self.of != other.of {
-            Some("the number of parts")
+            Some(sentences::part_differs(Differs::Parts))
         } else if self.servers != other.servers {
-            Some("the list of servers")
+            Some(sentences::part_differs(Differs::Servers))
         } else if self.terms != other.terms {
-            Some("the baseline, the policy or the version of mcp-keel")
+            Some(sentences::part_differs(Differs::Terms))
         } else if self.findings != other.findings {
-            Some("what is to be said of the whole run")
+            Some(sentences::part_differs(Differs::Findings))
         } else {
             None
         }

@@ -1,5 +1,5 @@
-//! The report for people at a terminal: a headline that says what happened and what to do next, then the changes by
-//! component, the worst first. Readable without colour, at 80 columns, in a pipe.
+//! The report for people at a terminal: a headline with what happened and what to do next, then the
+//! changes by component, the worst first. Readable without colour, at 80 columns, in a pipe.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -26,11 +26,10 @@ const STDERR_LINES: usize = 12;
 /// How a report is laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// With colours.
     pub color: bool,
     /// Columns.
     pub width: usize,
-    /// Only what is not in order.
+    /// Only problems.
     pub quiet: bool,
 }
 
@@ -44,7 +43,7 @@ impl Default for Style {
     }
 }
 
-/// The report as text, with a final newline (empty when there is nothing to say).
+/// The report as text, with a final newline (empty if there is nothing to report).
 pub fn terminal(report: &Report, style: Style) -> String {
     if style.quiet && report.verdict == Verdict::Pass {
         return String::new();
@@ -65,7 +64,7 @@ pub fn terminal(report: &Report, style: Style) -> String {
 struct Page {
     out: String,
     style: Style,
-    /// Everything is accepted by pinning it: no need to say so of each change.
+    /// Pinning accepts everything: no need to say so for each change.
     pinning: bool,
 }
 
@@ -83,7 +82,7 @@ impl Page {
         self.hanging(indent, "", text);
     }
 
-    /// A paragraph whose first line begins with `mark`, the others below its text.
+    /// A paragraph whose first line begins with `mark`, the others aligned with its text.
     fn hanging(&mut self, indent: usize, mark: &str, text: &str) {
         let first = " ".repeat(indent) + mark;
         let rest = " ".repeat(indent + textwrap::core::display_width(mark));
@@ -91,9 +90,9 @@ impl Page {
             let options = textwrap::Options::new(self.style.width.max(20))
                 .initial_indent(if index == 0 { &first } else { &rest })
                 .subsequent_indent(&rest)
-                // Rule ids and options are to be copied: no break at their hyphens.
+                // Rule ids and options are meant to be copied: no break at their hyphens.
                 .word_splitter(textwrap::WordSplitter::NoHyphenation)
-                // A line ends where a space was, and nowhere else: what is shown can be read back.
+                // Lines only break at spaces, so that what is shown can be read back.
                 .break_words(false);
             let filled = textwrap::fill(line, options).replace(KEPT_SPACE, " ");
             let _ = writeln!(self.out, "{}", filled.trim_end());
@@ -120,7 +119,7 @@ impl Page {
                     let _ = writeln!(self.out, "{line}");
                 } else {
                     self.hanging(0, &mark, &sentence);
-                    // On a line of its own and never wrapped: it is there to be pasted.
+                    // On its own line and never wrapped, for pasting.
                     let _ = writeln!(self.out, "  {command}");
                 }
             }
@@ -177,7 +176,7 @@ impl Page {
                 .push(change);
         }
         let mut groups: Vec<_> = by_component.into_iter().collect();
-        // The worst first; BTreeMap's order by key decides between equals.
+        // The worst first; equals stay in key order.
         groups.sort_by_key(|(_, changes)| {
             std::cmp::Reverse(changes.iter().map(Group::severity).max())
         });
@@ -312,7 +311,8 @@ impl Page {
         }
     }
 
-    /// A word diff in the manner of `git diff --word-diff`: `[-gone-]` and `{+new+}`, with a little of what stayed.
+    /// A word diff in the style of `git diff --word-diff`: `[-gone-]` and `{+new+}`, with a little
+    /// context.
     fn words(&self, runs: &[Run]) -> String {
         let mut out = String::new();
         for (index, run) in runs.iter().enumerate() {
@@ -361,11 +361,12 @@ impl Page {
     }
 }
 
-/// Stands for a space at which a line must not end while it is laid out. Visible text never holds it: private characters
-/// are shown as code points.
+/// Placeholder for a space at which a line must not break. Visible text never contains it: private
+/// characters are shown as code points.
 const KEPT_SPACE: char = '\u{f8ff}';
 
-/// Text of a server for a paragraph. Several spaces are no place to end a line: how many they were could not be seen.
+/// Server text for a paragraph. A line must not break at several spaces: their number could not be
+/// seen.
 fn kept(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -378,7 +379,7 @@ fn kept(text: &str) -> String {
     out + rest
 }
 
-/// Enough of an unchanged run to see where a change stands.
+/// Enough of an unchanged run to show where a change is.
 fn context(text: &str, before: bool, after: bool) -> String {
     const WORDS: usize = 8;
     let words: Vec<&str> = text.split_inclusive(' ').collect();

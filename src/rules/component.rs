@@ -21,11 +21,13 @@ macro_rules! component_rules {
         "Nothing for callers. Pin.";
     "prompt-icons-changed" PromptIconsChanged [] Change Cosmetic Low,
         "a prompt's icons changed",
-        "Clients fetch icons from the URL that the server names.",
+        "Clients fetch icons from the URL that the server names. Another origin, SVG or `http:` is medium exposure; a \
+         scheme such as `javascript:` is high.",
         "Check that you trust the new URL, then pin.";
     "prompt-meta-changed" PromptMetaChanged [] Change Cosmetic Low,
         "a prompt's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients.",
+        "`_meta` carries data for particular frameworks and clients. A member whose name speaks of trust, access or \
+         secrecy is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
     "prompt-argument-added-required" PromptArgumentAddedRequired [] Change Breaking None,
         "a required argument was added to a prompt",
@@ -81,11 +83,13 @@ macro_rules! component_rules {
         "Check that it was intended, then pin.";
     "resource-icons-changed" ResourceIconsChanged [] Change Cosmetic Low,
         "a resource's icons changed",
-        "Clients fetch icons from the URL that the server names.",
+        "Clients fetch icons from the URL that the server names. Another origin, SVG or `http:` is medium exposure; a \
+         scheme such as `javascript:` is high.",
         "Check that you trust the new URL, then pin.";
     "resource-meta-changed" ResourceMetaChanged [] Change Cosmetic Low,
         "a resource's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients.",
+        "`_meta` carries data for particular frameworks and clients. A member whose name speaks of trust, access or \
+         secrecy is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
     "template-added" TemplateAdded [Unknown] Change Additive Low,
         "a resource template was added",
@@ -93,7 +97,7 @@ macro_rules! component_rules {
         "Look at what it offers, then pin.";
     "template-removed" TemplateRemoved [Removed] Change Breaking None,
         "a resource template was removed",
-        "URIs built from it fail. A template whose variables changed is a new template.",
+        "URIs built from it fail, and so do completions of its variables.",
         "Keep the template for a release, or release it as a breaking change and pin.";
     "template-name-changed" TemplateNameChanged [] Change Cosmetic None,
         "a resource template's name changed",
@@ -117,11 +121,13 @@ macro_rules! component_rules {
         "Check that it was intended, then pin.";
     "template-icons-changed" TemplateIconsChanged [] Change Cosmetic Low,
         "a resource template's icons changed",
-        "Clients fetch icons from the URL that the server names.",
+        "Clients fetch icons from the URL that the server names. Another origin, SVG or `http:` is medium exposure; a \
+         scheme such as `javascript:` is high.",
         "Check that you trust the new URL, then pin.";
     "template-meta-changed" TemplateMetaChanged [] Change Cosmetic Low,
         "a resource template's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients.",
+        "`_meta` carries data for particular frameworks and clients. A member whose name speaks of trust, access or \
+         secrecy is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
 
     } $families $($after)* } };

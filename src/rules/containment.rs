@@ -1,4 +1,4 @@
-//! Findings about what a server was kept from: secrets in what it says, and access that its sandbox refused.
+//! Findings about containment: secrets in the server's output, and access that its sandbox denied.
 
 macro_rules! containment_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*
@@ -9,7 +9,7 @@ macro_rules! containment_rules {
          lists goes to every client and model. mcp-keel replaces it with `[redacted: NAME]` before anything is \
          compared, written or shown; a token keeps a piece of its digest, so another token is drift.",
         "Revoke the secret, and remove it from what the server says.",
-        "a tool whose description holds the value of the API_KEY that the server was given";
+        "a tool whose description contains the value of the API_KEY passed to the server";
     "sandbox-network-denied" SandboxNetworkDenied [Warns] Finding Cosmetic None,
         "the sandbox denied the server network access",
         "A server does not need the network to list its tools, and one that uses it anyway talks to someone while it \

@@ -1,4 +1,4 @@
-//! Findings: noticed in one surface, in the run or in the policy. They are no drift.
+//! Findings in one surface, in the run or in the policy. They are not drift.
 
 macro_rules! finding_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*
@@ -62,6 +62,12 @@ macro_rules! finding_rules {
         "The acceptance named a last day, and it is over. The change counts as not accepted.",
         "Pin the change, fix it, or accept it again with a new date.",
         "[[accept]] ... expires = 2024-01-31";
+    "check-weakened" CheckWeakened [Blocks] Finding Cosmetic None,
+        "the change under review weakens its own check",
+        "Policy, acceptances, masks, verify blocks, the list of servers and the path of the baseline come from the base \
+         branch. What a pull request changes about them applies after the merge, and less would fail because of it.",
+        "Review it as a change of its own, and accept it with the label, or revert it.",
+        "a pull request that sets fail-on to `none`, adds a mask, or removes a server from mcp-keel.toml";
     "server-not-checked" ServerNotChecked [] Finding Cosmetic None,
         "the baseline has a server that was not checked",
         "The configuration has no server for this entry, so its contract is not watched.",

@@ -1,16 +1,20 @@
-//! The rules: every one once, with its id, its reasons and what the rest of the program asks of it.
+//! The rules: each defined once, with its id, its texts and its properties.
 //!
-//! One table makes [`RuleId`], [`Family`] and [`Rule`]; it stands in the files beside this one, a file per subject.
-//! `rules`, `explain`, `docs/rules.md`, the table of default actions in `docs/policy.md`, the configuration and every
-//! report format read it. A rule's id is written there and nowhere else.
+//! One table generates [`RuleId`], [`Family`] and [`Rule`]; its entries are in the files of this
+//! directory, one file per subject. `rules`, `explain`, `docs/rules.md`, the table of default
+//! actions in `docs/policy.md`, the configuration and every report format read it. A rule's id is
+//! written there and nowhere else.
 
 mod component;
+mod conformance;
 mod containment;
 mod finding;
 mod pin;
+mod protocol;
 mod scan;
 mod schema;
 mod server;
+mod skill;
 mod stability;
 mod tool;
 
@@ -21,16 +25,15 @@ use serde::Serialize;
 use crate::canonical::Text;
 use crate::judgement::{Exposure, Level};
 
-/// What a rule speaks of.
+/// What a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A difference between two surfaces.
     Change,
-    /// Something noticed in one surface, or in the policy: reported, never drift.
+    /// Something noticed in one surface or in the policy: reported, but not drift.
     Finding,
 }
 
-/// Which of a tool's two schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// `inputSchema`: old calls must still be accepted.
@@ -39,39 +42,40 @@ pub enum Side {
     Output,
 }
 
-/// What the rest of the program has to know of a rule beside its texts.
+/// What the program needs to know about a rule besides its texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// It speaks of a component or a server that the baseline does not know.
+    /// It is about a component or a server that is not in the baseline.
     Unknown,
-    /// The component that it speaks of is gone.
+    /// Its component was removed.
     Removed,
-    /// It speaks of a tool's input schema as a whole.
+    /// It is about a tool's input schema as a whole.
     Input,
-    /// It speaks of a tool's output schema as a whole.
+    /// It is about a tool's output schema as a whole.
     Output,
-    /// It is what a model provider says to a tool.
+    /// It is about what a model provider accepts.
     Provider,
-    /// A finding that warns, unless the policy says otherwise.
+    /// A finding that warns by default.
     Warns,
+    /// A finding that follows the enforcement, as a change does.
+    Blocks,
     /// A finding that follows the enforcement where the policy demands a version that says what the drift does.
     RequiredBump,
     /// A finding that leaves the server undetermined, unless the policy tolerates it.
     Undetermined,
 }
 
-/// What happens because of a rule that `[policy.rules]` does not name.
+/// The action of a rule that `[policy.rules]` does not name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefaultAction {
-    /// What `enforcement` says.
+    /// As `enforcement`.
     Enforcement,
-    /// What `unknown` says, or else `enforcement`.
+    /// As `unknown`, or else `enforcement`.
     Unknown,
-    /// What `enforcement` says under `require-version-bump`; else reported only.
+    /// As `enforcement` under `require-version-bump`; else reported only.
     RequiredBump,
     /// No verdict about the server.
     Undetermined,
-    /// A warning.
     Warn,
     /// Reported only.
     Audit,
@@ -79,15 +83,14 @@ pub enum DefaultAction {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Its name, stable for ever.
+    /// Never changes.
     pub id: RuleId,
-    /// What it speaks of.
     pub subject: Subject,
     /// One line.
     pub summary: &'static str,
-    /// What such a change usually does to callers. The change itself says what it does in its case.
+    /// The usual effect on callers; each change has its own level.
     pub level: Level,
-    /// What it usually does to those who approved the server.
+    /// The usual effect on the people who approved the server.
     pub exposure: Exposure,
     /// Why it matters.
     pub rationale: &'static str,
@@ -95,7 +98,6 @@ pub struct Rule {
     pub advice: &'static str,
     /// A pair in which it fires.
     pub example: Example,
-    /// What else there is to know of it.
     tags: &'static [Tag],
 }
 
@@ -107,16 +109,16 @@ pub enum Example {
         old: &'static str,
         new: &'static str,
     },
-    /// Two schemas of a tool that is otherwise the same, on the side of the rule.
+    /// Two schemas of a tool that is otherwise the same, on the rule's side.
     Schemas {
         old: &'static str,
         new: &'static str,
     },
-    /// It speaks of the configuration or of the run, not of a surface.
+    /// It is about the configuration or the run, not about a surface.
     Elsewhere(&'static str),
 }
 
-/// The example of a rule: its own sentence, or else the pair of files under `fixtures/rules/<id>/`.
+/// The example of a rule: its own sentence, or else the pair of files in `fixtures/rules/<id>/`.
 macro_rules! example {
     ($id:literal, $text:literal) => {
         Example::Elsewhere($text)
@@ -139,13 +141,13 @@ macro_rules! example {
     };
 }
 
-/// Makes [`RuleId`], [`Family`] and the table of rules. An entry is
+/// Generates [`RuleId`], [`Family`] and the table of rules. An entry is
 ///
 /// ```text
 /// "the-id" TheId [Tags] Subject Level Exposure, "summary", "rationale", "advice";
 /// ```
 ///
-/// with one more text where no pair of captures can show the rule. A family of schema rules is
+/// with one more text if no pair of captures can show the rule. A family of schema rules is
 ///
 /// ```text
 /// "family" Family, old schema => new schema,
@@ -153,7 +155,8 @@ macro_rules! example {
 ///     output OutputFamily: Level Exposure "summary", "rationale", "advice";
 /// ```
 ///
-/// and one that only arguments have ends in `otherwise Family;`: what the same change is called for results.
+/// and one that only applies to arguments ends in `otherwise Family;`, the family of the same
+/// change in results.
 macro_rules! define_rules {
     (
         { $(
@@ -169,7 +172,6 @@ macro_rules! define_rules {
             $(otherwise $other:ident;)?
         )* }
     ) => {
-        /// The name of a rule.
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         pub enum RuleId {
             $(#[doc = $summary] $rule,)*
@@ -177,7 +179,7 @@ macro_rules! define_rules {
         }
 
         impl RuleId {
-            /// Its text: in configurations, reports and documents.
+            /// Its id in configurations, reports and documents.
             pub const fn id(self) -> &'static str {
                 match self {
                     $(Self::$rule => $id,)*
@@ -188,7 +190,7 @@ macro_rules! define_rules {
                 }
             }
 
-            /// Which of a tool's schemas it speaks of, if of one.
+            /// Which of a tool's schemas it is about, if any.
             pub fn side(self) -> Option<Side> {
                 match self {
                     $(Self::$in_rule => Some(Side::Input), $(Self::$out_rule => Some(Side::Output),)?)*
@@ -199,15 +201,14 @@ macro_rules! define_rules {
             }
         }
 
-        /// What happened to a schema, whichever side it is on: a rule for arguments and, with few exceptions, one for
-        /// results.
+        /// What happened to a schema on either side: a rule for arguments and, with few exceptions,
+        /// one for results.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Family {
             $(#[doc = concat!("`", $name, "`")] $family,)*
         }
 
         impl Family {
-            /// Its rule on this side.
             pub fn rule(self, side: Side) -> RuleId {
                 match (self, side) {
                     $(
@@ -261,62 +262,65 @@ macro_rules! define_rules {
 }
 
 use component::component_rules;
+use conformance::conformance_rules;
 use containment::containment_rules;
 use finding::finding_rules;
 use pin::pin_rules;
+use protocol::protocol_rules;
 use scan::scan_rules;
 use schema::{
     annotation_families, member_families, structure_families, type_families, value_families,
 };
 use server::server_rules;
+use skill::skill_rules;
 use stability::stability_rules;
 use tool::tool_rules;
 
-// Each file adds its entries and hands all of them to the next.
+// Each file adds its entries and passes all of them to the next.
 server_rules! { {} {}
-    tool_rules component_rules finding_rules stability_rules containment_rules pin_rules scan_rules
+    tool_rules component_rules skill_rules conformance_rules finding_rules stability_rules containment_rules pin_rules scan_rules
+    protocol_rules
     member_families type_families value_families structure_families annotation_families
     define_rules
 }
 
 impl RuleId {
-    /// All of them, by their text.
+    /// All ids, in alphabetical order.
     pub fn all() -> impl Iterator<Item = Self> {
         SORTED.iter().map(|rule| rule.id)
     }
 
-    /// Its entry in the table.
     pub fn rule(self) -> &'static Rule {
         &TABLE[self as usize]
     }
 
-    /// What it speaks of.
     pub fn subject(self) -> Subject {
         self.rule().subject
     }
 
-    /// Whether it speaks of a component or a server that the baseline does not know.
+    /// Whether it is about a component or a server that is not in the baseline.
     pub fn is_about_unknown(self) -> bool {
         self.has(Tag::Unknown)
     }
 
-    /// Whether the component that it speaks of is no longer listed.
+    /// Whether its component is no longer listed.
     pub fn removes_component(self) -> bool {
         self.has(Tag::Removed)
     }
 
-    /// Whether it is what a model provider says to a tool.
+    /// Whether it is about what a model provider accepts.
     pub fn is_of_provider(self) -> bool {
         self.has(Tag::Provider)
     }
 
-    /// What happens because of it where `[policy.rules]` does not name it.
+    /// Its action unless `[policy.rules]` names it.
     pub fn default_action(self) -> DefaultAction {
         let by_tag = self.rule().tags.iter().find_map(|tag| match tag {
             Tag::Unknown => Some(DefaultAction::Unknown),
             Tag::RequiredBump => Some(DefaultAction::RequiredBump),
             Tag::Undetermined => Some(DefaultAction::Undetermined),
             Tag::Warns => Some(DefaultAction::Warn),
+            Tag::Blocks => Some(DefaultAction::Enforcement),
             Tag::Removed | Tag::Input | Tag::Output | Tag::Provider => None,
         });
         by_tag.unwrap_or(match self.subject() {
@@ -385,7 +389,6 @@ static SORTED: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| {
     rules
 });
 
-/// All rules, by id.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     SORTED.iter().copied()
 }
@@ -404,23 +407,26 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_ordered_by_the_text_of_their_ids() {
+    fn rules_are_sorted_by_id() {
         let ids: Vec<&str> = all().map(|rule| rule.id.id()).collect();
         assert!(ids.is_sorted_by(|one, other| one < other), "{ids:?}");
         assert!(RuleId::ToolAdded < RuleId::ToolRemoved);
     }
 
-    /// The names in code are the names in reports, in another spelling.
+    /// The names in code are the ids in another case.
     #[test]
-    fn a_rule_is_called_alike_in_code_and_in_reports() {
+    fn rule_names_in_code_match_their_ids() {
         let source = [
             include_str!("server.rs"),
             include_str!("tool.rs"),
             include_str!("component.rs"),
+            include_str!("conformance.rs"),
+            include_str!("skill.rs"),
             include_str!("finding.rs"),
             include_str!("stability.rs"),
             include_str!("containment.rs"),
             include_str!("pin.rs"),
+            include_str!("protocol.rs"),
             include_str!("scan.rs"),
             include_str!("schema/members.rs"),
             include_str!("schema/types.rs"),

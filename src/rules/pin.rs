@@ -1,4 +1,5 @@
-//! Changes that only a digest shows: the baseline is another tool's file, which stores no definitions.
+//! Changes that only a digest shows: the baseline is another tool's file, which stores no
+//! definitions.
 
 macro_rules! pin_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*

@@ -1,6 +1,6 @@
 //! Advisory findings of the scan. None fails a check unless `[policy.rules]` names it.
 
-/// What to do about any of them.
+/// The advice for all of them.
 pub(super) const ADVICE: &str = "Read the text that the finding names, and find out who wrote it if you did not. An \
  action in `[policy.rules]` makes this rule fail a check.";
 

@@ -34,18 +34,21 @@ macro_rules! server_rules {
         "Nothing for callers. Pin if it was intended.";
     "capability-removed" CapabilityRemoved [] Change Breaking None,
         "the server no longer announces a capability",
-        "Clients decide by capabilities which requests to send. Without `resources` they list no resources; without \
-         `tools.listChanged` they never learn that the list changed.",
+        "Clients decide by capabilities which requests to send: without `resources` they list no resources. It is \
+         cosmetic if nothing was listed under the capability, and risky for `logging`, which is deprecated, and for \
+         an experimental capability.",
         "Restore the capability, or release it as a breaking change and pin.";
     "capability-changed" CapabilityChanged [] Change Risky None,
         "the details of a capability changed",
-        "Details such as `subscribe` and `listChanged` tell a client what it may rely on, and can switch its \
-         behaviour on or off.",
+        "Details such as `subscribe` and `listChanged` tell a client what it may rely on: without `listChanged` it never \
+         learns that a list changed. It is cosmetic if nothing is listed under the capability or the meaning stays \
+         the same, and additive if the server can now do more.",
         "Check that the change was intended, then pin.";
     "protocol-version-changed" ProtocolVersionChanged [] Change Risky None,
         "client and server agreed on another protocol revision",
         "The revision decides which members exist and what they mean. With the same tools it is usually an SDK \
-         upgrade. Between 2025-11-25 and 2026-07-28 it also covers what the two eras express differently.",
+         upgrade. Between 2025-11-25 and 2026-07-28 it also covers what the two eras express differently. If the \
+         server refused the pinned era, it is breaking: clients of that era cannot connect.",
         "Check that the oldest client you support speaks the new revision, then pin.";
     "tool-order-changed" ToolOrderChanged [] Change Cosmetic None,
         "the tools are listed in a different order",

@@ -1,4 +1,4 @@
-//! Findings about captures that cannot be relied on, and about texts that are left out of them.
+//! Findings about captures that cannot be relied on, and about texts that are masked.
 
 macro_rules! stability_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*

@@ -53,20 +53,23 @@ macro_rules! tool_rules {
         "Nothing for callers. Pin.";
     "tool-annotation-changed" ToolAnnotationChanged [] Change Cosmetic Low,
         "an annotation outside the specification changed",
-        "Only particular clients read such annotations.",
+        "Only particular clients read such annotations. One whose name speaks of trust, access or secrecy is medium \
+         exposure.",
         "Check whether a client of yours reads it, then pin.";
     "tool-execution-changed" ToolExecutionChanged [] Change Risky None,
-        "a tool's `execution` changed",
-        "`execution.taskSupport` says whether a tool must, may or must not be called as a task. A client that calls \
-         it the old way may be rejected.",
-        "Check that your clients support the new way, then pin.";
+        "another member of a tool's `execution` changed",
+        "`execution` says how a tool is to be called. `taskSupport` has rules of its own; no protocol revision defines \
+         other members, and particular clients may read them.",
+        "Check whether a client of yours reads it, then pin.";
     "tool-icons-changed" ToolIconsChanged [] Change Cosmetic Low,
         "a tool's icons changed",
-        "Clients fetch icons from the URL that the server names.",
+        "Clients fetch icons from the URL that the server names. Another origin, SVG or `http:` is medium exposure; a \
+         scheme such as `javascript:` is high.",
         "Check that you trust the new URL, then pin.";
     "tool-meta-changed" ToolMetaChanged [] Change Cosmetic Low,
         "a tool's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients: tags, versions, widget URLs.",
+        "`_meta` carries data for particular frameworks and clients: tags, versions, widget URLs. A member whose name \
+         speaks of trust, access or secrecy (`sensitiveHint`, `groups`) is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
     "input-schema-added" InputSchemaAdded [Input] Change Risky None,
         "a tool now has an input schema",

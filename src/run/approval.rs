@@ -1,84 +1,129 @@
-//! The second question of a pull request: what does its baseline change against the one on the base branch? That is
-//! what a reviewer approves by merging it.
+//! The second question of a pull request: what does its baseline change compared with the base
+//! branch's? That is what merging approves.
 //!
-//! The base's baseline comes from git where the clone has the commit, else from GitHub. Where neither can give it, the
-//! question is undetermined, never answered with "nothing changed".
+//! Where the base's baseline could not be read, the question is undetermined, never answered with "nothing changed" or
+//! with "everything is new".
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Stdio;
-
-use base64::Engine as _;
+use std::collections::btree_map::Entry;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::Error;
+use super::base::Base;
+use super::base_objects::Found;
 use super::baseline::{Baseline, Baselines, LockBaseline};
 use super::judge_server::{self, AgainstLock, SurfacePair};
 use super::plan::{Plan, Target, today};
-use crate::baseline::Manifest;
+use crate::baseline::{Manifest, store};
 use crate::drift::Change;
-use crate::github::Api;
-use crate::github::api::encoded;
 use crate::interop::{Asked, revisions};
 use crate::policy::{Action, Policy};
-use crate::report::{Comparison, Failure, Report, ServerReport, Status, escape};
+use crate::report::{Comparison, Failure, Report, ServerReport, Status};
+use crate::sentences::base as sentences;
+use crate::sentences::run as run_sentences;
 
-/// The baseline on the base branch.
-enum Base {
-    Baseline(Box<Baseline>),
-    /// There is none, or it does not hold: whatever is pinned now is new.
-    Nothing(Option<String>),
-    /// It could not be read.
-    Unknown(String),
-}
-
-/// What is being approved, and what there is to say about how that was found out.
+/// What merging approves, and notes on how that was determined.
 pub(crate) struct Approval {
     pub(crate) report: Report,
     pub(crate) notes: Vec<String>,
 }
 
-/// Where the files of the base branch can be had from.
-pub(crate) struct BaseBranch<'a> {
-    pub(crate) commit: &'a str,
-    /// From the root of the repository to the current folder, with `/` at the end if it is not empty.
-    pub(crate) prefix: &'a str,
-    pub(crate) api: Option<&'a Api>,
+/// The baselines as they will be after the merge.
+pub(crate) struct MergedBaselines {
+    pub(crate) baselines: Arc<Baselines>,
+    /// Where the base has its own.
+    pub(crate) pattern_of_base: PathBuf,
+}
+
+impl MergedBaselines {
+    /// Read before any server starts, like all others. Where they stay where they are, they are those of the plan.
+    pub(crate) fn read(
+        plan: &Plan,
+        baselines: &Arc<Baselines>,
+        pattern_of_base: PathBuf,
+    ) -> Result<Self, Error> {
+        let mut merged = Arc::clone(baselines);
+        if plan.next_pattern != plan.pattern {
+            let mut moved = Baselines::new();
+            for target in plan.all_targets() {
+                let path = store::path_for(&plan.next_pattern, &target.name);
+                if let Entry::Vacant(entry) = moved.entry(path) {
+                    let baseline = Baseline::read(entry.key()).map_err(Error::from)?;
+                    entry.insert(baseline);
+                }
+            }
+            merged = Arc::new(moved);
+        }
+        Ok(Self {
+            baselines: merged,
+            pattern_of_base,
+        })
+    }
 }
 
 /// Compares every baseline of the plan with its state on the base branch.
-pub(crate) async fn approval(
+pub(crate) fn approval(
     plan: &Plan,
-    baselines: &Baselines,
+    merged: &MergedBaselines,
     policy: &Policy,
-    base: &BaseBranch<'_>,
+    base: &Result<Base, String>,
+    is_accepted: bool,
 ) -> Approval {
     let mut servers = Vec::new();
     let mut notes = Vec::new();
-    for (path, head) in baselines {
+    for (path, head) in merged.baselines.iter() {
         let targets: Vec<&Target> = plan
             .targets
             .iter()
-            .filter(|target| plan.baseline_of(target) == *path)
+            .filter(|target| store::path_for(&plan.next_pattern, &target.name) == *path)
             .collect();
-        let base = match base.read(path).await {
-            Base::Unknown(problem) => {
+        // Where the base has it, which may be another place.
+        let named = targets.first();
+        let path_of_base = match named {
+            Some(target) => store::path_for(&merged.pattern_of_base, &target.name),
+            None => path.clone(),
+        };
+        let on_base = match base {
+            Ok(base) => base.baselines.get(&path_of_base).cloned().map(|text| {
+                text.and_then(|text| {
+                    Baseline::parse(&path_of_base, text).map_err(|error| {
+                        let error = Error::from(error);
+                        sentences::does_not_hold(error.message())
+                    })
+                })
+            }),
+            Err(problem) => {
+                servers.extend(targets.iter().map(|it| unknown(&it.name, problem)));
+                continue;
+            }
+        };
+        let on_base = match on_base {
+            Some(Found::Read(baseline)) => Some(baseline),
+            Some(Found::Absent) => None,
+            // A pull request that mends it can be accepted.
+            Some(Found::Broken(problem)) if is_accepted => {
+                let path = path.display().to_string();
+                notes.push(sentences::broken_base_accepted(&path, &problem));
+                None
+            }
+            Some(Found::Broken(problem) | Found::Unreadable(problem)) => {
                 servers.extend(targets.iter().map(|it| unknown(&it.name, &problem)));
                 continue;
             }
-            Base::Nothing(note) => {
-                notes.extend(note);
-                None
+            None => {
+                let problem = sentences::not_in_repository(&path_of_base.display().to_string());
+                servers.extend(targets.iter().map(|it| unknown(&it.name, &problem)));
+                continue;
             }
-            Base::Baseline(base) => Some(base),
         };
-        let base = base.as_deref().filter(|base| {
+        let base = on_base.as_ref().filter(|base| {
             let comparable = is_comparable(base, head);
             if !comparable {
-                notes.push(format!(
-                    "{} is {} on the base branch and {} here. The two cannot be compared, so everything counts as new.",
-                    path.display(),
+                notes.push(run_sentences::baselines_not_comparable(
+                    &path.display().to_string(),
                     kind(base),
-                    kind(head)
+                    kind(head),
                 ));
             }
             comparable
@@ -109,15 +154,15 @@ pub(crate) async fn approval(
     }
 }
 
-/// The servers that the files name, if the plan is about all servers. One that the pull request takes out of the baseline
-/// is in no plan any more.
+/// The servers named in the files, if the plan covers all servers. A server that the pull request
+/// removes from the baseline is in no plan.
 fn named_by(
     plan: &Plan,
     targets: &[&Target],
     base: Option<&Baseline>,
     head: &Baseline,
 ) -> Vec<String> {
-    // A lock about one server is about the one without a name: it is not asked about twice.
+    // A lock with a single server is about the unnamed one: it is not compared twice.
     let is_unnamed = targets.iter().any(|it| it.is_unnamed());
     if !plan.complete || (is_unnamed && head.own().is_none()) {
         return Vec::new();
@@ -126,7 +171,7 @@ fn named_by(
     baselines.flat_map(Baseline::servers).collect()
 }
 
-/// The servers that are compared, each once.
+/// The servers to compare, each once.
 fn asked<'a>(targets: &[&'a Target], named: &'a [String]) -> Vec<Asked<'a>> {
     let named = named.iter().map(|name| Asked {
         name,
@@ -144,7 +189,7 @@ fn is_comparable(base: &Baseline, head: &Baseline) -> bool {
 
 fn kind(baseline: &Baseline) -> &'static str {
     match baseline {
-        Baseline::Own(_) => "a baseline of mcp-keel's own",
+        Baseline::Own(_) => crate::sentences::interop::format_own(),
         Baseline::Lock(it) => it.lock.format(),
     }
 }
@@ -163,9 +208,10 @@ fn compare<'a>(
                 name,
                 old: old.as_ref().map(|it| (&it.surface, &it.release)),
                 new: new.as_ref().map(|it| (&it.surface, &it.release)),
-                // Annotations belong to lines of the head, so the places are those of the new file.
+                // Annotations need lines of the head, so the places are those of the new file.
                 manifest: Some(head),
                 accept_with: "",
+                servers: head.servers().len(),
                 notes: &[],
             };
             compared.judge_server(policy, today())
@@ -174,7 +220,7 @@ fn compare<'a>(
     names.filter_map(one).collect()
 }
 
-/// What two revisions of a lock pin for a server; none if neither knows it.
+/// Compares what two revisions of a lock pin for a server; `None` if neither has it.
 fn compare_locks(
     asked: Asked<'_>,
     base: Option<&LockBaseline>,
@@ -220,16 +266,15 @@ fn compare_locks(
 
 fn unknown(name: &str, problem: &str) -> ServerReport {
     let why = Failure {
-        message: format!("the base branch's baseline cannot be read: {problem}"),
-        help: "check out with fetch-depth: 0, or give the action a token that can read contents; compare-base: \
-               false leaves the question out"
-            .to_owned(),
+        message: run_sentences::base_unreadable(problem),
+        help: run_sentences::make_base_readable(),
         stderr: String::new(),
     };
     ServerReport::undetermined(name, why)
 }
 
-/// What blocks becomes accepted, because a maintainer said so by a label. A version that was to be raised still is.
+/// Accepts everything that blocks, because a maintainer set the label. A required version bump is
+/// still required.
 pub(crate) fn accept(report: Report) -> Report {
     let mut servers = report.servers;
     for located in servers.iter_mut().flat_map(|it| &mut it.changes) {
@@ -240,109 +285,7 @@ pub(crate) fn accept(report: Report) -> Report {
     Report::new(report.comparison, servers, report.findings)
 }
 
-/// Whether a change blocks that a label could accept.
+/// Whether a blocking change could be accepted by the label.
 pub(crate) fn has_blocking_change(report: &Report) -> bool {
     report.changes().any(|it| it.judged.action == Action::Block)
-}
-
-impl BaseBranch<'_> {
-    async fn read(&self, path: &Path) -> Base {
-        let text = match self.text(path).await {
-            Ok(Some(text)) => text,
-            Ok(None) => return Base::Nothing(None),
-            Err(problem) => return Base::Unknown(problem),
-        };
-        match Baseline::parse(path, text).map_err(Error::from) {
-            Ok(baseline) => Base::Baseline(Box::new(baseline)),
-            // A pull request that mends it must not be held up by what it mends.
-            Err(error) => Base::Nothing(Some(format!(
-                "The base branch's baseline does not hold ({}), so that everything counts as new.",
-                escape::short(error.message(), 300)
-            ))),
-        }
-    }
-
-    async fn text(&self, path: &Path) -> Result<Option<String>, String> {
-        let slashed = path.to_string_lossy().replace('\\', "/");
-        if let Some(answer) = from_git(self.commit, &slashed) {
-            return answer;
-        }
-        let Some(api) = self.api else {
-            return Err("the clone does not have the commit, and there is no token".to_owned());
-        };
-        let full = normal(&format!("{}{slashed}", self.prefix))
-            .ok_or_else(|| format!("{slashed} is not in the repository"))?;
-        from_github(api, self.commit, &full).await
-    }
-}
-
-/// Git's answer; none if git, the repository or the commit is not there.
-fn from_git(commit: &str, path: &str) -> Option<Result<Option<String>, String>> {
-    git(&["cat-file", "-e", &format!("{commit}^{{commit}}")])?;
-    if git(&["ls-tree", commit, "--", path])?.is_empty() {
-        return Some(Ok(None));
-    }
-    // `./` is from the current folder, whatever its place in the repository. A partial clone may know of the file and
-    // not have it.
-    let bytes = git(&["cat-file", "blob", &format!("{commit}:./{path}")])?;
-    let text = String::from_utf8(bytes).map_err(|_| "not UTF-8".to_owned());
-    Some(text.map(Some))
-}
-
-/// What a git command prints, if it succeeds.
-pub(crate) fn git(args: &[&str]) -> Option<Vec<u8>> {
-    let output = crate::git::git()
-        .args(args)
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    output.status.success().then_some(output.stdout)
-}
-
-async fn from_github(api: &Api, commit: &str, path: &str) -> Result<Option<String>, String> {
-    let path: Vec<String> = path.split('/').map(encoded).collect();
-    let address = format!("/contents/{}?ref={}", path.join("/"), encoded(commit));
-    let answer: serde_json::Value = match api.get(&address).await {
-        Ok(answer) => answer,
-        Err(error) if error.status() == Some(404) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    // Above 1 MiB GitHub sends no content in this form.
-    let content = answer["content"].as_str().filter(|it| !it.is_empty());
-    let Some(content) = content.filter(|_| answer["encoding"] == "base64") else {
-        return Err("GitHub sends no content of a file of this size".to_owned());
-    };
-    let packed: String = content.split_whitespace().collect();
-    let bytes = base64::engine::general_purpose::STANDARD
-        .decode(packed)
-        .map_err(|error| error.to_string())?;
-    String::from_utf8(bytes)
-        .map(Some)
-        .map_err(|_| "not UTF-8".to_owned())
-}
-
-/// A path without `.` and `..`; none if it leaves the repository.
-fn normal(path: &str) -> Option<String> {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            other => parts.push(other),
-        }
-    }
-    Some(parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_stays_in_the_repository() {
-        assert_eq!(normal("a/./b/../c.json").as_deref(), Some("a/c.json"));
-        assert_eq!(normal("../c.json"), None);
-    }
 }

@@ -1,5 +1,6 @@
-//! What servers are compared with: a manifest of our own, or the lock of another tool. It is read and verified once, and
-//! `check`, `pin`, `verify`, the action and the comparison with the base branch take either.
+//! What servers are compared with: an mcp-keel manifest or another tool's lock. It is read and
+//! verified once; `check`, `pin`, `verify`, the action and the comparison with the base branch
+//! accept either.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,15 +11,15 @@ use crate::baseline::{BaselineError, Manifest, Pinned, store};
 use crate::fingerprint::Digest;
 use crate::interop::Lock;
 
-/// A baseline that holds.
+/// A verified baseline.
 pub(crate) enum Baseline {
-    /// Ours, with definitions.
+    /// mcp-keel's own, with definitions.
     Own(Manifest),
     /// Another tool's, mostly digests.
     Lock(LockBaseline),
 }
 
-/// The lock of another tool, as a baseline.
+/// Another tool's lock as a baseline.
 pub(crate) struct LockBaseline {
     pub(crate) path: PathBuf,
     pub(crate) lock: Lock,
@@ -30,12 +31,11 @@ pub(crate) struct LockBaseline {
 pub(crate) type Baselines = BTreeMap<PathBuf, Baseline>;
 
 impl Baseline {
-    /// Reads and verifies a baseline.
     pub(crate) fn read(path: &Path) -> Result<Self, Unusable> {
         Self::parse(path, store::read_text(path)?)
     }
 
-    /// Reads and verifies a baseline; none if there is no such file.
+    /// Reads and verifies a baseline; `None` if the file does not exist.
     pub(crate) fn find(path: &Path) -> Result<Option<Self>, Error> {
         match Self::read(path) {
             Ok(baseline) => Ok(Some(baseline)),
@@ -54,14 +54,14 @@ impl Baseline {
                     found.lock.verify().map_err(Error::from)?;
                     Ok(Self::Lock(found))
                 }
-                // What looks like nobody's lock is a baseline of ours with something wrong about it.
+                // What looks like no tool's lock is an mcp-keel baseline with an error.
                 None => Err(error.into()),
             },
         }
     }
 
-    /// A baseline of which the entries for `replacing` are about to be written: those need not hold. None if there is no
-    /// such file.
+    /// A baseline whose entries for `replacing` are about to be written: those may be invalid.
+    /// `None` if the file does not exist.
     pub(crate) fn for_update(path: &Path, replacing: &[&str]) -> Result<Option<Self>, Error> {
         let text = match store::read_text(path) {
             Err(BaselineError::Missing { .. }) => return Ok(None),
@@ -77,7 +77,7 @@ impl Baseline {
         }
     }
 
-    /// The manifest, if it is one of ours.
+    /// The manifest, if it is mcp-keel's own.
     pub(crate) fn own(&self) -> Option<&Manifest> {
         match self {
             Self::Own(manifest) => Some(manifest),
@@ -85,12 +85,12 @@ impl Baseline {
         }
     }
 
-    /// What it says of a server, where it keeps definitions.
+    /// The pinned server, if the file stores definitions.
     pub(crate) fn pinned(&self, server: &str) -> Option<&Pinned> {
         self.own()?.servers().get(server)
     }
 
-    /// What tells it from any other.
+    /// Identifies its content.
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Own(manifest) => manifest.integrity().to_owned(),
@@ -98,7 +98,6 @@ impl Baseline {
         }
     }
 
-    /// The servers that it names.
     pub(crate) fn servers(&self) -> Vec<String> {
         match self {
             Self::Own(manifest) => manifest.servers().keys().cloned().collect(),
@@ -106,14 +105,14 @@ impl Baseline {
         }
     }
 
-    /// The servers that should be checked because it holds them. A lock of another tool may hold servers that are not
-    /// ours to check.
+    /// The servers that should be checked because they are in it. Another tool's lock may have
+    /// servers that are not for mcp-keel to check.
     pub(crate) fn servers_to_check(&self) -> Vec<&str> {
         let servers = self.own().into_iter().flat_map(|it| it.servers().keys());
         servers.map(String::as_str).collect()
     }
 
-    /// Refuses a server that this baseline cannot be asked about.
+    /// Rejects a server that this baseline cannot be compared with.
     pub(crate) fn accepts(&self, target: &Target) -> Result<(), Error> {
         let Self::Lock(it) = self else {
             return Ok(());
@@ -124,17 +123,17 @@ impl Baseline {
     }
 }
 
-/// The digests of other tools cover whole definitions.
+/// Other tools' digests cover whole definitions.
 pub(crate) fn whole_definitions(target: &Target, path: &Path) -> Result<(), Error> {
     match target.masks.first() {
         None => Ok(()),
         Some(mask) => Err(Error::usage(
             format!(
-                "{}: the digests of this file cover whole definitions, and the mask in line {} leaves a text out",
+                "{}: the digests of this file cover whole definitions, but the mask in line {} leaves a text out",
                 path.display(),
                 mask.line
             ),
-            "remove the mask, or pin into a baseline of our own with --baseline FILE",
+            "remove the mask, or pin into an mcp-keel baseline with --baseline FILE",
         )),
     }
 }
@@ -148,10 +147,10 @@ fn lock(path: &Path, bytes: &[u8]) -> Result<Option<LockBaseline>, Error> {
     }))
 }
 
-/// Every baseline of a plan is read, and must hold, before any server is started.
+/// Reads and verifies every baseline of a plan before any server is started.
 pub(crate) fn of_plan(plan: &Plan) -> Result<Baselines, Error> {
     let mut baselines = Baselines::new();
-    for target in plan.everybody() {
+    for target in plan.all_targets() {
         let path = plan.baseline_of(target);
         if baselines.contains_key(&path) {
             continue;
@@ -171,11 +170,11 @@ pub(crate) fn of_plan(plan: &Plan) -> Result<Baselines, Error> {
     Ok(baselines)
 }
 
-/// Why a file is no baseline.
+/// Why a file is not a baseline.
 pub(crate) enum Unusable {
-    /// It is not there, or it is ours and does not hold.
+    /// Missing, or mcp-keel's own and invalid.
     Own(BaselineError),
-    /// It is another tool's and does not hold.
+    /// Another tool's and invalid.
     Lock(Error),
 }
 

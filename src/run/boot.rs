@@ -1,4 +1,4 @@
-//! The one way to a live server. Whatever must hold for every capture is done here.
+//! The one way to a live server. Requirements for every capture are enforced here.
 
 use super::observer::Observer;
 use super::plan::{Target, today};
@@ -9,24 +9,24 @@ use crate::stability::environment::{self, Facts};
 use crate::stability::mask::{self, Mask};
 use crate::surface::{ClientProfile, Era, Surface};
 
-/// A server that is to be booted, and how it is asked.
+/// A server to boot, and how to capture it.
 pub(crate) struct LiveServer<'a> {
-    /// Its name in progress and messages.
+    /// For progress and messages.
     pub(crate) name: &'a str,
     pub(crate) endpoint: &'a Endpoint,
-    /// Texts that are left out where two eras are compared.
+    /// Texts to leave out when two eras are compared.
     pub(crate) masks: &'a [Mask],
-    /// The client that it sees.
+    /// The client identity that it sees.
     pub(crate) client: ClientProfile,
-    /// The eras of the protocol that are asked for.
+    /// The requested eras of the protocol.
     pub(crate) eras: Eras,
-    /// The era that its baseline records.
+    /// The era in its baseline.
     pub(crate) recorded: Option<Era>,
     pub(crate) limits: Limits,
 }
 
 impl<'a> LiveServer<'a> {
-    /// A server about which nothing else is said.
+    /// A server with default settings.
     pub(crate) fn new(name: &'a str, endpoint: &'a Endpoint) -> Self {
         Self {
             name,
@@ -40,8 +40,8 @@ impl<'a> LiveServer<'a> {
     }
 }
 
-/// Starts or reaches a server and captures it, in each era that is asked for. Every live server of every command goes
-/// through here; what it says has no secret of ours in it afterwards.
+/// Starts or connects to a server and captures it, in each requested era. Every live server of
+/// every command goes through here; the result contains none of mcp-keel's secrets.
 pub(crate) async fn boot(
     server: &LiveServer<'_>,
     observer: &dyn Observer,
@@ -60,7 +60,8 @@ pub(crate) async fn boot(
     eras::capture_in_eras(eras, server.masks, &server.limits, once).await
 }
 
-/// Boots a server of the plan once. What its masks leave out is out of the surface, and what they missed is noted.
+/// Boots a server of the plan once. Masked texts are removed from the surface, and unused masks
+/// noted.
 pub(crate) async fn capture_once(
     target: &Target,
     client: &ClientProfile,
@@ -90,7 +91,7 @@ pub(crate) async fn capture_once(
     Ok(captured)
 }
 
-/// The era of a baseline, where it says so.
+/// The era of a baseline, if recorded.
 pub(crate) fn recorded(pinned: Option<&Surface>) -> Option<Era> {
     pinned
         .filter(|pinned| !pinned.protocol_version.is_empty())
@@ -105,7 +106,7 @@ pub(crate) fn not_captured(name: &str, failure: CaptureFailure) -> Error {
     })
 }
 
-/// What a server that runs here can know of this machine. One that runs elsewhere knows of another.
+/// What a local server can know about this machine. A remote one knows about another.
 fn facts(endpoint: &Endpoint) -> Facts {
     let Some(launch) = endpoint.launch() else {
         return Facts::default();

@@ -1,20 +1,21 @@
-//! Checking servers: boot, capture, compare, judge, assemble.
+//! Checks servers: boot, capture, compare, judge, assemble.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::base::Base;
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
 use super::judge_server::{self, AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
-use super::plan::{Plan, Target, resolve, today, verified};
+use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
 use super::{Error, fleet, shards};
 use crate::baseline::Manifest;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
-use crate::policy::Policy;
+use crate::policy::{Action, Policy};
 use crate::release::Release;
 use crate::report::{
     Comparison, Report, RunFinding, ServerReport, Shard, Status, resolve_findings,
@@ -22,7 +23,7 @@ use crate::report::{
 };
 use crate::rules::RuleId;
 use crate::sentences::run as sentences;
-use crate::settings::Given;
+use crate::settings::{self, Given};
 use crate::surface::{Note, Surface};
 
 /// What to check, and how.
@@ -30,8 +31,10 @@ pub(crate) struct CheckRequest {
     pub(crate) server: ServerRequest,
     pub(crate) policy: PolicyRequest,
     pub(crate) shard: ShardRequest,
-    /// How many servers at a time.
+    /// How many servers run in parallel.
     pub(crate) jobs: usize,
+    /// The revision whose policy counts instead of the working folder's.
+    pub(crate) policy_from: Option<String>,
 }
 
 impl CheckRequest {
@@ -41,36 +44,53 @@ impl CheckRequest {
             policy: PolicyRequest::new(given),
             shard: ShardRequest::new(given),
             jobs: fleet::jobs(given),
+            policy_from: given.text(settings::POLICY_FROM),
         }
     }
 }
 
-/// Captures every server that was asked for and compares it with its baseline.
+/// Captures every requested server and compares it with its baseline.
 pub(crate) async fn check(
     request: &CheckRequest,
     observer: Arc<dyn Observer>,
 ) -> Result<Examined, Error> {
-    let plan = resolve(&request.server, Some(&request.policy), &*observer)?;
+    let base = match &request.policy_from {
+        Some(revision) => Some(Base::of_revision(revision, &request.server).await?),
+        None => None,
+    };
+    let governing = match &base {
+        Some(base) => Governing::Base {
+            base,
+            accepted: false,
+        },
+        None => Governing::Folder,
+    };
+    let plan = resolve_by(
+        governing,
+        &request.server,
+        Some(&request.policy),
+        &*observer,
+    )?;
     let plan = verified(shards::cut(plan, &request.shard)?)?;
     let baselines = Arc::new(baseline::of_plan(&plan)?);
     examine(&Arc::new(plan), &baselines, request.jobs, observer).await
 }
 
-/// What became of a run.
+/// The result of a run.
 pub(crate) struct Examined {
     pub(crate) report: Report,
-    /// How long each server took that could be captured.
+    /// How long each captured server took.
     pub(crate) took: Vec<(String, Duration)>,
 }
 
-/// Every server, captured and compared with its baseline.
+/// Captures every server and compares it with its baseline.
 pub(crate) async fn examine(
     plan: &Arc<Plan>,
     baselines: &Arc<Baselines>,
     jobs: usize,
     observer: Arc<dyn Observer>,
 ) -> Result<Examined, Error> {
-    // What is written wrong is told before anything is started.
+    // Configuration errors are reported before anything is started.
     let releases = plan
         .targets
         .iter()
@@ -79,7 +99,7 @@ pub(crate) async fn examine(
                 let pinned = manifest.servers().get(&target.name);
                 target.release(pinned.map(|it| &it.release))
             }
-            // It keeps no version to compare with.
+            // It records no version to compare with.
             Baseline::Lock(_) => Ok(None),
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -117,7 +137,7 @@ pub(crate) async fn examine(
     })
 }
 
-/// The report of the run, or of the part of it that this is.
+/// The report of the run, or of this part of it.
 fn assembled(plan: &Plan, baselines: &Baselines, servers: Vec<ServerReport>) -> Report {
     let of_the_run = findings(plan, baselines);
     let mut of_these = plan.differing_profiles();
@@ -129,7 +149,7 @@ fn assembled(plan: &Plan, baselines: &Baselines, servers: Vec<ServerReport>) -> 
         findings.extend(of_these);
         return Report::new(Comparison::Check, servers, findings);
     };
-    // What depends on all servers is left to whoever has all of them.
+    // Findings that depend on all servers are left to the merge.
     let mut findings = unconditional_findings(&of_the_run);
     findings.extend(of_these);
     let mut report = Report::new(Comparison::Check, servers, findings);
@@ -144,10 +164,10 @@ fn assembled(plan: &Plan, baselines: &Baselines, servers: Vec<ServerReport>) -> 
 }
 
 /// What tells a part of this run from one that was judged by something else.
-fn terms(plan: &Plan, baselines: &Baselines) -> String {
+pub(super) fn terms(plan: &Plan, baselines: &Baselines) -> String {
     let baselines: Vec<String> = baselines.values().map(Baseline::identity).collect();
     let version = env!("CARGO_PKG_VERSION");
-    // Whatever a policy has or will have; among parts of one version it reads the same.
+    // Whatever a policy contains, it is formatted the same among parts of one version.
     let policy = &plan.policy;
     Digest::of(format!("{version}\n{baselines:?}\n{policy:?}")).tagged()
 }
@@ -176,7 +196,7 @@ async fn check_server(
         Baseline::Lock(it) => {
             let compare =
                 |observed: &Observed| against_lock(target, it, policy, &observed.captured.surface);
-            // A digest covers a whole definition: there is no comparing the part of it that does not vary.
+            // A digest covers a whole definition, so its stable part cannot be compared alone.
             let whole = Policy::default();
             repeat::capture_and_compare(target, None, &whole, observer, compare).await
         }
@@ -201,6 +221,7 @@ fn against_manifest(
         new: Some((new, &release)),
         manifest: Some(manifest),
         accept_with: &target.pin_command,
+        servers: manifest.servers().len(),
         notes: &target.notes(pinned),
     };
     compared.judge_server(policy, today())
@@ -235,16 +256,16 @@ fn against_lock(
     Ok(against.judge_server(policy, today()))
 }
 
-/// Findings about the run: stale acceptances, and servers of the baseline that nobody checked.
-fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
+/// Findings about the run: stale acceptances, and servers of the baseline that were not checked.
+pub(super) fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
     let acceptances = plan.policy.acceptance_notes(today());
-    // Whether an acceptance matches nothing is known only when every server is checked.
+    // Whether an acceptance matches nothing is only known if every server is checked.
     let mut notes: Vec<(Note, Option<String>)> = acceptances
         .into_iter()
         .filter(|(_, void_if_change)| plan.complete || void_if_change.is_none())
         .collect();
     if plan.complete {
-        let checked: BTreeSet<&str> = plan.everybody().map(|it| it.name.as_str()).collect();
+        let checked: BTreeSet<&str> = plan.all_targets().map(|it| it.name.as_str()).collect();
         for (path, baseline) in baselines {
             let held = baseline.servers_to_check().into_iter();
             for name in held.filter(|name| !checked.contains(name)) {
@@ -257,11 +278,25 @@ fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
             }
         }
     }
-    notes
-        .into_iter()
-        .map(|(note, void_if_change)| RunFinding {
-            finding: finding(&plan.policy, note),
-            void_if_change,
-        })
-        .collect()
+    let notes = notes.into_iter().map(|(note, void_if_change)| RunFinding {
+        finding: finding(&plan.policy, note),
+        void_if_change,
+    });
+    let weaker = plan.check_changes.iter().filter(|it| it.weakens);
+    let weaker = weaker.map(|it| {
+        let note = Note {
+            rule: RuleId::CheckWeakened,
+            component: None,
+            message: it.message.clone(),
+        };
+        let mut finding = finding(&plan.policy, note);
+        if plan.changes_accepted {
+            finding.action = Action::Accepted;
+        }
+        RunFinding {
+            finding,
+            void_if_change: None,
+        }
+    });
+    weaker.chain(notes).collect()
 }

@@ -1,4 +1,5 @@
-//! The whole pipeline on a server that is part of this program, with the baseline of its first edition.
+//! The whole pipeline on a server that is part of this program, with the baseline of its first
+//! edition.
 
 use std::path::Path;
 
@@ -44,6 +45,7 @@ pub(crate) async fn check_demo(
         new: Some((&captured.surface, &release)),
         manifest: Some(&manifest),
         accept_with: "mcp-keel pin weather",
+        servers: 1,
         notes: &[],
     };
     let server = compared.judge_server(&Policy::default(), today());

@@ -1,4 +1,4 @@
-//! How a server is reached, from what is asked for and what the configuration says. The one place that reads the
+//! How a server is reached, from the request and the configuration. The one place that reads the
 //! environment for `${NAME}` and for `--proxy env`.
 
 use super::request::ServerRequest;
@@ -10,7 +10,7 @@ use crate::capture::http::{
 use crate::config::{HttpConfig, ServerConfig};
 use crate::launch::{LaunchSpec, sandbox};
 
-/// Refuses flags that would have no meaning, or a dangerous one, for these servers.
+/// Rejects flags without effect, or with a dangerous one, for these servers.
 pub(crate) fn check_flags(
     request: &ServerRequest,
     servers: &[(String, ServerConfig)],
@@ -30,27 +30,27 @@ pub(crate) fn check_flags(
     for (flag, _) in typed.into_iter().filter(|(_, typed)| *typed) {
         if over_http.is_empty() {
             return Err(Error::usage(
-                format!("{flag} is for a server over HTTP, and there is none"),
-                "give its address with --url, or as `url` in mcp-keel.toml",
+                format!("{flag} is for a server over HTTP, but there is none"),
+                "set its address with --url, or as `url` in mcp-keel.toml",
             ));
         }
         // A credential for one server must not be sent to all of them.
         if matches!(flag, "--header" | "--start") && over_http.len() > 1 {
             return Err(Error::usage(
                 format!(
-                    "{flag} is for one server, and there are {}: {}",
+                    "{flag} is for one server, but there are {}: {}",
                     over_http.len(),
                     over_http.join(", ")
                 ),
-                "name one of them, or write it into the [server.NAME] that it belongs to",
+                "name one of them, or set it in its [server.NAME]",
             ));
         }
     }
     Ok(())
 }
 
-/// How a server is reached. What is written wrong is told before anything is started, and as what it is: usage, not a
-/// failing server.
+/// How a server is reached. Mistakes are reported before anything is started, as usage errors and
+/// not as a failing server.
 pub(crate) fn endpoint(
     request: &ServerRequest,
     name: &str,
@@ -126,7 +126,7 @@ pub(crate) fn endpoint(
     {
         return Err(Error::usage(
             format!(
-                "{name}: a server over HTTP cannot be started without a network, which `strict` takes away"
+                "{name}: a server over HTTP cannot be started without a network, which `strict` blocks"
             ),
             "use --sandbox fs, or check it over stdio",
         ));
@@ -136,8 +136,8 @@ pub(crate) fn endpoint(
         && request.url.is_some()
     {
         return Err(Error::usage(
-            "--env and --pass-env are for a server that is started, and nothing is started",
-            "give the command that starts it with --start",
+            "--env and --pass-env are for a server that is started, but nothing is started",
+            "set the command that starts it with --start",
         ));
     }
     let ca = request.ca.clone().or_else(|| http.ca.clone());
@@ -157,8 +157,8 @@ pub(crate) fn endpoint(
     Ok(Endpoint::Http(Box::new(spec)))
 }
 
-/// The server at an address that was typed. Headers and the like of the configuration belong to the address that stands
-/// there, so nothing of them counts here.
+/// A server at a typed address. Headers and the like in the configuration belong to the configured
+/// address, so they do not apply here.
 pub(crate) fn typed(url: &str) -> HttpConfig {
     HttpConfig::of(url)
 }
@@ -173,7 +173,7 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-/// A variable of our environment.
+/// A variable of mcp-keel's environment.
 pub(crate) fn variable(name: &str) -> Option<String> {
     crate::own_env::var(name)?.into_string().ok()
 }

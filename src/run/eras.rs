@@ -1,4 +1,4 @@
-//! Which eras of the protocol a server is captured in, and what is said about it.
+//! Which eras of the protocol a server is captured in, and what is reported about it.
 
 use crate::capture::{CaptureFailure, Captured, Eras, Limits, Order};
 use crate::drift;
@@ -7,7 +7,8 @@ use crate::sentences::run as sentences;
 use crate::stability::mask::{self, Mask};
 use crate::surface::{Era, Note, Surface};
 
-/// Captures a server in the eras that are asked for. `recorded` is the era of its baseline, and `once` makes one capture.
+/// Captures a server in the requested eras. `recorded` is the era of its baseline, and `once` makes
+/// one capture.
 pub(crate) async fn capture_in_eras(
     (eras, recorded): (Eras, Option<Era>),
     masks: &[Mask],
@@ -15,12 +16,12 @@ pub(crate) async fn capture_in_eras(
     once: impl AsyncFn(Order, &Limits) -> Result<Captured, CaptureFailure>,
 ) -> Result<Captured, CaptureFailure> {
     match eras {
-        // Almost every server in the field speaks the old era, many of them both. What was pinned stays comparable,
-        // and a server that is asked for what it knows is never disturbed by what it does not.
+        // Almost every published server supports the legacy era, many of them both. What was pinned
+        // stays comparable, and a server is not disturbed by a request it does not know.
         Eras::Auto => {
             let first = recorded.unwrap_or(Era::Legacy);
             let mut captured = once(Order::First(first), limits).await?;
-            // The revision that a server names need not be one of the era in which it answers.
+            // The revision that a server names need not belong to the era in which it responds.
             let spoken = [captured.era, captured.surface.era()];
             if recorded.is_some_and(|recorded| !spoken.contains(&recorded)) {
                 let message = sentences::era_fallback(first.word(), captured.era.word());
@@ -33,7 +34,8 @@ pub(crate) async fn capture_in_eras(
         Eras::Both => {
             let begun = tokio::time::Instant::now();
             let legacy = once(Order::Only(Era::Legacy), limits).await;
-            // One that ignores what it does not know is not waited for any longer than it took to answer the other.
+            // A server that ignores unknown requests gets no more time than it took to respond to
+            // the other.
             let took = 2 * begun.elapsed() + std::time::Duration::from_secs(1);
             let limits = Limits {
                 start: match legacy {
@@ -48,7 +50,7 @@ pub(crate) async fn capture_in_eras(
     }
 }
 
-/// The capture that counts, with what the other one says differently.
+/// The main capture, with the differences of the other one.
 fn both(
     legacy: Result<Captured, CaptureFailure>,
     modern: Result<Captured, CaptureFailure>,
@@ -58,7 +60,8 @@ fn both(
     let (mut counts, other) = match (legacy, modern, recorded) {
         (Ok(legacy), Ok(modern), Some(Era::Legacy)) => (legacy, Ok(modern)),
         (Ok(legacy), Ok(modern), _) => (modern, Ok(legacy)),
-        // A server that opened in an era and failed later speaks it: nothing is claimed about its contract there.
+        // A server that opened in an era and failed later supports it: there is no verdict about
+        // its contract there.
         (Err(failure), _, _) | (_, Err(failure), _) if !failure.error.is_of_the_opening() => {
             return Err(failure);
         }
@@ -80,7 +83,7 @@ fn both(
     Ok(counts)
 }
 
-/// What clients of the two eras are told differently, component by component.
+/// What clients of the two eras see differently, component by component.
 fn differences(mut counts: Surface, mut other: Surface, masks: &[Mask]) -> Vec<Note> {
     for surface in [&mut counts, &mut other] {
         mask::apply(masks, surface);
@@ -91,17 +94,17 @@ fn differences(mut counts: Surface, mut other: Surface, masks: &[Mask]) -> Vec<N
         if change.rule == RuleId::ProtocolVersionChanged {
             continue;
         }
-        let told = format!("{}: {}", change.rule, change.message);
+        let text = format!("{}: {}", change.rule, change.message);
         match notes.last_mut() {
             Some(last) if last.component == change.component => {
                 last.message.push_str("; ");
-                last.message.push_str(&told);
+                last.message.push_str(&text);
             }
             _ => notes.push(Note {
                 rule: RuleId::EraSurfacesDiffer,
                 component: change.component,
                 message: format!(
-                    "from {} to {}: {told}",
+                    "from {} to {}: {text}",
                     other.protocol_version, counts.protocol_version
                 ),
             }),

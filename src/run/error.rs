@@ -1,4 +1,4 @@
-//! The error type of a run and of every command, and how commands end.
+//! The error type of a run and of every command, and how commands exit.
 
 use crate::baseline::BaselineError;
 use crate::config::ConfigError;
@@ -8,23 +8,22 @@ use crate::policy::Verdict;
 use crate::report::escape;
 use crate::source::SourceError;
 
-/// How a command ended. Never mixed up: "drift" and "could not check" do not share a code.
+/// How a command ended. "Drift" and "could not check" never share a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Nothing at or above the threshold.
     Pass,
     /// Drift that the policy blocks.
     Drift,
-    /// Usage, configuration or baseline wrong.
+    /// Invalid usage, configuration or baseline.
     Usage,
     /// A server could not be booted or captured.
     Undetermined,
-    /// Bytes on disk are not those that were approved.
+    /// Bytes on disk differ from the approved ones.
     Verification,
 }
 
 impl Exit {
-    /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {
             Exit::Pass => 0,
@@ -46,7 +45,7 @@ impl From<Verdict> for Exit {
     }
 }
 
-/// Why a command could not do its work. Its text names the place, what was expected and how to go on.
+/// Why a command failed. Its text names the place, what was expected and how to go on.
 #[derive(Debug)]
 pub struct Error {
     message: String,
@@ -56,7 +55,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// Something that the user can put right.
+    /// Something that the user can fix.
     pub(crate) fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -66,7 +65,7 @@ impl Error {
         }
     }
 
-    /// Bytes that are not those that were approved.
+    /// Bytes that differ from the approved ones.
     pub(crate) fn verification(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             exit: Exit::Verification,
@@ -74,7 +73,7 @@ impl Error {
         }
     }
 
-    /// A server about which nothing can be claimed.
+    /// A server without a verdict.
     pub(crate) fn undetermined(message: impl Into<String>, help: impl Into<String>) -> Self {
         Self {
             exit: Exit::Undetermined,
@@ -82,12 +81,11 @@ impl Error {
         }
     }
 
-    /// What is wrong, without what to do about it.
+    /// What is wrong, without the help line.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// How the command ends.
     pub fn exit(&self) -> Exit {
         self.exit
     }
@@ -95,7 +93,8 @@ impl Error {
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A line of a message may be a server's: indented, it cannot pass for one of ours.
+        // A line of a message may come from a server: indented, it cannot pass for one of
+        // mcp-keel's.
         let indented = |text: &str| escape::block(text).replace('\n', "\n  ");
         write!(f, "error: {}", indented(&self.message))?;
         if !self.help.is_empty() {

@@ -1,8 +1,8 @@
-//! Many servers in one run: a few at a time, and everything that is said of them in the order of the plan.
+//! Many servers in one run: a few at a time, reported in the order of the plan.
 //!
-//! The promise: what is reported does not depend on who was faster. Servers are started in the order of the plan,
-//! never more than `jobs` at once, and each has a thread and a runtime of its own: its time begins when it is started,
-//! and neither a slow server nor a failing one holds up another beyond the place that it takes.
+//! The promise: the report does not depend on timing. Servers are started in the order of the plan,
+//! never more than `jobs` at once, and each has its own thread and runtime: its time starts when it
+//! is started, and a slow or failing server delays others only by the slot it occupies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Error;
 use crate::settings::{Given, JOBS};
 
-/// So many at a time, unless set: booting is work for a core, and more at once only push each other
-/// towards their timeouts.
+/// The default maximum: booting keeps a core busy, and more at once only run into their timeouts.
 const MOST_BY_DEFAULT: usize = 8;
 
-/// How many servers are booted at the same time.
+/// How many servers boot at the same time.
 pub(crate) fn jobs(given: &Given) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let asked = given.number(JOBS).and_then(|it| usize::try_from(it).ok());
@@ -30,7 +29,8 @@ impl Job {
     }
 }
 
-/// Does `work` for every number below `count`, started in order, at most `jobs` at a time. The results stand in order.
+/// Does `work` for every number below `count`, started in order, at most `jobs` at a time. The
+/// results are in order.
 pub(crate) async fn each<T: Send + 'static>(
     count: usize,
     jobs: usize,

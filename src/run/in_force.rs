@@ -1,6 +1,6 @@
 //! The settings in force, and where each of them comes from: what `mcp-keel config` prints.
 //!
-//! Servers and policy are resolved as for a check, so that what would be refused there is refused here.
+//! Servers and policy are resolved as for a check, so that the same errors are reported.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,11 @@ use super::shards;
 use super::suggested_command::{is_default_of_action, shown};
 use crate::capture::Endpoint;
 use crate::config::{Config, WrittenValue};
-use crate::settings::{self, ALL, Given, Kind, Origin, Setting, Table, Unset};
+use crate::settings::{self, ALL, Given, Origin, Setting, Table, Unset, ValueKind};
 
 /// Everything that applies to a run.
 pub(crate) struct SettingsInForce {
-    /// The configuration file, if there is one.
+    /// The configuration file, if any.
     pub(crate) config: Option<PathBuf>,
     /// Settings of the run.
     pub(crate) run: Vec<InForce>,
@@ -24,7 +24,6 @@ pub(crate) struct SettingsInForce {
     pub(crate) servers: Vec<(String, Vec<InForce>)>,
 }
 
-/// One setting.
 pub(crate) struct InForce {
     pub(crate) setting: &'static Setting,
     /// Its values, which may come from several places.
@@ -34,12 +33,11 @@ pub(crate) struct InForce {
 /// A value as it may be shown.
 pub(crate) struct Value {
     pub(crate) text: String,
-    /// Whether the text describes the value, which is known only later.
+    /// Whether the text describes the value, which is only known later.
     pub(crate) is_description: bool,
     pub(crate) source: Source,
 }
 
-/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Not set anywhere.
@@ -48,7 +46,7 @@ pub(crate) enum Source {
     ActionDefault,
     /// A line of the configuration.
     File { path: PathBuf, line: usize },
-    /// A file of a client or registry, which `from` names.
+    /// A client or registry file named by `from`.
     ServerList,
     /// The command line.
     Flag,
@@ -56,7 +54,7 @@ pub(crate) enum Source {
     Input,
 }
 
-/// The settings that apply if these are given.
+/// The settings that apply with these given.
 pub(crate) fn settings_in_force(
     given: &Given,
     observer: &dyn Observer,
@@ -98,7 +96,7 @@ fn is_of_a_server(setting: &Setting) -> bool {
     matches!(table, Some(Table::Server | Table::Http | Table::Client))
 }
 
-/// What can give a value to a setting.
+/// What can set a value.
 struct Layers<'a> {
     given: &'a Given,
     config: Option<&'a Config>,
@@ -130,7 +128,7 @@ impl Layers<'_> {
             });
         }
         let key = setting.key.filter(|key| {
-            // What is asked for beside the configuration means all of it.
+            // A flag replaces all of it.
             let is_replaced = key.name == settings::UNKNOWN.name
                 && self.given.has(settings::ENFORCEMENT)
                 && !self.given.has(settings::UNKNOWN);
@@ -179,8 +177,8 @@ impl Layers<'_> {
         (!is_default || !has_no_meaning).then_some(in_force)
     }
 
-    /// Whether what the configuration says of a server applies: not beside a server list that was named, and of a server
-    /// that was typed only what is not about how it is reached.
+    /// Whether the configuration of a server applies: not with an explicit server list, and for a
+    /// server on the command line only what is not about how it is reached.
     fn counts(&self, setting: &Setting) -> bool {
         let typed_url = self.given.has(settings::URL);
         let typed = typed_url || self.given.has(settings::COMMAND);
@@ -193,7 +191,7 @@ impl Layers<'_> {
             || nothing_is_started && is_verified)
     }
 
-    /// What a file of a client says of a server that is not in the configuration.
+    /// What a client's file sets for a server that is not in the configuration.
     fn listed(&self, setting: &Setting, target: &Target) -> Vec<Value> {
         let is_configured = self
             .config
@@ -226,7 +224,7 @@ impl Layers<'_> {
         texts.into_iter().map(value).collect()
     }
 
-    /// What the configuration says at these keys.
+    /// What the configuration sets at these keys.
     fn written(&self, setting: &Setting, keys: &[&str]) -> Vec<Value> {
         let Some(written) = self.config.map(|it| &it.written) else {
             return Vec::new();
@@ -235,12 +233,12 @@ impl Layers<'_> {
             return Vec::new();
         };
         let (texts, is_description) = match (value, setting.kind) {
-            (WrittenValue::Texts(texts), Kind::Command) => (vec![joined(texts)], false),
-            (WrittenValue::Texts(texts), Kind::List) => (vec![texts.join(",")], false),
-            (WrittenValue::Texts(texts), Kind::Table(_)) => (vec![joined(texts)], false),
+            (WrittenValue::Texts(texts), ValueKind::Command) => (vec![joined(texts)], false),
+            (WrittenValue::Texts(texts), ValueKind::List) => (vec![texts.join(",")], false),
+            (WrittenValue::Texts(texts), ValueKind::Table(_)) => (vec![joined(texts)], false),
             (WrittenValue::Texts(texts), _) => (texts.clone(), false),
-            (WrittenValue::Pairs(pairs), Kind::Pairs | Kind::Headers) => {
-                let between = if matches!(setting.kind, Kind::Pairs) {
+            (WrittenValue::Pairs(pairs), ValueKind::Pairs | ValueKind::Headers) => {
+                let between = if matches!(setting.kind, ValueKind::Pairs) {
                     "="
                 } else {
                     ": "
@@ -264,10 +262,10 @@ impl Layers<'_> {
         texts.into_iter().map(value).collect()
     }
 
-    /// What was given.
+    /// What was set by flags or inputs.
     fn typed(&self, setting: &Setting) -> Vec<Value> {
         let texts = match setting.kind {
-            Kind::Command if setting.name == settings::COMMAND.name => {
+            ValueKind::Command if setting.name == settings::COMMAND.name => {
                 let words = self.given.texts(setting);
                 Some(joined(&words))
                     .filter(|it| !it.is_empty())
@@ -289,27 +287,27 @@ impl Layers<'_> {
         texts.into_iter().map(value).collect()
     }
 
-    /// The values that win, of those that were written from the least to the most specific place and those that were
-    /// given; else the default. None for a setting that is only worth showing if it is set.
+    /// The values that win, of those written from the least to the most specific place and those
+    /// given; else the default. `None` for a setting that is only worth showing if set.
     fn resolved(&self, setting: &'static Setting, written: Vec<Vec<Value>>) -> Option<InForce> {
         let mut layers = written;
         layers.push(self.typed(setting));
         let mut values: Vec<Value> = Vec::new();
         for layer in layers.into_iter().filter(|it| !it.is_empty()) {
             let name = |value: &Value| match setting.kind {
-                Kind::Pairs => value.text.split('=').next().map(str::to_owned),
-                Kind::Headers => value.text.split(':').next().map(str::to_ascii_lowercase),
+                ValueKind::Pairs => value.text.split('=').next().map(str::to_owned),
+                ValueKind::Headers => value.text.split(':').next().map(str::to_ascii_lowercase),
                 _ => Some(value.text.clone()),
             };
             let is_floor = setting.name == settings::SANDBOX.name
                 && matches!(layer[0].source, Source::Input | Source::ActionDefault);
             match setting.kind {
-                Kind::Pairs | Kind::Headers | Kind::Names => {
+                ValueKind::Pairs | ValueKind::Headers | ValueKind::Names => {
                     let named: Vec<_> = layer.iter().map(name).collect();
                     values.retain(|it| !named.contains(&name(it)));
                     values.extend(layer);
                 }
-                // The configuration may raise what the workflow asks for, not lower it.
+                // The configuration may raise what the workflow sets, not lower it.
                 _ if is_floor && rank(setting, &values) > rank(setting, &layer) => {}
                 _ => values = layer,
             }
@@ -321,7 +319,7 @@ impl Layers<'_> {
                 Unset::Value(text) => Some((text, false)),
                 Unset::InWords(text) => Some((text, true)),
             };
-            if is_only_a_key && !matches!(setting.kind, Kind::Switch) {
+            if is_only_a_key && !matches!(setting.kind, ValueKind::Switch) {
                 return None;
             }
             values.extend(default.map(|(text, is_description)| Value {
@@ -345,7 +343,7 @@ fn is_of_a_process(setting: &Setting) -> bool {
     names.contains(&setting.name)
 }
 
-/// The place of a value among the words of its setting.
+/// The position of a value among the words of its setting.
 fn rank(setting: &Setting, values: &[Value]) -> Option<usize> {
     let text = &values.first()?.text;
     setting.words().iter().position(|it| it.name == text)

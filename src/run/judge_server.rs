@@ -1,4 +1,4 @@
-//! Two surfaces of one server, compared and judged: what `check`, `pin`, `diff` and `demo` have in common.
+//! Compares and judges two surfaces of one server: shared by `check`, `pin`, `diff` and `demo`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use super::baseline::LockBaseline;
 use crate::baseline::Manifest;
 use crate::canonical::Json;
+use crate::conformance;
 use crate::drift::{self, Change};
 use crate::interop::compare::Placed;
 use crate::judgement::Level;
@@ -13,21 +14,24 @@ use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
 use crate::report::{Cost, Finding, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
+use crate::schema::Work;
 use crate::sentences::run as sentences;
 use crate::surface::{ComponentKey, Kind, Note, Surface};
 
-/// A surface with the version that the policy goes by.
+/// A surface with the version that the policy uses.
 pub(crate) type Versioned<'a> = (&'a Surface, &'a Release);
 
-/// What is to be compared.
+/// What to compare.
 pub(crate) struct SurfacePair<'a> {
     pub(crate) name: &'a str,
     pub(crate) old: Option<Versioned<'a>>,
     pub(crate) new: Option<Versioned<'a>>,
-    /// Where the old one stands, for the lines of changes.
+    /// Where the old one is stored, for the lines of changes.
     pub(crate) manifest: Option<&'a Manifest>,
     pub(crate) accept_with: &'a str,
-    /// What is to be said beside what the surfaces say: how the server was started.
+    /// The number of servers that share the work of the run.
+    pub(crate) servers: usize,
+    /// Additional notes: how the server was started.
     pub(crate) notes: &'a [Note],
 }
 
@@ -35,7 +39,9 @@ impl SurfacePair<'_> {
     pub(crate) fn judge_server(&self, policy: &Policy, today: Date) -> ServerReport {
         let (old, new) = (self.old.map(|it| it.0), self.new.map(|it| it.0));
         let changes = match (old, new) {
-            (Some(old), Some(new)) => drift::compare(old, new),
+            (Some(old), Some(new)) => {
+                drift::compare_within(old, new, &Work::for_one_of(self.servers))
+            }
             (None, Some(new)) => vec![drift::server_not_pinned(new)],
             (Some(old), None) => vec![drift::server_removed(old)],
             (None, None) => Vec::new(),
@@ -51,13 +57,24 @@ impl SurfacePair<'_> {
             .chain(self.notes)
             .cloned()
             .chain(new.into_iter().flat_map(crate::scan::keel::notes))
+            .chain(
+                new.into_iter()
+                    .flat_map(|surface| refused(surface, &changes)),
+            )
+            .chain(
+                old.zip(new)
+                    .into_iter()
+                    .flat_map(|(old, new)| not_compared(old, new)),
+            )
             .map(|note| finding(policy, note))
             .collect();
         let judged = policy.judge(self.name, changes, today);
-        // After the policy has spoken: a rule that it calls cosmetic demands no new version.
+        // After the policy was applied: a rule that it calls cosmetic requires no new version.
         let changes: Vec<&Change> = judged.iter().map(|it| &it.change).collect();
         let version = self.version(&changes);
         findings.extend(self.version_findings(&changes, &version, policy));
+        let stale = old.into_iter().flat_map(|old| stale_lists(old, &changes));
+        findings.extend(stale.map(|note| finding(policy, note)));
         let located = |judged: crate::policy::Judged| Located {
             location: self.place(&judged.change),
             source: None,
@@ -105,8 +122,8 @@ impl SurfacePair<'_> {
         let Some((surface, release)) = self.new.filter(|_| self.old.is_some()) else {
             return Vec::new();
         };
-        let said = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
-        let (was, is) = (said(&version.baseline), said(&version.current));
+        let shown = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
+        let (was, is) = (shown(&version.baseline), shown(&version.current));
         let note = |rule, component: Option<&ComponentKey>, message| Note {
             rule,
             component: component.cloned(),
@@ -117,7 +134,7 @@ impl SurfacePair<'_> {
             let message =
                 sentences::version_not_bumped(&was, &is, &release.source, version.required.word());
             let note = note(RuleId::VersionNotBumped, None, message);
-            // Without `require-version-bump` the report's `version` says so, and that is enough.
+            // Without `require-version-bump` the report's `version` is enough.
             if policy.require_version_bump || policy.rules.contains_key(&note.rule) {
                 findings.push(finding(policy, note));
             }
@@ -144,7 +161,7 @@ impl SurfacePair<'_> {
             let message = sentences::version_disagrees(
                 reported.unwrap_or_default(),
                 &release.source,
-                &said(&release.version),
+                &shown(&release.version),
             );
             findings.push(finding(
                 policy,
@@ -171,13 +188,14 @@ impl SurfacePair<'_> {
     }
 }
 
-/// What pins of another tool say of a server. Such pins keep no versions that could be held against the drift.
+/// The comparison of a server with another tool's pins. Such pins have no versions to compare with
+/// the drift.
 pub(crate) struct AgainstLock<'a> {
     pub(crate) name: &'a str,
     pub(crate) changes: Vec<Placed>,
     /// Where the changes are, if lines are to be reported.
     pub(crate) places: Option<&'a LockBaseline>,
-    /// The live server; none where two files are compared.
+    /// The live server; `None` if two files are compared.
     pub(crate) surface: Option<&'a Surface>,
     pub(crate) notes: Vec<Note>,
     pub(crate) accept_with: &'a str,
@@ -220,8 +238,8 @@ impl AgainstLock<'_> {
     }
 }
 
-/// Fills in where the working folder declares the tools that changed. A tool that is gone has no such place, and a
-/// renamed one is declared by its new name.
+/// Fills in where the working copy declares the tools that changed. A removed tool has no such
+/// place, and a renamed one is declared by its new name.
 pub(crate) fn locate(servers: &mut [ServerReport]) {
     let names: Vec<Vec<Option<String>>> = servers.iter().map(declared_names).collect();
     let wanted: BTreeSet<&str> = names
@@ -264,12 +282,34 @@ fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
     changes().map(name).collect()
 }
 
+/// Lists that clients may still cache, and that name what no longer works.
+fn stale_lists(old: &Surface, changes: &[&Change]) -> Vec<Note> {
+    let breaking = |kind| {
+        let of_kind = |change: &&&Change| {
+            let key = change.component.as_ref();
+            change.level == Level::Breaking && key.is_some_and(|key| key.kind() == kind)
+        };
+        changes.iter().filter(of_kind).count()
+    };
+    let kinds = Kind::ALL.iter().copied();
+    let stale = kinds.filter_map(|kind| {
+        let ttl = old.caching.of(kind).ttl_ms.filter(|ttl| *ttl > 0)?;
+        let breaking = breaking(kind);
+        (breaking > 0).then(|| Note {
+            rule: RuleId::StaleListCached,
+            component: None,
+            message: sentences::stale_list(kind.list_member(), ttl, breaking),
+        })
+    });
+    stale.collect()
+}
+
 /// Whether a change counts against the version: its own change does not.
 fn is_drift(change: &Change) -> bool {
     change.rule != RuleId::ServerVersionChanged
 }
 
-/// Tools with a version in their key whose contract changed under it.
+/// Tools with a version in their key whose contract changed without a new one.
 fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a ComponentKey> {
     let moved: BTreeSet<_> = changes
         .iter()
@@ -294,7 +334,37 @@ fn changed_versioned_tools<'a>(changes: &[&'a Change]) -> BTreeSet<&'a Component
         .collect()
 }
 
-/// A note, with what the policy says of it.
+/// Lists that only one of two surfaces has recorded.
+fn not_compared(old: &Surface, new: &Surface) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for kind in Kind::ALL.iter().copied().filter(|kind| !kind.is_core()) {
+        let has = |of: &Surface| of.scope.kinds.contains(kind);
+        let count = |of: &Surface| of.of_kind(kind).count();
+        let (not_pinned, count) = match (has(old), has(new)) {
+            (false, true) => (true, count(new)),
+            (true, false) => (false, count(old)),
+            _ => continue,
+        };
+        if count > 0 {
+            notes.push(Note {
+                rule: RuleId::ListNotCompared,
+                component: None,
+                message: sentences::list_not_compared(kind.list_member(), count, not_pinned),
+            });
+        }
+    }
+    notes
+}
+
+/// What clients object to in a surface, except what is already drift.
+fn refused(surface: &Surface, changes: &[Change]) -> Vec<Note> {
+    conformance::notes(surface, |rule, key| {
+        let mut changes = changes.iter();
+        changes.any(|it| it.rule == rule && it.component.as_ref() == Some(key))
+    })
+}
+
+/// A note with its action under the policy.
 pub(crate) fn finding(policy: &Policy, note: Note) -> Finding {
     Finding {
         action: policy.judge_note(&note),

@@ -1,19 +1,24 @@
-//! A run: from what is asked for to a report.
+//! A run: from the request to a report.
 //!
 //! - which servers there are, and how each is reached: [`plan`], [`endpoint`], [`server_lists`]
 //! - what they are compared with: [`baseline`], a manifest of our own or another tool's lock
 //! - booting them as often, and in as many eras of the protocol, as it takes: [`boot`], [`eras`], [`repeat`], [`fleet`]
 //! - judging the difference and assembling the report: [`judge_server`], [`check`], [`pin`], [`sources`]
-//! - pull requests: [`pull_request`], [`approval`]
+//! - pull requests: [`pull_request`], [`approval`], and what the base says: [`base`]
 //! - the parts of a run that several machines share: [`shards`]
 //!
-//! This room promises that nothing in it knows a command line or prints. What is asked for comes as a [`request`], what goes
-//! on is reported to an [`observer`], and what was found is returned. Every live server is booted by [`boot::boot`].
+//! This room promises that nothing in it depends on a command line or prints. The input is a
+//! [`request`], progress is reported to an [`observer`], and the result is returned. Every live
+//! server is booted by [`boot::boot`].
 
+pub(crate) mod acceptance;
 pub(crate) mod approval;
+pub(crate) mod base;
+pub(crate) mod base_objects;
 pub(crate) mod baseline;
 pub(crate) mod boot;
 pub(crate) mod check;
+pub(crate) mod check_changes;
 pub(crate) mod demo;
 pub(crate) mod endpoint;
 pub(crate) mod eras;
@@ -21,6 +26,7 @@ mod error;
 pub(crate) mod fleet;
 pub(crate) mod in_force;
 pub(crate) mod judge_server;
+mod merged_parts;
 pub(crate) mod observer;
 pub(crate) mod pin;
 pub(crate) mod plan;

@@ -1,23 +1,22 @@
-//! What a run says while it goes on. It prints nothing itself.
+//! What a run reports while it is in progress. It prints nothing itself.
 
 use crate::capture::Stage;
 
-/// Whoever wants to know what is going on.
+/// Receives progress.
 pub(crate) trait Observer: Send + Sync {
-    /// So many servers will be booted.
+    /// This many servers will be booted.
     fn begin(&self, _servers: usize) {}
 
-    /// A server has come so far.
+    /// A server has reached this stage.
     fn stage(&self, _server: &str, _stage: Stage) {}
 
-    /// A server is through.
+    /// A server is done.
     fn finished(&self) {}
 
-    /// Something that a person should know and that is no part of a report.
+    /// A message for a person that is not part of a report.
     fn note(&self, _text: &str) {}
 }
 
-/// Ignores all of it.
 pub(crate) struct Silent;
 
 impl Observer for Silent {}

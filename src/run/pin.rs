@@ -1,4 +1,4 @@
-//! Pinning servers: capture, write the baseline, and report what was accepted by that.
+//! Pins servers: capture, write the baseline, and report what was accepted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use crate::surface::Surface;
 /// What to pin, and how.
 pub(crate) struct PinRequest {
     pub(crate) server: ServerRequest,
-    /// How many servers at a time.
+    /// How many servers run in parallel.
     pub(crate) jobs: usize,
     /// Whether to write a ToolPin lock.
     pub(crate) lock: bool,
@@ -55,8 +55,8 @@ pub(crate) struct PinOutcome {
     pub(crate) failed: Vec<Error>,
 }
 
-/// Captures every server that was asked for and writes its baseline. A server that fails does not keep the others from
-/// being pinned; its entry stays as it was.
+/// Captures every requested server and writes its baseline. A failing server does not prevent the
+/// others from being pinned; its entry stays unchanged.
 pub(crate) async fn pin(
     request: PinRequest,
     observer: Arc<dyn Observer>,
@@ -124,7 +124,7 @@ pub(crate) async fn pin(
             }
         }
     }
-    // In the order of the plan, not of the names of the files.
+    // In the order of the plan, not of the file names.
     written.sort_by_key(|path| paths.iter().position(|it| it == path));
     if failed.is_empty() {
         signer.sign(&written, &*observer)?;
@@ -138,9 +138,9 @@ pub(crate) async fn pin(
     })
 }
 
-/// The file that a server is pinned in, as it is before.
+/// The file that a server is pinned in, before writing.
 enum Destination {
-    /// One of our own, or none yet.
+    /// mcp-keel's own, or none yet.
     Own(Option<Manifest>),
     /// Another tool's, which is read again when it is written.
     Lock,
@@ -155,16 +155,16 @@ impl Destination {
     }
 }
 
-/// A server that was captured, as its destination wants it. Nothing else is kept of it.
+/// A captured server, reduced to what its destination needs.
 enum Pinnable {
-    /// For a baseline of our own.
+    /// For an mcp-keel baseline.
     Entry(Box<ServerReport>, Json),
     /// For another tool's lock.
     Surface(Box<Surface>),
 }
 
-/// The files that a plan pins into: our own, or another tool's if one is there already or asked for. The servers of one
-/// that does not hold are taken out of the plan.
+/// The files that a plan pins into: mcp-keel's own, or another tool's if it exists or was
+/// requested. Servers with an invalid file are removed from the plan.
 fn destinations(
     plan: &mut Plan,
     lock: bool,
@@ -218,7 +218,7 @@ fn signer(
 ) -> Result<Signer, Error> {
     let is_lock = |it: &Destination| matches!(it, Destination::Lock);
     if request.key.is_some() && !destinations.values().all(is_lock) {
-        return Err(not_a_lock("this baseline is our own"));
+        return Err(not_a_lock("this baseline is mcp-keel's own"));
     }
     let locks = destinations.iter().filter(|(_, it)| is_lock(it));
     Signer::new(locks.map(|(path, _)| path.clone()).collect(), request)
@@ -239,7 +239,7 @@ async fn capture_to_pin(
     let pinned = manifest
         .as_ref()
         .and_then(|manifest| manifest.servers().get(&target.name));
-    // The version may come from another source now; pinning is when that is recorded.
+    // The version may now come from another source; pinning records it.
     let release = target.release(None)?;
     let before = pinned.map(|pinned| &pinned.surface);
     let observed = repeat::require(target, before, policy, Purpose::Pin, observer).await?;
@@ -252,6 +252,7 @@ async fn capture_to_pin(
         new: Some((surface, &release)),
         manifest: None,
         accept_with: &target.pin_command,
+        servers: 1,
         notes: &target.notes(pinned),
     };
     let report = compared.judge_server(&accepting(), today());
@@ -264,7 +265,7 @@ fn write_lock(
     path: &Path,
     surface: &Surface,
 ) -> Result<(ServerReport, bool), Error> {
-    // From reading to writing: another entry of this file may be pinned at the same time.
+    // Held from reading to writing: another entry of this file may be pinned at the same time.
     let _lock = store::lock(path)?;
     let before = Lock::read(path)?;
     if before.is_none() && target.endpoint.http().is_some() {
@@ -273,7 +274,7 @@ fn write_lock(
                 "{}: there is no lock to pin a server over HTTP in",
                 path.display()
             ),
-            "let ToolPin write it first, then pin into it; or pin into a baseline of our own: leave out --format",
+            "let ToolPin write it first, then pin into it; or pin into an mcp-keel baseline: omit --format",
         ));
     }
     let name = if target.is_unnamed() {
@@ -282,7 +283,7 @@ fn write_lock(
         &target.name
     };
     let launch = target.endpoint.launch();
-    // An argument can hold a secret, and a lock is committed.
+    // An argument may be a secret, and a lock is committed.
     let words = launch.iter().flat_map(|it| &it.command);
     let command: Vec<String> = words.map(|word| secrets::clean(word)).collect();
     let server = Server {
@@ -313,7 +314,7 @@ fn write_lock(
     Ok((against.judge_server(&accepting(), today()), changed))
 }
 
-/// What is pinned is accepted: it is reported, and nothing fails.
+/// Pinning accepts everything: it is reported, and nothing fails.
 fn accepting() -> Policy {
     Policy {
         enforcement: Enforcement::Audit,

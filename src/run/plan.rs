@@ -1,4 +1,4 @@
-//! From what is asked for to what it means: which servers, started how, compared with which file, under which policy.
+//! Resolves a request: which servers, how to start them, which baseline, which policy.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,6 +8,8 @@ use std::time::Duration;
 use super::observer::Observer;
 use super::request::{Part, PolicyRequest, ServerRequest};
 
+use super::base::Base;
+use super::check_changes::{self, CheckChange};
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
@@ -23,63 +25,75 @@ use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, Note, Surface};
 use crate::verify::launched::{self, LaunchLink};
 
-/// The name of a server that nobody named.
+/// The name of an unnamed server.
 const UNNAMED: &str = "default";
 
 /// Everything a command needs to know.
 pub(crate) struct Plan {
     pub(crate) targets: Vec<Target>,
-    /// Servers of the run that another part of it checks.
+    /// Servers of the run that another part checks.
     pub(crate) others: Vec<Target>,
-    /// Which part of a run this is.
     pub(crate) part: Option<Part>,
-    /// Of a part: the servers of the whole run in order.
+    /// For a part: the servers of the whole run in order.
     pub(crate) order: Vec<String>,
     /// Where the baselines are.
     pub(crate) pattern: PathBuf,
     pub(crate) policy: Policy,
     /// Whether all servers of the configuration are among the targets.
     pub(crate) complete: bool,
+    /// What the working folder changes about the check, where another word than its own counts.
+    pub(crate) check_changes: Vec<CheckChange>,
+    /// Whether a maintainer has accepted these.
+    pub(crate) changes_accepted: bool,
+    /// Where the baselines will be when the working folder's own word counts.
+    pub(crate) next_pattern: PathBuf,
 }
 
-/// One server under test.
+/// Whose policy, acceptances, masks, verify blocks and path of the baseline count.
+#[derive(Clone, Copy)]
+pub(crate) enum Governing<'a> {
+    /// Those of the working folder.
+    Folder,
+    /// Those of the base, which was reviewed. A maintainer may have accepted what the working folder changes.
+    Base { base: &'a Base, accepted: bool },
+    /// The base cannot be read: the defaults, and the workflow's inputs.
+    Defaults,
+}
+
 pub(crate) struct Target {
     pub(crate) name: String,
     /// The name of its table in the configuration.
     pub(crate) configured_as: String,
     pub(crate) endpoint: Endpoint,
-    /// What somebody said of the client that it is to see.
+    /// The requested client identity.
     client: ClientChoice,
-    /// Which eras of the protocol it is asked in.
+    /// The eras of the protocol to capture.
     pub(crate) eras: Eras,
     pub(crate) limits: Limits,
-    /// Which profile of which server it is.
     pub(crate) profile: Option<ProfileName>,
-    /// What was seen of a profile in this run, for comparing it with the others.
+    /// The captured surface of a profile, for comparing it with the others.
     pub(crate) seen: OnceLock<Surface>,
-    /// How often it is booted; none means that nobody said.
+    /// How often to boot it, if set.
     pub(crate) repeat: Option<usize>,
-    /// Which texts are left out of what it says.
+    /// Texts to leave out of its surface.
     pub(crate) masks: Vec<Mask>,
-    /// The command that accepts what it says now.
+    /// The command that accepts its current state.
     pub(crate) pin_command: String,
-    /// Where its version is read.
     version: VersionSource,
-    /// Which bytes are verified before it is started.
+    /// Which bytes to verify before it is started.
     pub(crate) verify: Option<Verify>,
     /// The line of a `checksum` in the old spelling.
     checksum_line: Option<usize>,
-    /// What is about to be launched, link by link.
+    /// The launch chain, link by link.
     pub(crate) launched: Vec<LaunchLink>,
 }
 
 impl Target {
-    /// Whether nobody gave it a name.
     pub(crate) fn is_unnamed(&self) -> bool {
         self.name == UNNAMED
     }
 
-    /// How a file of another tool is asked about it.
+    /// How to look it up in another tool's file.
     pub(crate) fn asked(&self) -> Asked<'_> {
         Asked {
             name: &self.name,
@@ -87,14 +101,14 @@ impl Target {
         }
     }
 
-    /// A surface without what the masks leave out.
+    /// A surface without the masked texts.
     pub(crate) fn masked(&self, surface: &Surface) -> Surface {
         let mut masked = surface.clone();
         mask::apply(&self.masks, &mut masked);
         masked
     }
 
-    /// Compares bytes on disk with what was approved.
+    /// Compares bytes on disk with the approved ones.
     pub(crate) fn verify_bytes(&self) -> Result<Option<Verified>, VerifyError> {
         match (&self.verify, self.endpoint.launch()) {
             (Some(verify), Some(launch)) => jp::verify(&self.name, verify, launch),
@@ -102,7 +116,7 @@ impl Target {
         }
     }
 
-    /// What is worth saying about how it is started, and which link moved since it was pinned.
+    /// Notes on how it is started, and which link changed since it was pinned.
     pub(crate) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Some(launch) = self.endpoint.launch() {
@@ -111,17 +125,18 @@ impl Target {
             notes.extend(crate::verify::notes(launch));
             notes.extend(jp::false_safety(verify, launch));
         }
-        // A baseline that does not say how the server was launched knows of no link that could have moved.
+        // Without a launch chain in the baseline, no link can have changed.
         if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
             notes.extend(launched::compare(&pinned.launch, &self.launched));
         }
         notes
     }
 
-    /// The version of the server's package, read before the server is started; none where only it can tell.
+    /// The version of the server's package, read before the server is started; `None` if only the
+    /// server can report it.
     ///
-    /// Unless the configuration names a source, the one that was pinned is used again: versions from two sources
-    /// cannot be compared.
+    /// Unless the configuration names a source, the pinned one is used again: versions from two
+    /// sources cannot be compared.
     pub(crate) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
         let launch = self.endpoint.launch();
         let folder = launch.and_then(|it| it.cwd.as_deref());
@@ -131,7 +146,7 @@ impl Target {
         match (&self.version, pinned) {
             (VersionSource::Auto, Some(pinned)) => {
                 let source = VersionSource::parse(&pinned.source);
-                // A manifest that is not there any more leaves what the server says.
+                // If the manifest no longer exists, the version that the server reports is used.
                 Ok(source.read(folder).unwrap_or_default())
             }
             (VersionSource::Auto, None) => Ok(found.read(folder).unwrap_or_default()),
@@ -141,8 +156,8 @@ impl Target {
         }
     }
 
-    /// The client that the server gets to see: whom the user names, else whoever pinned it. What a server lists
-    /// depends on who asks.
+    /// The client identity for the server: the requested one, else the pinned one. What a server
+    /// lists depends on it.
     pub(crate) fn client(&self, pinned: Option<&Surface>) -> ClientProfile {
         let usual = pinned
             .map(|pinned| pinned.client.clone())
@@ -152,12 +167,12 @@ impl Target {
 }
 
 impl Plan {
-    /// Every server of the run, also those that another part of it checks.
-    pub(crate) fn everybody(&self) -> impl Iterator<Item = &Target> {
+    /// Every server of the run, including those that another part checks.
+    pub(crate) fn all_targets(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter().chain(&self.others)
     }
 
-    /// Tools that are not the same for every profile of a server.
+    /// Tools that differ between the profiles of a server.
     pub(crate) fn differing_profiles(&self) -> Vec<Note> {
         let mut servers: BTreeMap<&str, Vec<(&str, &Surface)>> = BTreeMap::new();
         for target in &self.targets {
@@ -178,7 +193,8 @@ impl Plan {
     }
 }
 
-/// Resolves servers and policy, and verifies the bytes of every server: whoever has a plan may start what is in it.
+/// Resolves servers and policy, and verifies the bytes of every server: everything in the plan may
+/// be started.
 pub(crate) fn plan(
     request: &ServerRequest,
     policy: Option<&PolicyRequest>,
@@ -187,7 +203,7 @@ pub(crate) fn plan(
     verified(resolve(request, policy, observer)?)
 }
 
-/// A plan whose servers have the bytes that they are to have.
+/// Verifies the bytes of a plan's servers.
 pub(crate) fn verified(plan: Plan) -> Result<Plan, Error> {
     let failed: Vec<VerifyError> = plan
         .targets
@@ -203,21 +219,49 @@ pub(crate) fn verified(plan: Plan) -> Result<Plan, Error> {
     }
 }
 
-/// Resolves servers and policy, without looking at a byte of what would be started.
+/// Resolves servers and policy, without verifying bytes.
 pub(crate) fn resolve(
     request: &ServerRequest,
     policy: Option<&PolicyRequest>,
     observer: &dyn Observer,
 ) -> Result<Plan, Error> {
-    let config = config(request.config.as_deref())?;
-    let pattern = match (&request.baseline, &config) {
+    resolve_by(Governing::Folder, request, policy, observer)
+}
+
+/// The path of the baselines, `{server}` not yet filled in.
+pub(crate) fn pattern(request: &ServerRequest, config: Option<&Config>) -> PathBuf {
+    match (&request.baseline, config) {
         (Some(path), _) => path.clone(),
         (None, Some(config)) => {
             let default = config.folder.join(baseline::DEFAULT_PATH);
             tidy(config.baseline.clone().unwrap_or(default))
         }
-        (None, None) => PathBuf::from(baseline::DEFAULT_PATH),
+        (None, None) => {
+            let folder = request.config.as_deref().and_then(Path::parent);
+            tidy(folder.unwrap_or(Path::new("")).join(baseline::DEFAULT_PATH))
+        }
+    }
+}
+
+/// [`resolve`], governed by something other than the working folder.
+pub(crate) fn resolve_by(
+    governing: Governing<'_>,
+    request: &ServerRequest,
+    policy: Option<&PolicyRequest>,
+    observer: &dyn Observer,
+) -> Result<Plan, Error> {
+    let config = config(request.config.as_deref())?;
+    let next_pattern = pattern(request, config.as_ref());
+    let counts = match governing {
+        Governing::Folder => config.as_ref(),
+        Governing::Base { base, .. } => base.config.read(),
+        Governing::Defaults => None,
     };
+    let mut pattern = pattern(request, counts);
+    if pattern != next_pattern && is_gone(&pattern) {
+        // It was moved. That is reported; the server is compared with what there is.
+        pattern.clone_from(&next_pattern);
+    }
     let typed_here = !request.command.is_empty() || request.url.is_some();
     let (named, complete) = if typed_here {
         let typed = typed(request, config.as_ref(), &pattern)?;
@@ -232,9 +276,21 @@ pub(crate) fn resolve(
     endpoint::check_flags(request, &named)?;
     let targets = named
         .into_iter()
-        .map(|(name, server)| target(request, name, server))
+        .map(|(name, server)| {
+            let server = governed(governing, &name, server);
+            target(request, name, server)
+        })
         .collect::<Result<_, _>>()?;
-    let mut policy_of_file = config.map(|config| config.policy).unwrap_or_default();
+    let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
+    let (check_changes, changes_accepted) = match governing {
+        Governing::Base { base, accepted } => {
+            let of_base = self::pattern(request, base.config.read());
+            let patterns = (of_base.as_path(), next_pattern.as_path());
+            let changes = check_changes::check_changes(base, config.as_ref(), patterns, request)?;
+            (changes, accepted)
+        }
+        _ => (Vec::new(), false),
+    };
     if let Some(policy) = policy {
         policy.apply(&mut policy_of_file);
     }
@@ -246,15 +302,61 @@ pub(crate) fn resolve(
         pattern,
         policy: policy_of_file,
         complete,
+        check_changes,
+        changes_accepted,
+        next_pattern,
     })
 }
 
-/// `./mcp-baseline.json` is `mcp-baseline.json` to everybody.
+/// Whether no baseline is where one should be. With a file per server it is the folder that counts.
+fn is_gone(pattern: &Path) -> bool {
+    let place = if store::is_split(pattern) {
+        let parent = pattern.parent().unwrap_or(pattern);
+        if parent.as_os_str().is_empty() || store::is_split(parent) {
+            return false;
+        }
+        parent
+    } else {
+        pattern
+    };
+    !place.exists()
+}
+
+/// What the working folder says of a server, as far as that is for it to say.
+fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> ServerConfig {
+    let base = match governing {
+        Governing::Folder | Governing::Base { accepted: true, .. } => return server,
+        Governing::Base { base, .. } => base.server(name),
+        Governing::Defaults => None,
+    };
+    match base {
+        Some(base) => {
+            server.masks.clone_from(&base.masks);
+            // One that is new only refuses more.
+            if base.verify.is_some() {
+                server.verify.clone_from(&base.verify);
+                server.checksum_line = base.checksum_line;
+            }
+            server.client.clone_from(&base.client);
+            server.era = base.era;
+            server.version.clone_from(&base.version);
+            server.repeat = server.repeat.max(base.repeat);
+            server.settle = server.settle.max(base.settle);
+            server.sandbox = server.sandbox.max(base.sandbox);
+            server.sandbox_required |= base.sandbox_required;
+        }
+        // A server that the base does not know has no mask that was reviewed.
+        None => server.masks.clear(),
+    }
+    server
+}
+
+/// `./mcp-baseline.json` means `mcp-baseline.json`.
 fn tidy(path: PathBuf) -> PathBuf {
     path.strip_prefix(".").map(Path::to_owned).unwrap_or(path)
 }
 
-/// The configuration: the file that was named, or the default one if it exists.
+/// The configuration: the named file, or the default one if it exists.
 pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let default = Path::new(crate::config::DEFAULT_PATH);
     match path {
@@ -264,7 +366,7 @@ pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     }
 }
 
-/// The server given on the command line, with what the configuration says of its name.
+/// The server on the command line, with the configuration under its name.
 fn typed(
     request: &ServerRequest,
     config: Option<&Config>,
@@ -300,11 +402,11 @@ fn typed(
         server.command.clone_from(&request.command);
         server.http = request.url.as_deref().map(endpoint::typed);
         if server.http.is_some() && request.start.is_none() {
-            // What the configuration says of a process has nothing to hold on to.
+            // The configuration of a process does not apply.
             server.verify = None;
             server.checksum_line = None;
         }
-        // A command that is typed is meant from where it is typed.
+        // A typed command is relative to the current folder.
         server.cwd = None;
     }
     Ok(found)
@@ -322,7 +424,7 @@ fn only_pinned(pattern: &Path) -> Option<String> {
     }
 }
 
-/// The servers that were asked for, and whether they are all that there are.
+/// The requested servers, and whether they are all there are.
 fn configured(
     request: &ServerRequest,
     config: Option<&Config>,
@@ -330,19 +432,18 @@ fn configured(
 ) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
     let mut known = server_lists::known(request, config, observer)?;
     if known.is_empty() {
-        let what = match config {
-            _ if !request.from.is_empty() => "there is no server to check in what --from names",
-            Some(_) => "the configuration has no server",
-            None => "no server: there is no mcp-keel.toml here and no command was given",
-        };
         return Err(Error::usage(
-            what,
-            "give the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its \
-             address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or \
-             url = \"...\" into mcp-keel.toml",
+            match config {
+                _ if !request.from.is_empty() => {
+                    "there is no server to check in the files named by --from"
+                }
+                Some(_) => "the configuration has no server",
+                None => "no server: there is no mcp-keel.toml here and no command was given",
+            },
+            "pass the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
         ));
     }
-    // Servers of the configuration that were set aside by --from are not checked.
+    // Servers of the configuration that --from overrides are not checked.
     let aside = !request.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
     let everything = known.len();
     let asked = if request.servers.is_empty() {
@@ -376,7 +477,7 @@ fn configured(
     Ok((server_lists::usable(asked)?, complete))
 }
 
-/// Whether a server is among those that were asked for, by its own name or by that of its profiles.
+/// Whether a server was requested, by its own name or by that of its profiles.
 fn asked_already<E>(asked: &[(String, Result<ServerConfig, E>)], name: &str) -> bool {
     asked.iter().any(|(full, server)| {
         let profile = server.as_ref().ok().and_then(|it| it.profile.as_ref());
@@ -385,14 +486,16 @@ fn asked_already<E>(asked: &[(String, Result<ServerConfig, E>)], name: &str) -> 
 }
 
 fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Error {
-    let help = match suggestion(name, known.clone()) {
-        Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
-        None => format!(
-            "known: {}. A command goes after `--`",
-            known.collect::<Vec<_>>().join(", ")
-        ),
-    };
-    Error::usage(format!("the configuration has no server `{name}`"), help)
+    Error::usage(
+        format!("the configuration has no server `{name}`"),
+        match suggestion(name, known.clone()) {
+            Some(close) => format!("did you mean `{close}`? A command goes after `--`"),
+            None => format!(
+                "known: {}. A command goes after `--`",
+                known.collect::<Vec<_>>().join(", ")
+            ),
+        },
+    )
 }
 
 fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result<Target, Error> {
@@ -407,6 +510,7 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         limits.relist_after = Some(pause);
         limits.total += pause;
     }
+    limits.read_contents = request.read_resources || server.read_resources;
     let mut client = server.client;
     if let Some(name) = &request.client {
         client = ClientChoice::named(name).over(client);
@@ -447,7 +551,7 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
     })
 }
 
-/// What is launched, as a baseline may keep it: an argument can hold a secret.
+/// The launch chain for a baseline: an argument may be a secret.
 fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
     let mut links = launched::chain(launch, digests);
     for link in &mut links {

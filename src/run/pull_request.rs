@@ -1,88 +1,125 @@
-//! The two questions of a pull request: does the server still say what its committed baseline says, and what does that
-//! baseline change against the one on the base branch?
+//! The two questions of a pull request: does the server still match its committed baseline, and
+//! what does that baseline change compared with the base branch's?
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::approval::{Approval, BaseBranch, accept, approval, git, has_blocking_change};
+use super::acceptance::Acceptance;
+use super::approval::{Approval, MergedBaselines, accept, approval, has_blocking_change};
+use super::base::Base;
 use super::baseline::Baselines;
 use super::check::examine;
+use super::check_changes::{CheckChange, covers};
 use super::observer::Observer;
-use super::plan::Plan;
-use super::{Error, shards};
-use crate::github::{Api, Context, Event};
+use super::plan::{Plan, today};
+use super::{Error, merged_parts};
+use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
 use crate::report::Report;
+use crate::sentences::base as sentences;
 
-/// Both questions, answered.
 pub(crate) struct Answered {
     pub(crate) live: Report,
     pub(crate) approval: Option<Approval>,
+    /// What the label says about the commit.
+    pub(crate) acceptance: Acceptance,
+    /// What the pull request changes about the check.
+    pub(crate) check_changes: Vec<CheckChange>,
+    /// The masks and acceptances that were in force.
+    pub(crate) exceptions: Vec<String>,
     /// Whether the label is what lets the second one pass.
     pub(crate) accepted_by_label: bool,
-    /// Whether the label would let it pass.
+    /// Whether the label would make it pass.
     pub(crate) label_would_help: bool,
     pub(crate) verdict: Verdict,
 }
 
-/// What the workflow asks beside the check itself.
+/// What the workflow requests besides the check itself.
 pub(crate) struct PullRequestRequest {
-    /// Reports of the parts of a run, to be joined instead of checking anything.
+    /// Reports of the parts of a run, to be merged instead of checking anything.
     pub(crate) merge: Vec<PathBuf>,
-    /// Whether the second question is asked.
+    /// Whether to compare with the base branch.
     pub(crate) compare_base: bool,
     pub(crate) base_fail_on: FailOn,
-    /// The label by which a maintainer accepts what would block.
+    /// The label with which a maintainer accepts what would block.
     pub(crate) accept_label: String,
+    /// Whether the base's policy counts, and not the pull request's own.
+    pub(crate) policy_from_base: bool,
+}
+
+/// What both questions are about.
+pub(crate) struct Questions<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) asked: &'a PullRequestRequest,
+    pub(crate) baselines: &'a Arc<Baselines>,
+    pub(crate) merged: &'a MergedBaselines,
+    /// What the base says; none where there is no base, an error where it could not be read.
+    pub(crate) base: Option<&'a Result<Base, String>>,
+    /// From the root of the repository to the working folder, with `/` at the end if it is not empty.
+    pub(crate) prefix: &'a str,
+    pub(crate) acceptance: &'a Acceptance,
 }
 
 /// Answers both questions.
 pub(crate) async fn check(
-    context: &Context,
-    asked: &PullRequestRequest,
+    questions: &Questions<'_>,
     (mut plan, jobs): (Plan, usize),
-    baselines: &Arc<Baselines>,
-    api: Option<&Api>,
     observer: Arc<dyn Observer>,
 ) -> Result<Answered, Error> {
-    let prefix = prefix(context);
-    let base = context.base_commit().filter(|_| asked.compare_base);
+    let Questions {
+        context,
+        asked,
+        baselines,
+        prefix,
+        acceptance,
+        ..
+    } = *questions;
+    // A base that cannot be read leaves open by what to judge, too.
+    let base = questions
+        .base
+        .filter(|it| asked.compare_base || (asked.policy_from_base && it.is_err()));
     let policy = plan.policy.clone();
     if base.is_some() {
-        // Whether the version moved far enough is a question about what is merged, not about the server in between.
+        // Whether the version was bumped enough concerns what is merged, not the server in between.
         plan.policy.require_version_bump = false;
     }
+    let (check_changes, exceptions) = (plan.check_changes.clone(), exceptions(&plan));
+    let weakens = check_changes.iter().any(|it| it.weakens) && !plan.changes_accepted;
+    let weakening_accepted = check_changes.iter().any(|it| it.weakens) && acceptance.is_given();
     let plan = Arc::new(plan);
     let live = if asked.merge.is_empty() {
         let examined = examine(&plan, baselines, jobs, observer).await?;
         let mut live = examined.report;
-        rebase(&mut live, &prefix);
+        rebase(&mut live, prefix);
         live
     } else {
-        shards::merged(&asked.merge)?
+        merged_parts::merged_by(&asked.merge, &plan, baselines)?
     };
     let mut answered = Answered {
         verdict: live.verdict,
         live,
         approval: None,
-        accepted_by_label: false,
-        label_would_help: false,
+        acceptance: acceptance.clone(),
+        accepted_by_label: weakening_accepted,
+        label_would_help: weakens,
+        check_changes,
+        exceptions,
     };
-    // What merging approves is asked once, by whoever has all parts.
-    let Some(commit) = base.filter(|_| plan.part.is_none()) else {
+    // What merging approves is asked once, by the job that has all parts.
+    let Some(base) = base.filter(|_| plan.part.is_none()) else {
         return Ok(answered);
     };
-    let base = BaseBranch {
-        commit,
-        prefix: &prefix,
-        api,
-    };
     let policy = approval_policy(policy, asked, &context.event);
-    let mut approval = approval(&plan, baselines, &policy, &base).await;
-    rebase(&mut approval.report, &prefix);
+    let mut approval = approval(
+        &plan,
+        questions.merged,
+        &policy,
+        base,
+        acceptance.is_given(),
+    );
+    rebase(&mut approval.report, prefix);
     if has_blocking_change(&approval.report) {
-        if labels(context, api).await.contains(&asked.accept_label) {
+        if acceptance.is_given() {
             approval.report = accept(approval.report);
             answered.accepted_by_label = true;
         } else {
@@ -94,57 +131,38 @@ pub(crate) async fn check(
     Ok(answered)
 }
 
-/// The policy of the second question. A baseline is changed on purpose, so that only what breaks callers holds it up,
-/// unless the workflow asks for more.
+/// The policy of the second question. A baseline is changed on purpose, so only what breaks callers
+/// blocks it, unless the workflow requests more.
 fn approval_policy(mut policy: Policy, asked: &PullRequestRequest, event: &Event) -> Policy {
     if policy.fail_on != FailOn::None {
         policy.fail_on = asked.base_fail_on;
     }
     if matches!(event, Event::MergeGroup { .. }) {
-        // Every pull request of the group has passed, with its label where it needed one; a group has no labels.
+        // Every pull request of the group has passed, with its label if needed; a group has no
+        // labels.
         policy.enforcement = Enforcement::Audit;
         policy.unknown = None;
     }
     policy
 }
 
-/// The labels as they are now; a run that is repeated has an old event. Without the API, those of the event.
-async fn labels(context: &Context, api: Option<&Api>) -> BTreeSet<String> {
-    #[derive(serde::Deserialize)]
-    struct Label {
-        name: String,
-    }
-    let Some(pull) = context.pull_request() else {
-        return BTreeSet::new();
-    };
-    if let Some(api) = api {
-        let path = format!("/issues/{}/labels", pull.number);
-        if let Ok(labels) = api.all::<Label>(&path, None).await {
-            return labels.into_iter().map(|it| it.name).collect();
-        }
-    }
-    pull.labels.iter().cloned().collect()
+/// The masks and acceptances that are in force in a run.
+fn exceptions(plan: &Plan) -> Vec<String> {
+    let masks = plan.all_targets().flat_map(|target| {
+        let masks = target.masks.iter();
+        masks.map(|it| sentences::mask_in_force(&target.name, &covers(it), &it.reason))
+    });
+    let accepted = plan
+        .policy
+        .accept
+        .iter()
+        .filter(|it| !it.is_expired(today()));
+    let accepted =
+        accepted.map(|it| sentences::acceptance_in_force(&it.change, &it.reason, &it.owner));
+    masks.chain(accepted).collect()
 }
 
-/// From the root of the repository to the current folder.
-fn prefix(context: &Context) -> String {
-    if let Some(shown) = git(&["rev-parse", "--show-prefix"]) {
-        return String::from_utf8_lossy(&shown).trim_end().to_owned();
-    }
-    let inside = || {
-        let workspace = context.workspace.as_ref()?.canonicalize().ok()?;
-        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
-        Some(here.strip_prefix(workspace).ok()?.to_owned())
-    };
-    match inside() {
-        Some(path) if !path.as_os_str().is_empty() => {
-            path.to_string_lossy().replace('\\', "/") + "/"
-        }
-        _ => String::new(),
-    }
-}
-
-/// Places as GitHub counts them, from the root of the repository.
+/// Makes places relative to the root of the repository, as GitHub expects them.
 fn rebase(report: &mut Report, prefix: &str) {
     if prefix.is_empty() {
         return;

@@ -1,9 +1,10 @@
-//! Capturing a server as often as it takes to know whether it says the same twice.
+//! Captures a server as often as needed to know whether its captures agree.
 //!
-//! `pin` boots twice and introduces itself under another name the second time: equal surfaces refute at once that the
-//! server is flapping, that it depends on the boot, and that it depends on who asks. Where they differ, two more boots tell
-//! which it is. `check` boots once; before it claims drift, it boots again. A capture that is not the same twice is no
-//! capture, unless the policy is content with what stands still.
+//! `pin` boots twice and uses another client name the second time: equal surfaces rule out at once
+//! that the server is flapping, that it depends on the boot, and that it depends on the client. If
+//! they differ, two more boots show which it is. `check` boots once; before it reports drift, it
+//! boots again. A capture that is not reproducible does not count, unless the policy accepts the
+//! stable parts.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,16 +23,13 @@ use crate::surface::{ClientProfile, Era, Note, Surface};
 /// What a capture is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To be written down.
     Pin,
-    /// To be compared.
     Check,
-    /// To be printed.
     Print,
 }
 
 impl Purpose {
-    /// How often a server is booted unless somebody says otherwise.
+    /// How often to boot a server by default.
     fn boots(self) -> usize {
         match self {
             Self::Pin => 2,
@@ -40,16 +38,16 @@ impl Purpose {
     }
 }
 
-/// What a server said, as far as it stands still.
+/// What a server lists, as far as it is stable.
 pub(crate) struct Observed {
-    /// The first capture. What varies is out of its surface, and noted in it.
+    /// The first capture. What varies is removed from its surface, and noted.
     pub(crate) captured: Captured,
     /// What varies, and is tolerated.
     varying: Vec<Variation>,
 }
 
 impl Observed {
-    /// A surface to compare with, without what is not compared.
+    /// A surface to compare with, reduced to what is compared.
     pub(crate) fn reference<'s>(&self, target: &Target, pinned: &'s Surface) -> Cow<'s, Surface> {
         if target.masks.is_empty() && self.varying.is_empty() {
             return Cow::Borrowed(pinned);
@@ -64,14 +62,13 @@ impl Observed {
 
 /// Why there is nothing to compare.
 enum Unobserved {
-    /// The server could not be captured.
     Failed(Box<CaptureFailure>),
-    /// It does not say the same twice.
+    /// Two captures of it differ.
     Unstable(Box<Instability>),
 }
 
 impl Unobserved {
-    /// The report of a server about which nothing is claimed.
+    /// The report of a server without a verdict.
     fn report(&self, target: &Target, pinned: Option<&Pinned>) -> ServerReport {
         let (failure, notes) = match self {
             Self::Failed(failure) => (
@@ -91,7 +88,7 @@ impl Unobserved {
                 instability.notes(false),
             ),
         };
-        // The status says what comes of it; each finding says where it varies.
+        // The status has the consequence; each finding says where it varies.
         let finding = |note| Finding {
             note,
             action: Action::Warn,
@@ -109,7 +106,7 @@ impl Unobserved {
         }
     }
 
-    /// For a command that can do nothing without the server.
+    /// For a command that needs the server.
     fn error(self, target: &Target) -> Error {
         let instability = match self {
             Self::Failed(failure) => return boot::not_captured(&target.name, *failure),
@@ -124,7 +121,8 @@ impl Unobserved {
     }
 }
 
-/// Captures a server, as the client that it was pinned with unless the user names another, as often as it takes.
+/// Captures a server as often as needed, as the client that pinned it unless the user names
+/// another.
 async fn capture_repeatedly(
     target: &Target,
     pinned: Option<&Surface>,
@@ -159,7 +157,7 @@ async fn capture_repeatedly(
     Ok(repeated.observed(first, found))
 }
 
-/// [`capture_repeatedly`], where without a capture there is nothing more to do.
+/// [`capture_repeatedly`] for a command that needs a capture.
 pub(crate) async fn require(
     target: &Target,
     pinned: Option<&Surface>,
@@ -172,8 +170,8 @@ pub(crate) async fn require(
         .map_err(|unobserved| unobserved.error(target))
 }
 
-/// Captures a server for `check` and compares it. Drift is claimed only of what two boots say, and nothing at all of a
-/// server that could not be captured.
+/// Captures a server for `check` and compares it. Drift is only reported if two boots agree, and
+/// nothing is claimed about a server that could not be captured.
 pub(crate) async fn capture_and_compare<E>(
     target: &Target,
     pinned: Option<&Pinned>,
@@ -188,7 +186,7 @@ pub(crate) async fn capture_and_compare<E>(
         Err(unobserved) => return Ok(unobserved.report(target, pinned)),
     };
     let report = compare(&observed)?;
-    // A revision is agreed upon, not listed: no second boot tells more about it.
+    // A revision is negotiated, not listed: a second boot adds nothing.
     let is_agreed = |rule: RuleId| rule == RuleId::ProtocolVersionChanged;
     let mut changes = report.changes.iter();
     if !matches!(report.status, Status::Drifted)
@@ -203,8 +201,8 @@ pub(crate) async fn capture_and_compare<E>(
     }
 }
 
-/// Boots a server once more before drift is claimed, unless it was booted as often as somebody said. None if the second
-/// capture says the same.
+/// Boots a server once more before drift is reported, unless the number of boots was set. `None` if
+/// the second capture agrees.
 async fn confirm(
     target: &Target,
     pinned: Option<&Surface>,
@@ -241,7 +239,8 @@ fn limits(target: &Target, twice: bool) -> Limits {
     limits
 }
 
-/// A client that many people have, or ours where that is the one at hand. Everything else stays: one thing at a time.
+/// A common client's name, or mcp-keel's if the current one is that. Everything else stays: one
+/// thing at a time.
 fn another_name(client: &ClientProfile) -> ClientProfile {
     const COMMON: &str = "claude-ai";
     let name = match client.name.as_str() {
@@ -263,7 +262,7 @@ struct Repeated<'a> {
 }
 
 impl Repeated<'_> {
-    /// One boot; in the era of another one, where it is to be compared with it.
+    /// One boot; in the era of another one if it is to be compared with it.
     async fn boot(
         &self,
         client: &ClientProfile,
@@ -279,7 +278,7 @@ impl Repeated<'_> {
             .map_err(|failure| Unobserved::Failed(Box::new(failure)))
     }
 
-    /// What a second capture is: of another boot, or of another connection to a server that runs already.
+    /// What a second capture is: another boot, or another connection to a running server.
     fn between(&self) -> Between {
         match self.target.endpoint.launch() {
             Some(_) => Between::Boots,
@@ -304,9 +303,9 @@ impl Repeated<'_> {
         Ok(vec![self.tolerated(instability)?])
     }
 
-    /// Why two captures differ. Where another name asked, the other name asks again, and then the first one: only if
-    /// both get what they got before it is the name. (In this order, because a server that changes with every boot
-    /// would agree with itself on every second one.)
+    /// Why two captures differ. If the client name differed, the second name is used again, and
+    /// then the first: only if both get the same as before, the name is the reason. (In this order,
+    /// because a server that changes with every boot would agree with itself on every second one.)
     async fn explained(
         &self,
         one: &Captured,
@@ -333,7 +332,7 @@ impl Repeated<'_> {
         Ok(Instability { between, variation })
     }
 
-    /// Hands an instability back if the policy is content with what stands still.
+    /// Returns an instability if the policy accepts the stable parts.
     fn tolerated(&self, instability: Instability) -> Result<Instability, Unobserved> {
         if self.policy.tolerates(instability.rule()) {
             Ok(instability)

@@ -1,8 +1,8 @@
-//! What is asked of a run, by flags or by inputs of the action. What is not set is left to the configuration, and then to
-//! the defaults.
+//! What a run is asked to do, by flags or by inputs of the action. Unset values are left to the
+//! configuration, and then to the defaults.
 //!
-//! Settings that are used in several places have a field here. A setting that is used in one place is read there, from
-//! [`ServerRequest::given`].
+//! Settings that are used in several places have a field here. A setting that is used in one place
+//! is read there, from [`ServerRequest::given`].
 
 use std::path::PathBuf;
 
@@ -17,13 +17,13 @@ use crate::settings::{self, Given, Origin};
 /// Which servers, and how they are started or reached.
 #[derive(Default)]
 pub(crate) struct ServerRequest {
-    /// All settings as they were given.
+    /// All settings as given.
     pub(crate) given: Given,
     /// Names of servers, or with a command or an address the name to use for it.
     pub(crate) servers: Vec<String>,
     pub(crate) command: Vec<String>,
     pub(crate) config: Option<PathBuf>,
-    /// Files of clients and registries to take the servers from.
+    /// Client and registry files to take the servers from.
     pub(crate) from: Vec<PathBuf>,
     pub(crate) from_format: Option<foreign::Format>,
     /// What a client would ask its user for.
@@ -33,7 +33,7 @@ pub(crate) struct ServerRequest {
     pub(crate) pass_env: Vec<String>,
     pub(crate) url: Option<String>,
     pub(crate) headers: Vec<String>,
-    /// The command that starts the server at `url`, as for a shell.
+    /// The command that starts the server at `url`, in shell syntax.
     pub(crate) start: Option<String>,
     pub(crate) ca: Option<PathBuf>,
     pub(crate) proxy: Option<String>,
@@ -44,6 +44,7 @@ pub(crate) struct ServerRequest {
     pub(crate) repeat: Option<u64>,
     /// In seconds.
     pub(crate) settle: Option<u64>,
+    pub(crate) read_resources: bool,
     pub(crate) client: Option<String>,
     pub(crate) capabilities: Option<Vec<String>>,
     pub(crate) sandbox: SandboxRequest,
@@ -71,6 +72,7 @@ impl ServerRequest {
             era: given.word(settings::ERA),
             repeat: given.number(settings::REPEAT),
             settle: given.number(settings::SETTLE),
+            read_resources: given.switch(settings::READ_RESOURCES),
             client: given.text(settings::CLIENT),
             capabilities: given.list(settings::CAPABILITIES),
             sandbox: SandboxRequest::new(given),
@@ -79,12 +81,12 @@ impl ServerRequest {
     }
 }
 
-/// What a server may touch.
 #[derive(Default)]
 pub(crate) struct SandboxRequest {
     pub(crate) level: Option<Level>,
     pub(crate) required: bool,
-    /// The level that the workflow asks for, which a configuration in a pull request can raise but not lower.
+    /// The level that the workflow requires, which a configuration in a pull request can raise but
+    /// not lower.
     pub(crate) at_least: Level,
 }
 
@@ -107,7 +109,7 @@ impl SandboxRequest {
         }
     }
 
-    /// The sandbox of a server, with what the configuration says.
+    /// The sandbox of a server, with its configuration.
     pub(crate) fn with(&self, configured: Option<Level>, required: bool) -> Sandbox {
         Sandbox {
             level: self
@@ -121,7 +123,6 @@ impl SandboxRequest {
     }
 }
 
-/// What fails.
 #[derive(Default)]
 pub(crate) struct PolicyRequest {
     pub(crate) fail_on: Option<FailOn>,
@@ -140,11 +141,11 @@ impl PolicyRequest {
         }
     }
 
-    /// Changes the policy of the configuration to what is asked for.
+    /// Applies the request to the policy of the configuration.
     pub(crate) fn apply(&self, policy: &mut Policy) {
         if let Some(enforcement) = self.enforcement {
             policy.enforcement = enforcement;
-            // An audit that is asked for beside the configuration means all of it.
+            // An audit requested by a flag covers everything.
             policy.unknown = None;
         }
         if self.unknown.is_some() {
@@ -159,11 +160,10 @@ impl PolicyRequest {
     }
 }
 
-/// Which part of a run.
 #[derive(Default)]
 pub(crate) struct ShardRequest {
     pub(crate) part: Option<Part>,
-    /// A file that says how long servers took.
+    /// A file with how long servers took.
     pub(crate) timings: Option<PathBuf>,
 }
 
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_is_one_of_so_many() {
+    fn a_part_has_an_index_and_a_count() {
         assert_eq!("2/4".parse(), Ok(Part { index: 2, of: 4 }));
         for wrong in ["0/4", "5/4", "1", "a/b", "1/257", "1/4/2", "-1/4"] {
             assert!(wrong.parse::<Part>().is_err(), "{wrong}");

@@ -1,4 +1,5 @@
-//! What must not be shown: our own secrets, and those that servers are given. The last net under everything printed.
+//! What must not be shown: mcp-keel's own secrets, and those passed to servers. The last net under
+//! everything printed.
 
 use std::path::Path;
 use std::sync::{LazyLock, PoisonError, RwLock};
@@ -14,12 +15,12 @@ static KNOWN: LazyLock<RwLock<Secrets>> = LazyLock::new(|| {
     RwLock::new(Secrets::new(ours))
 });
 
-/// Everything known so far.
 pub(crate) fn known() -> Secrets {
     KNOWN.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Variables (or headers) that a server is given. Those whose name or value says so are secrets from now on.
+/// Variables (or headers) passed to a server. Those that look like secrets by name or value are
+/// secrets from now on.
 pub(crate) fn learn<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) {
     KNOWN
         .write()
@@ -27,13 +28,13 @@ pub(crate) fn learn<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>)
         .learn(variables);
 }
 
-/// A text without secrets, for whatever leaves this program.
+/// A text without secrets, for everything that leaves this program.
 pub(crate) fn clean(text: &str) -> String {
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
     known.clean(text.to_owned())
 }
 
-/// Writes a file whole or not at all, without secrets.
+/// Writes a file atomically, without secrets.
 pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Error> {
     crate::files::replace(path, clean(text).as_bytes()).map_err(|error| {
         Error::usage(

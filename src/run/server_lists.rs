@@ -1,4 +1,4 @@
-//! `--from FILE`, and `from` of mcp-keel.toml: the servers that somebody has listed already for a client.
+//! `--from FILE`, and `from` in mcp-keel.toml: servers from existing client configurations.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::config::{Config, ConfigError, ServerConfig};
 /// Servers by name, or why one of them cannot be used.
 pub(crate) type Known = BTreeMap<String, Result<ServerConfig, ConfigError>>;
 
-/// Every server that is known: of the files that were named, or else of the configuration and of the files that it names.
+/// Every known server: from the named files, or else from the configuration and the files that it
+/// names.
 pub(crate) fn known(
     request: &ServerRequest,
     config: Option<&Config>,
@@ -49,8 +50,8 @@ pub(crate) fn known(
         for (name, server) in listed.servers {
             if let Some(other) = origin.insert(name.clone(), shown.clone()) {
                 return Err(Error::usage(
-                    format!("`{name}` is a server of {other} and of {shown}"),
-                    "give one of them another name: it is the key in the baseline",
+                    format!("`{name}` is a server of both {other} and {shown}"),
+                    "rename one of them: the name is the key in the baseline",
                 ));
             }
             known.insert(name, server);
@@ -59,7 +60,7 @@ pub(crate) fn known(
     Ok(known)
 }
 
-/// Those that were asked for. All that is wrong with any of them is told at once.
+/// The requested servers. All errors are reported at once.
 pub(crate) fn usable(
     asked: Vec<(String, Result<ServerConfig, ConfigError>)>,
 ) -> Result<Vec<(String, ServerConfig)>, Error> {
@@ -80,9 +81,6 @@ pub(crate) fn usable(
         .collect();
     Err(Error::usage(
         format!("{}{last}", before.concat()),
-        format!(
-            "{}. Servers that are not to be checked need nothing: name the others",
-            last.help()
-        ),
+        format!("{}. To skip a server, name the others", last.help()),
     ))
 }

@@ -1,9 +1,9 @@
-//! One run over several machines: which part checks which servers (`mcp-keel plan`, `check --shard i/N`), and the parts
-//! joined again (`mcp-keel merge`).
+//! One run over several machines: which part checks which servers (`mcp-keel plan`, `check --shard
+//! i/N`), and the parts merged again (`mcp-keel merge`).
 //!
-//! Everybody who has the same configuration and the same timings cuts the same parts: nothing is asked of anybody and
-//! nothing is remembered outside the repository. Timings are a file that somebody records and commits; they decide who
-//! does what, never what is found.
+//! The same configuration and timings always give the same parts: no coordination is needed, and no
+//! state outside the repository. Timings are a committed file; they determine who checks what,
+//! never what is found.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::{Error, secrets};
 use crate::files;
 use crate::report::{self, Report};
 
-/// The timings, where nobody names another file.
+/// The default timings file.
 const TIMINGS: &str = "mcp-keel-timings.json";
 
-/// The plan of one part. The rest is still known: what is said about the whole run needs it.
+/// The plan of one part. The rest is still known: findings about the whole run need it.
 pub(crate) fn cut(mut plan: Plan, request: &ShardRequest) -> Result<Plan, Error> {
     let Some(part) = request.part else {
         return Ok(plan);
@@ -32,15 +32,15 @@ pub(crate) fn cut(mut plan: Plan, request: &ShardRequest) -> Result<Plan, Error>
         .into_iter()
         .collect();
     plan.order = plan.targets.iter().map(|it| it.name.clone()).collect();
-    let everybody = std::mem::take(&mut plan.targets);
-    (plan.targets, plan.others) = everybody
+    let all = std::mem::take(&mut plan.targets);
+    (plan.targets, plan.others) = all
         .into_iter()
         .partition(|target| mine.contains(unit(target)));
     plan.part = Some(part);
     Ok(plan)
 }
 
-/// What is never cut apart: the profiles of one server are compared with each other.
+/// What is never split: the profiles of one server are compared with each other.
 fn unit(target: &Target) -> &str {
     match &target.profile {
         Some(profile) => &profile.server,
@@ -48,7 +48,8 @@ fn unit(target: &Target) -> &str {
     }
 }
 
-/// The units of a plan in order, each once, and how long they take where that is known of all that is in them.
+/// The units of a plan in order, each once, and how long they take if that is known for everything
+/// in them.
 fn units(plan: &Plan, timings: &Timings) -> (Vec<String>, Timings) {
     let mut names: Vec<String> = Vec::new();
     let mut seconds: BTreeMap<String, Option<f64>> = BTreeMap::new();
@@ -72,8 +73,8 @@ fn units(plan: &Plan, timings: &Timings) -> (Vec<String>, Timings) {
     (names, times)
 }
 
-/// The servers of each part, in the order of the plan: the longest first, each to whoever has least to do so far. A
-/// server without a time counts as the middle of those that have one.
+/// The servers of each part, in the order of the plan: the longest first, each to the part with the
+/// least to do so far. A server without a time counts as the median.
 fn balanced(names: &[String], timings: &Timings, parts: usize) -> Vec<Vec<String>> {
     let mut known: Vec<f64> = names
         .iter()
@@ -86,7 +87,7 @@ fn balanced(names: &[String], timings: &Timings, parts: usize) -> Vec<Vec<String
     longest_first.sort_by(|one, other| seconds(other).total_cmp(&seconds(one)));
     let mut load: Vec<(f64, Vec<usize>)> = vec![(0.0, Vec::new()); parts.max(1)];
     for at in longest_first {
-        // The first of equals, so that everybody cuts the same.
+        // The first of equals, so that everyone splits the same way.
         let least = load
             .iter_mut()
             .min_by(|one, other| one.0.total_cmp(&other.0));
@@ -103,17 +104,16 @@ fn balanced(names: &[String], timings: &Timings, parts: usize) -> Vec<Vec<String
         .collect()
 }
 
-/// How long servers took.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Timings {
     timings_version: u64,
-    /// By name, in tenths of a second: a file that changes less often.
+    /// By name, in tenths of a second, so that the file changes less often.
     seconds: BTreeMap<String, f64>,
 }
 
 impl Timings {
-    /// Reads the file that was named, or the usual one if it is there.
+    /// Reads the named file, or the default one if it exists.
     fn read(named: Option<&Path>) -> Result<Self, Error> {
         let path = named.unwrap_or(Path::new(TIMINGS));
         match files::read_to_string(path) {
@@ -132,25 +132,25 @@ impl Timings {
         let wrong = |problem: String| {
             Error::usage(
                 format!("{}: {problem}", path.display()),
-                "delete it, or write it anew with `mcp-keel check --record-timings FILE`",
+                "delete it, or write a new one with `mcp-keel check --record-timings FILE`",
             )
         };
         let timings: Self = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
         if timings.timings_version != 1 {
             return Err(wrong(format!(
-                "`timingsVersion` is {}, and this mcp-keel knows 1",
+                "`timingsVersion` is {}, but this mcp-keel supports 1",
                 timings.timings_version
             )));
         }
         let strange = timings.seconds.iter().find(|it| *it.1 < 0.0);
         match strange {
-            Some((name, _)) => Err(wrong(format!("`{name}` takes less than no time"))),
+            Some((name, _)) => Err(wrong(format!("`{name}` has a negative time"))),
             None => Ok(timings),
         }
     }
 }
 
-/// Writes down how long servers took. Those that were not in this run keep what the file says of them.
+/// Records how long servers took. Those that were not in this run keep their entries.
 pub(crate) fn record(path: &Path, took: &[(String, Duration)]) -> Result<(), Error> {
     let mut timings = if path.exists() {
         Timings::read(Some(path))?
@@ -166,16 +166,16 @@ pub(crate) fn record(path: &Path, took: &[(String, Duration)]) -> Result<(), Err
     secrets::write_file(path, &text)
 }
 
-/// A part of a run, as `mcp-keel plan` lists it.
+/// A part of a run, as listed by `mcp-keel plan`.
 pub(crate) struct PlannedPart {
     pub(crate) part: Part,
     /// The names of its servers, in the order of the plan.
     pub(crate) servers: Vec<String>,
-    /// How long it takes, where that is known of all its servers.
+    /// How long it takes, if known for all its servers.
     pub(crate) seconds: Option<f64>,
 }
 
-/// The parts of a plan that have servers, if it is cut into so many.
+/// The non-empty parts of a plan, split into this many.
 pub(crate) fn planned_parts(
     plan: &Plan,
     parts: u16,
@@ -201,8 +201,17 @@ pub(crate) fn planned_parts(
         .collect())
 }
 
-/// The reports of these files and folders, joined.
+/// Merges the reports in these files and folders.
 pub(crate) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
+    joined(read(paths)?)
+}
+
+pub(super) fn joined(reports: Vec<(String, Report)>) -> Result<Report, Error> {
+    report::merge(reports).map_err(|error| Error::usage(error.to_string(), error.help()))
+}
+
+/// The reports of these files and folders, by the name of the file.
+pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<(String, Report)>, Error> {
     let mut reports = Vec::new();
     for path in files(paths)? {
         let name = path.display().to_string();
@@ -220,10 +229,10 @@ pub(crate) fn merged(paths: &[PathBuf]) -> Result<Report, Error> {
         })?;
         reports.push((name, report));
     }
-    report::merge(reports).map_err(|error| Error::usage(error.to_string(), error.help()))
+    Ok(reports)
 }
 
-/// Files as they are named; of a folder, every JSON file in it and below it, by name.
+/// Files as named; for a folder, every JSON file below it, by name.
 fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     for path in paths {
@@ -238,7 +247,11 @@ fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
                 "check the path and its permissions",
             )
         })?;
-        let mut entries: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+        // A link may lead anywhere, back here included.
+        let entries = entries
+            .into_iter()
+            .filter(|entry| entry.file_type().is_ok_and(|it| !it.is_symlink()));
+        let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         entries.retain(|it| it.is_dir() || it.extension().is_some_and(|it| it == "json"));
         entries.sort();
         found.extend(files(&entries)?);
@@ -258,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_as_long_as_each_other_and_keep_the_order_of_the_plan() {
+    fn parts_take_equally_long_and_keep_the_order_of_the_plan() {
         let names: Vec<String> = ["a", "b", "c", "d", "e"].map(str::to_owned).into();
         let times = timings(&[("a", 1.0), ("b", 9.0), ("c", 4.0), ("d", 4.0)]);
         // `e` counts as 4.
@@ -267,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn without_timings_parts_have_as_many_servers_as_each_other() {
+    fn without_timings_parts_have_equally_many_servers() {
         let names: Vec<String> = (0..7).map(|it| format!("s{it}")).collect();
         let parts = balanced(&names, &Timings::default(), 3);
         let sizes: Vec<usize> = parts.iter().map(Vec::len).collect();

@@ -1,4 +1,4 @@
-//! Signing the ToolPin locks that were pinned.
+//! Signs the ToolPin locks that were pinned.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,19 +9,20 @@ use super::plan::since_1970;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::signature::{self, PrivateKey};
 use crate::interop::{Lock, Verification};
+use crate::sentences::run as sentences;
 
 /// What to sign with, and where to.
 #[derive(Default)]
 pub(crate) struct SignRequest {
     /// The private key; without one nothing is signed.
     pub(crate) key: Option<PathBuf>,
-    /// The file of the signature, if not beside the lock.
+    /// The file of the signature, if not next to the lock.
     pub(crate) signature: Option<PathBuf>,
-    /// ToolPin's policy file, if not in ToolPin's place.
+    /// ToolPin's policy file, if not at its default path.
     pub(crate) policy: Option<PathBuf>,
 }
 
-/// The locks that are pinned into and the key that signs them, read before any server is started.
+/// The locks to pin into and the key to sign them with, read before any server is started.
 pub(crate) struct Signer {
     locks: BTreeSet<PathBuf>,
     key: Option<PrivateKey>,
@@ -29,7 +30,7 @@ pub(crate) struct Signer {
 }
 
 impl Signer {
-    /// Refuses what could not be signed in the end.
+    /// Rejects in advance what could not be signed.
     pub(crate) fn new(locks: BTreeSet<PathBuf>, request: SignRequest) -> Result<Self, Error> {
         let key = request.key.as_deref().map(PrivateKey::read).transpose()?;
         if key.is_some() {
@@ -41,10 +42,10 @@ impl Signer {
             if locks.len() > 1 && request.signature.is_some() {
                 return Err(Error::usage(
                     format!(
-                        "--signature names one file, and {} locks are pinned",
+                        "--signature names one file, but {} locks are pinned",
                         locks.len()
                     ),
-                    "leave it out: each signature is then beside its lock",
+                    "omit it: each signature is then next to its lock",
                 ));
             }
         }
@@ -55,8 +56,8 @@ impl Signer {
         })
     }
 
-    /// Signs every lock, unless the signature that is there still covers it. Without a key: says which signature does not
-    /// cover what was written.
+    /// Signs every lock, unless the existing signature still covers it. Without a key: reports
+    /// which signature is outdated.
     pub(crate) fn sign(&self, written: &[PathBuf], observer: &dyn Observer) -> Result<(), Error> {
         for lock in &self.locks {
             match &self.key {
@@ -86,19 +87,18 @@ impl Signer {
 /// A key for a file that has no signature.
 pub(crate) fn not_a_lock(why: &str) -> Error {
     Error::usage(
-        format!("--sign-key signs a ToolPin lock, and {why}"),
-        "pin into a lock with --format toolpin or --baseline mcp-lock.json, or leave --sign-key out",
+        format!("--sign-key signs a ToolPin lock, but {why}"),
+        "pin into a lock with --format toolpin or --baseline mcp-lock.json, or omit --sign-key",
     )
 }
 
-/// A signature that covers what the lock was.
+/// Warns about a signature that covers the previous lock.
 fn warn(lock: &Path, observer: &dyn Observer) {
     let file = signature::file(lock, None);
     if lock.file_name().is_some_and(|name| name == FILE_NAME) && file.exists() {
-        observer.note(&format!(
-            "{} does not cover {} any more: sign it again with --sign-key",
-            file.display(),
-            lock.display()
+        observer.note(&sentences::signature_outdated(
+            &file.display().to_string(),
+            &lock.display().to_string(),
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Sources by name, live ones included, and two of them compared.
+//! Reads sources by name, including live ones, and compares two of them.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::report::ServerReport;
 use crate::source::{Dialect, Source, Surfaces};
 use crate::surface::Surface;
 
-/// The surfaces of a source as it was typed.
+/// The surfaces of a source as typed.
 pub(crate) async fn read(
     name: &str,
     dialect: Dialect,
@@ -24,7 +24,7 @@ pub(crate) async fn read(
     observer: &dyn Observer,
 ) -> Result<Surfaces, Error> {
     let source = Source::parse(name).map_err(|problem| {
-        Error::usage(problem, "`mcp-keel diff --help` says what a source can be")
+        Error::usage(problem, "`mcp-keel diff --help` lists what a source can be")
     })?;
     let endpoint = match &source {
         Source::Stdio(command) => Endpoint::Stdio(LaunchSpec {
@@ -42,7 +42,7 @@ pub(crate) async fn read(
     Ok([("default".to_owned(), captured.surface)].into())
 }
 
-/// The surfaces of the server that was asked for, or all of them.
+/// The surfaces of the requested server, or all of them.
 pub(crate) fn only(
     surfaces: Surfaces,
     server: Option<&str>,
@@ -62,13 +62,13 @@ pub(crate) fn only(
     Ok(found)
 }
 
-/// The surface of the server that was asked for, or of the only one.
+/// The surface of the requested server, or of the only one.
 pub(crate) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Result<Surface, Error> {
     let mut found = only(surfaces, server, what)?;
     if found.len() > 1 {
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
         return Err(Error::usage(
-            format!("{what} holds {} servers", found.len()),
+            format!("{what} contains {} servers", found.len()),
             format!("choose one with --server: {}", names.join(", ")),
         ));
     }
@@ -77,19 +77,21 @@ pub(crate) fn one(surfaces: Surfaces, server: Option<&str>, what: &str) -> Resul
         .map(|(_, surface)| surface)
         .ok_or_else(|| {
             Error::usage(
-                format!("{what} holds no server"),
+                format!("{what} contains no server"),
                 "pin one first: `mcp-keel pin`",
             )
         })
 }
 
-/// Server by server; two sources of one server each are compared whatever the servers are called.
+/// Server by server; two sources with one server each are compared regardless of the servers'
+/// names.
 pub(crate) fn compare(
     old: &Surfaces,
     new: &Surfaces,
     policy: &Policy,
     today: Date,
 ) -> Vec<ServerReport> {
+    let servers = old.len().max(new.len());
     let one = |name: &str, old: Option<&Surface>, new: Option<&Surface>| {
         let releases = [old, new].map(|surface| surface.map(Release::of_server));
         let (old, new) = (old.zip(releases[0].as_ref()), new.zip(releases[1].as_ref()));
@@ -99,6 +101,7 @@ pub(crate) fn compare(
             new,
             manifest: None,
             accept_with: "",
+            servers,
             notes: &[],
         };
         compared.judge_server(policy, today)

@@ -1,16 +1,17 @@
-//! The command that a report suggests: it accepts what was found.
+//! The command that a report suggests for accepting what was found.
 
 use super::request::ServerRequest;
 use crate::capture::http::Template;
 use crate::launch::sandbox::Level;
 use crate::redact::is_secret;
-use crate::settings::{self, Flag, Form, Given, Kind, Origin, Scope, Secrecy, Setting};
+use crate::settings::{self, Flag, Form, Given, Origin, Scope, Secrecy, Setting, ValueKind};
 
-/// What stands for a value that is not shown.
+/// Placeholder for a hidden value.
 const HIDDEN: &str = "[redacted]";
 
-/// `mcp-keel pin` with every setting that was given and that pinning understands, to be pasted into a shell. Without them
-/// the server would be another one. Secrets are replaced by variables: this line may end up in a public log.
+/// `mcp-keel pin` with every given setting that pinning understands, to be pasted into a shell.
+/// Without them it would be a different server. Secrets are replaced by variables: this line may
+/// end up in a public log.
 pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     let given = &request.given;
     let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
@@ -24,8 +25,8 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
         }
         let flag = format!("--{}", setting.name);
         match setting.kind {
-            Kind::Switch if given.switch(setting) => words.push(flag),
-            Kind::Switch => {}
+            ValueKind::Switch if given.switch(setting) => words.push(flag),
+            ValueKind::Switch => {}
             _ => {
                 for value in given.texts(setting) {
                     words.extend([flag.clone(), word(setting, &value)]);
@@ -48,7 +49,7 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     words.join(" ")
 }
 
-/// Whether a setting has the value that the action gives it by itself.
+/// Whether a setting has the action's default value.
 pub(crate) fn is_default_of_action(given: &Given, setting: &Setting) -> bool {
     let default = setting.input.and_then(|it| it.default);
     given.origin() == Origin::Input
@@ -56,8 +57,8 @@ pub(crate) fn is_default_of_action(given: &Given, setting: &Setting) -> bool {
         && given.text(setting).as_deref() == default
 }
 
-/// Whether it is a sandbox that the workflow asks for and that is no more than the action's own. As an input it is the
-/// least that applies; as a flag it would lower what the configuration says.
+/// Whether it is a sandbox required by the workflow that does not exceed the action's own. As an
+/// input it is a minimum; as a flag it would lower what the configuration sets.
 fn is_low_floor(given: &Given, setting: &Setting) -> bool {
     let default = setting.input.and_then(|it| it.default);
     let level = |word: &str| word.parse::<Level>().ok();
@@ -66,14 +67,14 @@ fn is_low_floor(given: &Given, setting: &Setting) -> bool {
         && given.word::<Level>(setting) <= default.and_then(level)
 }
 
-/// A value as a word of a shell.
+/// A value as a shell word.
 fn word(setting: &Setting, value: &str) -> String {
     match setting.secrecy {
         Secrecy::Variable => match value.split_once('=') {
             Some((key, value)) if is_secret(key, value) => format!("{key}=\"${key}\""),
             _ => quote(value),
         },
-        // Clients ask for secrets.
+        // Inputs that clients ask for may be secrets.
         Secrecy::Answer => {
             let id = value.split_once('=').map_or(value, |it| it.0);
             format!("{}=\"${}\"", quote(id), variable_for(id))
@@ -89,7 +90,7 @@ pub(crate) fn shown(setting: &Setting, value: &str) -> String {
     without_secrets(setting, value, |_| HIDDEN.to_owned())
 }
 
-/// A value with something else in place of a secret, made from the name of the secret.
+/// A value with a placeholder for a secret, derived from the secret's name.
 fn without_secrets(setting: &Setting, value: &str, stand_in: fn(&str) -> String) -> String {
     match setting.secrecy {
         Secrecy::Plain => value.to_owned(),
@@ -108,7 +109,7 @@ fn without_secrets(setting: &Setting, value: &str, stand_in: fn(&str) -> String)
     }
 }
 
-/// An address as it was typed, but for values of its query that could be secrets.
+/// A URL as typed, except for query values that could be secrets.
 fn shown_url(url: &str, stand_in: fn(&str) -> String) -> String {
     let Some((address, query)) = url.split_once('?') else {
         return url.to_owned();
@@ -120,7 +121,7 @@ fn shown_url(url: &str, stand_in: fn(&str) -> String) -> String {
     format!("{address}?{}", pairs.collect::<Vec<_>>().join("&"))
 }
 
-/// A header as it was typed if it names its secret, else with something else in its place.
+/// A header as typed if it names its secret, else with a placeholder.
 fn shown_header(header: &str, stand_in: fn(&str) -> String) -> String {
     let (name, value) = header.split_once(':').unwrap_or((header, ""));
     match Template::new(value.trim()).shown() {
@@ -129,7 +130,7 @@ fn shown_header(header: &str, stand_in: fn(&str) -> String) -> String {
     }
 }
 
-/// A proxy without the credentials in its address.
+/// A proxy without the credentials in its URL.
 fn shown_proxy(proxy: &str) -> String {
     match proxy.split_once("://") {
         Some((scheme, rest)) => format!("{scheme}://{}", rest.rsplit('@').next().unwrap_or(rest)),
@@ -137,7 +138,7 @@ fn shown_proxy(proxy: &str) -> String {
     }
 }
 
-/// A variable that somebody could keep the value of `name` in.
+/// A variable that could hold the value of `name`.
 fn variable_for(name: &str) -> String {
     let letter = |c: char| {
         if c.is_ascii_alphanumeric() {
@@ -160,7 +161,7 @@ fn quote(word: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What to give for a setting, and how that is suggested.
+    /// An example value for a setting, and how it is suggested.
     fn example(setting: &Setting) -> (&'static str, &'static str) {
         match (setting.secrecy, setting.kind) {
             (Secrecy::Variable, _) => ("API_TOKEN=hunter2", "API_TOKEN=\"$API_TOKEN\""),
@@ -168,16 +169,16 @@ mod tests {
             (Secrecy::Header, _) => ("X-Key: hunter2", "'X-Key: ${X_KEY}'"),
             (Secrecy::Url, _) => ("https://x.example/mcp", "https://x.example/mcp"),
             (Secrecy::Proxy, _) => ("http://me:hunter2@proxy:1", "http://proxy:1"),
-            (_, Kind::Number { .. }) => ("7", "7"),
-            (_, Kind::Word(words)) => (words[0].name, words[0].name),
-            (_, Kind::List) => ("roots,sampling", "'roots,sampling'"),
-            (_, Kind::Switch) => ("true", ""),
+            (_, ValueKind::Number { .. }) => ("7", "7"),
+            (_, ValueKind::Word(words)) => (words[0].name, words[0].name),
+            (_, ValueKind::List) => ("roots,sampling", "'roots,sampling'"),
+            (_, ValueKind::Switch) => ("true", ""),
             _ => ("a b", "'a b'"),
         }
     }
 
     #[test]
-    fn every_setting_that_was_given_comes_back() {
+    fn every_given_setting_is_repeated() {
         let mut given = Given::new(Origin::Flag);
         let mut options = String::new();
         for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
@@ -191,7 +192,7 @@ mod tests {
         }
         assert!(options.ends_with("--sandbox off --sandbox-required"));
         let command = |given: &Given| pin_command(&ServerRequest::new(given), "weather");
-        // An address is there, so the name is only repeated if it was given.
+        // The address is set, so the name is only repeated if it was given.
         assert_eq!(command(&given), format!("mcp-keel pin{options}"));
         given.set(settings::SERVERS, vec!["it".into()]);
         assert_eq!(command(&given), format!("mcp-keel pin{options} it"));
@@ -205,13 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn what_the_action_gives_by_itself_is_not_repeated() {
+    fn the_actions_defaults_are_not_repeated() {
         let mut given = Given::new(Origin::Input);
         given.set(settings::SANDBOX, vec!["fs".into()]);
         given.set(settings::SANDBOX_REQUIRED, vec!["false".into()]);
         let command = |given: &Given| pin_command(&ServerRequest::new(given), "weather");
         assert_eq!(command(&given), "mcp-keel pin weather");
-        // What the configuration says must not be lowered by a flag.
+        // A flag must not lower what the configuration sets.
         given.set(settings::SANDBOX, vec!["off".into()]);
         assert_eq!(command(&given), "mcp-keel pin weather");
         given.set(settings::SANDBOX, vec!["strict".into()]);
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_secret_is_not_shown() {
+    fn possible_secrets_are_not_shown() {
         let url = "https://x.example/mcp?key=hunter2&v=${V}&flag";
         for (setting, value, pasted, seen) in [
             (

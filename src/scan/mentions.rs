@@ -1,12 +1,13 @@
-//! Which tools a text tells the model to use: `\b(always\s+)?(call|use|invoke|run)\s+NAME\b`, with the flag `i`, for many
-//! names at once.
+//! Which tools a text tells the model to use: `\b(always\s+)?(call|use|invoke|run)\s+NAME\b`, with
+//! the flag `i`, for many names at once.
 //!
-//! By hand and not as a pattern, because a name may hold anything and folds its case as ECMAScript does, unit by unit.
-//! And for all names in one pass: a server with ten thousand tools must not cost a hundred million searches.
+//! Hand-written rather than a regex, because a name may contain anything and its case folds as in
+//! ECMAScript, unit by unit. All names are matched in one pass: a server with ten thousand tools
+//! must not cost a hundred million searches.
 
 use std::collections::BTreeSet;
 
-/// The names to look for, sorted, each with its place in the list that they came from.
+/// The names to search for, sorted, each with its index in the original list.
 pub(crate) struct Mentions {
     names: Vec<(Vec<u16>, usize)>,
 }
@@ -23,8 +24,8 @@ impl Mentions {
         Self { names }
     }
 
-    /// The places of the names that `text` tells the model to use. (The optional `always` changes nothing: what it would
-    /// match is preceded by a word boundary anyway.)
+    /// The indices of the names that `text` tells the model to use. (The optional `always` makes no
+    /// difference: the verb is preceded by a word boundary anyway.)
     pub(crate) fn in_text(&self, text: &[u16]) -> BTreeSet<usize> {
         const VERBS: [&[u8]; 4] = [b"call", b"use", b"invoke", b"run"];
         let mut found = BTreeSet::new();
@@ -33,7 +34,8 @@ impl Mentions {
                 let mut after = at + verb.len();
                 while text.get(after).is_some_and(|unit| is_space(*unit)) {
                     after += 1;
-                    // A name may itself begin with white space, so every length of the gap is tried.
+                    // A name may itself begin with white space, so every length of the gap is
+                    // tried.
                     self.names_at(text, after, &mut found);
                 }
             }
@@ -41,11 +43,11 @@ impl Mentions {
         found
     }
 
-    /// The names that stand at `start` and end at a word boundary.
+    /// The names that begin at `start` and end at a word boundary.
     fn names_at(&self, text: &[u16], start: usize, found: &mut BTreeSet<usize>) {
         let mut names = self.names.as_slice();
         for length in 0.. {
-            // Those that are complete stand before those that go on.
+            // Complete names sort before longer ones.
             let complete = names.partition_point(|(name, _)| name.len() == length);
             if complete > 0 && is_boundary(text, start + length) {
                 found.extend(names[..complete].iter().map(|(_, place)| *place));
@@ -89,8 +91,8 @@ fn is_space(unit: u16) -> bool {
         0x9..=0xd | 0x20 | 0xa0 | 0x1680 | 0x2000..=0x200a | 0x2028 | 0x2029 | 0x202f | 0x205f | 0x3000 | 0xfeff)
 }
 
-/// ECMAScript's `Canonicalize` of a unit, with the flag `i` and without `u`: its upper case where that is one unit, but
-/// never one within ASCII for one beyond it.
+/// ECMAScript's `Canonicalize` of a unit, with the flag `i` and without `u`: its upper case if that
+/// is one unit, but never an ASCII one for a non-ASCII one.
 fn fold(unit: u16) -> u16 {
     let Some(character) = char::from_u32(u32::from(unit)) else {
         return unit;
@@ -128,10 +130,10 @@ mod tests {
             !uses("use t\u{e9} now", "t\u{e9}"),
             "no word ends in an accent"
         );
-        assert!(!uses("use \u{17f}top", "stop"), "a long s is no s");
+        assert!(!uses("use \u{17f}top", "stop"), "a long s is not an s");
         assert!(
             !uses("use \u{2126}", "\u{3c9}"),
-            "the sign for ohm is no omega"
+            "the ohm sign is not an omega"
         );
         assert!(!uses("reuse a", "a") && !uses("use ab", "a") && uses("use\u{feff}a", "a"));
     }

@@ -1,9 +1,9 @@
-//! Advisory reading of descriptions: text that a model reads as an instruction.
+//! Advisory scan of descriptions for text that a model may take as an instruction.
 //!
-//! Nothing here decides whether text is hostile. [`text_exposure`] says what stands in a text now that did not stand there
-//! when it was approved, [`keel::scan`] what stands in a surface that a person should have read. A scan that finds nothing
-//! proves nothing: a paraphrase passes, and so does a description that is honest about a tool that is not. That is why no
-//! finding fails a check unless the policy names its rule.
+//! Nothing here decides whether text is hostile. [`text_exposure`] reports what is new in a text
+//! since it was approved, [`keel::scan`] what a reviewer should have read in a surface. A scan
+//! without findings proves nothing: a paraphrase passes, and so does an honest-looking description
+//! of a dishonest tool. That is why no finding fails a check unless the policy names its rule.
 
 pub mod keel;
 pub(crate) mod mentions;
@@ -14,18 +14,17 @@ use crate::canonical::is_invisible;
 use crate::judgement::Exposure;
 use crate::keyword_enum::keyword_enum;
 
-/// How loudly a finding speaks. None is critical: this is advice.
+/// The severity of a finding. None is critical: this is advice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing.
     Info,
-    /// Worth reading.
     Warning,
 }
 
 keyword_enum!(Severity { Info = "info", Warning = "warning" });
 
-/// A pattern of ours. One that did not compile matches nothing; tests see to it that there is none.
+/// A built-in pattern. One that does not compile matches nothing; a test checks that they all
+/// compile.
 pub(crate) struct Pattern(Option<Regex>);
 
 impl Pattern {
@@ -37,12 +36,11 @@ impl Pattern {
         self.0.as_ref().is_some_and(|it| it.is_match(text))
     }
 
-    /// The first match, as it stands in the text.
+    /// The first match.
     fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
         self.0.as_ref()?.find(text).map(|found| found.as_str())
     }
 
-    /// Every match.
     fn all<'t>(&self, text: &'t str) -> Vec<&'t str> {
         match &self.0 {
             Some(it) => it.find_iter(text).map(|found| found.as_str()).collect(),
@@ -56,14 +54,15 @@ impl Pattern {
     }
 }
 
-/// An ECMAScript pattern with the flag `i` and without `u`: ASCII words, ASCII case, ECMAScript's white space.
+/// An ECMAScript pattern with the flag `i` and without `u`: ASCII words, ASCII case, ECMAScript's
+/// white space.
 pub(crate) fn ecmascript(source: &str) -> Pattern {
     const SPACE: &str = r"[\t\n\x{B}\x{C}\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]";
     let source = source.replace(r"\s", &format!("(?u:{SPACE})"));
     Pattern::new(&format!("(?i-u:{source})"))
 }
 
-/// Phrases by which a text speaks to the model instead of describing something.
+/// Phrases that address the model instead of describing something.
 const INSTRUCTIONS: [&str; 35] = [
     "ignore previous",
     "ignore all",
@@ -102,12 +101,12 @@ const INSTRUCTIONS: [&str; 35] = [
     ".env file",
 ];
 
-/// What stands in a text now that did not stand there when it was approved, the gravest first.
+/// What is new in a text since it was approved, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Novelty {
-    /// An order to the model, or a place where secrets are kept.
+    /// An order to the model, or a path where secrets are kept.
     Instruction,
-    /// A character that nobody sees.
+    /// An invisible character.
     Hidden,
     Address,
     /// Other words.
@@ -116,7 +115,6 @@ pub enum Novelty {
 }
 
 impl Novelty {
-    /// What it exposes those to who approved the old text.
     pub fn exposure(self) -> Exposure {
         match self {
             Self::Instruction | Self::Hidden | Self::Address => Exposure::High,
@@ -126,7 +124,7 @@ impl Novelty {
     }
 }
 
-/// What a reader of `new` reads that a reader of `old` did not.
+/// What `new` contains that `old` did not.
 pub fn novelty(old: &str, new: &str) -> Novelty {
     if old == new || new.is_empty() {
         return Novelty::Nothing;
@@ -144,13 +142,13 @@ pub fn novelty(old: &str, new: &str) -> Novelty {
     }
 }
 
-/// `High` for a new address, a new instruction to the model or characters that nobody sees; `Low` for any other new
-/// text; `None` for no new text.
+/// `High` for a new URL, a new instruction to the model or invisible characters; `Low` for any
+/// other new text; `None` for no new text.
 pub fn text_exposure(old: &str, new: &str) -> Exposure {
     novelty(old, new).exposure()
 }
 
-/// The addresses in a text, each up to the end of its host.
+/// The URLs in a text, each up to the end of its host.
 fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.match_indices("://").filter_map(|(at, _)| {
         let scheme = text[..at]
@@ -171,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_address_instruction_or_hidden_character_is_high() {
+    fn a_new_url_instruction_or_hidden_character_is_high() {
         let old = "Reads a file. See https://example.com/docs.";
         assert_eq!(text_exposure(old, old), Exposure::None);
         assert_eq!(

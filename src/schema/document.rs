@@ -1,11 +1,13 @@
-//! One schema document: its draft, and what its references point at.
+//! One schema document: its draft, and the targets of its references.
 //!
-//! References are resolved lazily and inside the document only. A reference to another document is never
-//! fetched: whoever needs its target gets a [`Problem`] instead, and the verdict becomes undecided.
+//! References are resolved lazily and inside the document only. A reference to another document is
+//! never fetched: code that needs its target gets a [`Problem`] instead, and the verdict becomes
+//! undecided.
 
 use std::fmt;
 
 use crate::canonical::{Json, pointer};
+use crate::sentences::schema as sentences;
 
 /// The drafts of JSON Schema that servers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,13 +22,13 @@ pub(crate) enum Draft {
 /// Why something about a schema cannot be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// A reference that leads out of the document.
+    /// A reference that leaves the document.
     Remote(String),
-    /// A reference that leads nowhere.
+    /// A reference without a target.
     Dangling(String),
-    /// A reference that comes back to itself without stepping into a member or an item.
+    /// A reference that leads back to itself without entering a member or an item.
     Circular,
-    /// What stands at a pointer is not a schema: the value of this keyword.
+    /// The value at a pointer is not a schema: that of this keyword.
     NotASchema(String, &'static str),
     /// The budget was used up.
     TooLarge,
@@ -39,27 +41,12 @@ pub(crate) enum Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Remote(to) => write!(
-                f,
-                "the schema refers to `{to}`, which lies outside it and is never fetched"
-            ),
-            Self::Dangling(to) => {
-                write!(f, "the schema refers to `{to}`, which is not there")
-            }
-            Self::Circular => f.write_str("a reference comes back to itself"),
-            Self::NotASchema(at, keyword) => {
-                let place = if at.is_empty() { "the root" } else { at };
-                write!(
-                    f,
-                    "this is not a JSON Schema: `{keyword}` at {place} has a value that it cannot have"
-                )
-            }
-            Self::TooLarge => f.write_str(
-                "the schema is too large or too entangled to be decided within the budget",
-            ),
-            Self::Keyword(keyword) => {
-                write!(f, "the effect of `{keyword}` could not be decided")
-            }
+            Self::Remote(to) => f.write_str(&sentences::remote_reference(to)),
+            Self::Dangling(to) => f.write_str(&sentences::dangling_reference(to)),
+            Self::Circular => f.write_str(sentences::circular_reference()),
+            Self::NotASchema(at, keyword) => f.write_str(&sentences::not_a_schema(at, keyword)),
+            Self::TooLarge => f.write_str(sentences::too_large()),
+            Self::Keyword(keyword) => f.write_str(&sentences::keyword_undecided(keyword)),
             Self::Other(reason) => f.write_str(reason),
         }
     }
@@ -120,7 +107,7 @@ impl Draft {
     }
 }
 
-/// What a keyword's value holds, if it holds schemas at all.
+/// Whether, and how, a keyword's value contains schemas.
 pub(crate) fn holds(keyword: &str, value: &Json) -> Option<Holds> {
     APPLICATORS
         .iter()
@@ -133,7 +120,7 @@ pub(crate) fn holds(keyword: &str, value: &Json) -> Option<Holds> {
         })
 }
 
-/// Where schemas stand inside a schema.
+/// Where schemas are inside a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// The keyword's value is a schema.
@@ -144,7 +131,7 @@ pub(crate) enum Holds {
     Map,
 }
 
-/// The keywords that hold schemas.
+/// The keywords that contain schemas.
 pub(crate) const APPLICATORS: &[(&str, Holds)] = &[
     ("properties", Holds::Map),
     ("patternProperties", Holds::Map),
@@ -282,7 +269,7 @@ pub(crate) fn is_prose(keyword: &str) -> bool {
     )
 }
 
-/// Keywords that say nothing about validity in any draft.
+/// Keywords that do not affect validity in any draft.
 pub(crate) fn is_annotation(keyword: &str) -> bool {
     is_prose(keyword) || matches!(keyword, "$defs" | "definitions" | "nullable")
 }

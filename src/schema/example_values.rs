@@ -1,6 +1,6 @@
-//! Values that a reader recognises: what a parameter called `city` or `url` would be given.
+//! Realistic values: what a parameter called `city` or `url` would get.
 
-/// The words of a name, in lower case: `maxResults`, `max_results` and `max-results` have the same.
+/// The words of a name, in lower case: `maxResults`, `max_results` and `max-results` are equal.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut current = String::new();
@@ -158,7 +158,7 @@ pub(crate) fn text_of_format(format: &str) -> Option<&'static str> {
     })
 }
 
-/// A whole number for a parameter of this name.
+/// An integer for a parameter of this name.
 pub(crate) fn whole_for(name: &str) -> i64 {
     let words = words(name);
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.as_str()));
@@ -179,7 +179,7 @@ pub(crate) fn whole_for(name: &str) -> i64 {
     }
 }
 
-/// Texts of many shapes, to be tried against a pattern or as something that a pattern refuses.
+/// Texts of many shapes, to try against a pattern or as something that a pattern rejects.
 pub(crate) const SHAPES: &[&str] = &[
     "hello",
     "a",

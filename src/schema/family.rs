@@ -1,19 +1,19 @@
-//! What is at stake in each family of rules: which part of the receiver's schema refuses on its behalf. Every match
-//! names every family, so that a new one without an answer does not compile.
+//! What is at stake in each family of rules: which part of the receiver's schema rejects because of
+//! it. Every match is exhaustive, so that a new family without an answer does not compile.
 
 use super::document::Document;
 use super::interpretation::at_mut;
-use super::walk::Finding;
+use super::walk::SchemaFinding;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 
-/// What a receiver would have to leave out for a finding to hurt nobody.
+/// What a receiver would have to drop for a finding to be harmless.
 enum Stake {
     /// These keywords at its place.
     Keywords(&'static [&'static str]),
     /// The keyword that its pointer ends with.
     Own,
-    /// That its member is required, refused or limited.
+    /// That its member is required, rejected or limited.
     Member,
     /// Whether its member is required.
     Required,
@@ -21,7 +21,7 @@ enum Stake {
     Patterns,
     /// Everything at its place.
     Place,
-    /// Nothing refuses on its behalf.
+    /// Nothing rejects because of it.
     Nothing,
 }
 
@@ -96,12 +96,12 @@ fn stake(family: Family) -> Stake {
     }
 }
 
-/// Whether a witness may be shown beside a finding of this family.
+/// Whether a finding of this family may have a witness.
 pub(crate) fn carries(family: Family) -> bool {
     !matches!(stake(family), Stake::Nothing)
 }
 
-/// The family whose rule names what a keyword refuses.
+/// The family whose rule names what a keyword rejects.
 pub(crate) fn of_keyword(keyword: &str, side: Side) -> Family {
     let either = |input, output| match side {
         Side::Input => input,
@@ -131,12 +131,12 @@ pub(crate) fn of_keyword(keyword: &str, side: Side) -> Family {
     }
 }
 
-/// The receiver with all members of the sender's allowed at a place, where a finding is about members that neither
-/// names: what is refused for the sake of a member that is gone is not about them.
+/// The receiver with all of the sender's members allowed at a place, for a finding about members
+/// that neither names: a rejection because of a removed member is not about them.
 pub(crate) fn with_named_members(
     receiver: &Document,
     sender: &Document,
-    finding: &Finding,
+    finding: &SchemaFinding,
     side: Side,
 ) -> Option<Document> {
     if !matches!(
@@ -170,75 +170,77 @@ pub(crate) fn with_named_members(
     })
 }
 
-/// The receiver without what a finding is about; none where nothing refuses on its behalf or the place is gone.
+/// The receiver without what a finding is about; `None` if nothing rejects because of it or the
+/// place is gone.
 pub(crate) fn relaxed(
     receiver: &Document,
     sender: &Document,
-    finding: &Finding,
+    finding: &SchemaFinding,
     side: Side,
 ) -> Option<Document> {
+    let mut relaxed = receiver.clone();
+    relax(&mut relaxed, sender, finding, side)?;
+    Some(relaxed)
+}
+
+/// Removes what a finding is about from a receiver.
+pub(crate) fn relax(
+    receiver: &mut Document,
+    sender: &Document,
+    finding: &SchemaFinding,
+    side: Side,
+) -> Option<()> {
     let (sender_at, at) = match side {
         Side::Input => (&finding.site.0, &finding.site.1),
         Side::Output => (&finding.site.1, &finding.site.0),
     };
-    let mut root = receiver.root.clone();
-    let node = at_mut(&mut root, at)?;
-    match stake(finding.family) {
-        Stake::Nothing => return None,
-        Stake::Place => *node = Json::Bool(true),
-        stake => {
-            let Json::Object(object) = node else {
-                *node = Json::Bool(true);
-                return Some(Document {
-                    root,
-                    draft: receiver.draft,
-                });
-            };
-            match stake {
-                Stake::Keywords(keywords) => remove(object, keywords),
-                Stake::Own => {
-                    let last = pointer::tokens(&finding.pointer).last()?;
-                    match last.as_str() {
-                        "minimum" | "exclusiveMinimum" => {
-                            remove(object, &["minimum", "exclusiveMinimum"]);
-                        }
-                        "maximum" | "exclusiveMaximum" => {
-                            remove(object, &["maximum", "exclusiveMaximum"]);
-                        }
-                        keyword => remove(object, &[keyword]),
-                    }
-                }
-                Stake::Required => not_required(object, finding.member.as_ref()?),
-                Stake::Member => {
-                    for member in finding.member.iter().chain(&finding.partner) {
-                        not_required(object, member);
-                        allow(object, member);
-                    }
-                }
-                Stake::Patterns => {
-                    let mut patterns = Object::new();
-                    let theirs = sender
-                        .at(sender_at)
-                        .and_then(|it| it.get("patternProperties"));
-                    for (pattern, _) in [object.get("patternProperties"), theirs]
-                        .into_iter()
-                        .flatten()
-                        .filter_map(Json::as_object)
-                        .flat_map(Object::iter)
-                    {
-                        patterns.push(pattern.clone(), Json::Bool(true));
-                    }
-                    remove(object, &["patternProperties"]);
-                    object.push("patternProperties", Json::Object(patterns));
-                }
-                Stake::Place | Stake::Nothing => {}
+    let node = at_mut(&mut receiver.root, at)?;
+    let stake = stake(finding.family);
+    let object = match (&stake, node) {
+        (Stake::Nothing, _) => return None,
+        (Stake::Place, node) => {
+            *node = Json::Bool(true);
+            return Some(());
+        }
+        (_, Json::Object(object)) => object,
+        (_, node) => {
+            *node = Json::Bool(true);
+            return Some(());
+        }
+    };
+    match stake {
+        Stake::Keywords(keywords) => remove(object, keywords),
+        Stake::Own => match pointer::tokens(&finding.pointer).last()?.as_str() {
+            "minimum" | "exclusiveMinimum" => remove(object, &["minimum", "exclusiveMinimum"]),
+            "maximum" | "exclusiveMaximum" => remove(object, &["maximum", "exclusiveMaximum"]),
+            keyword => remove(object, &[keyword]),
+        },
+        Stake::Required => not_required(object, finding.member.as_ref()?),
+        Stake::Member => {
+            for member in finding.member.iter().chain(&finding.partner) {
+                not_required(object, member);
+                allow(object, member);
             }
         }
+        Stake::Patterns => {
+            let mut patterns = Object::new();
+            let theirs = sender
+                .at(sender_at)
+                .and_then(|it| it.get("patternProperties"));
+            for (pattern, _) in [object.get("patternProperties"), theirs]
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_object)
+                .flat_map(Object::iter)
+            {
+                patterns.push(pattern.clone(), Json::Bool(true));
+            }
+            remove(object, &["patternProperties"]);
+            object.push("patternProperties", Json::Object(patterns));
+        }
+        Stake::Place | Stake::Nothing => {}
     }
-    Some(Document {
-        root,
-        draft: receiver.draft,
-    })
+    Some(())
 }
 
 fn remove(object: &mut Object, keywords: &[&str]) {
@@ -251,7 +253,7 @@ fn not_required(object: &mut Object, member: &Text) {
     }
 }
 
-/// Lets a member hold anything.
+/// Allows any value for a member.
 fn allow(object: &mut Object, member: &Text) {
     if !object.contains("properties") {
         object.push("properties", Json::Object(Object::new()));

@@ -1,20 +1,21 @@
-//! How a published schema is read, before anything is decided about it.
+//! How a published schema is interpreted, before anything is decided about it.
 //!
-//! - OpenAPI's `nullable: true` beside a single type is read as its authors mean it.
+//! - OpenAPI's `nullable: true` next to a single type is read as its authors mean it.
 //! - `format`, `contentEncoding` and `contentMediaType` are annotations in every draft.
-//! - Without `$schema` the protocol says 2020-12, and forms that only older drafts have say otherwise: both readings
-//!   count, unless the schema is none in one of them.
-//! - What is not a schema at all proves nothing.
+//! - Without `$schema` the protocol specifies 2020-12, but forms that only older drafts have
+//!   suggest otherwise: both readings count, unless one of them is not a valid schema.
+//! - An invalid schema proves nothing.
 //!
-//! Rewriting only replaces keywords; nothing moves, so a pointer into the published schema is a pointer into what is
-//! read. What senders send of all that a schema accepts is said in `docs/proofs.md` and decided by `solve`.
+//! Rewriting only replaces keywords; nothing moves, so a pointer into the published schema is also
+//! valid in the interpreted one. Which of the accepted values senders really send is stated in
+//! `docs/proofs.md` and decided by `solve`.
 
 use super::document::{Document, Draft, Problem, each_schema_at};
-use super::kinds::{Kind, Kinds};
+use super::kinds::{JsonKind, Kinds};
 use super::value::as_count;
 use crate::canonical::{Json, Object, pointer};
 
-/// The schema as it is read, in the draft that it names or shows.
+/// The schema as interpreted, in the draft that it names or shows.
 pub(crate) fn read(schema: &Json) -> Document {
     let draft = Draft::of(schema);
     let mut root = schema.clone();
@@ -22,7 +23,7 @@ pub(crate) fn read(schema: &Json) -> Document {
     Document { root, draft }
 }
 
-/// What speaks for an older draft in a schema that names none.
+/// Evidence for an older draft in a schema that names none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// A form that 2020-12 does not have: its author wrote for another draft.
@@ -31,7 +32,7 @@ pub(crate) enum Evidence {
     Weak,
 }
 
-/// The other reading of a schema that does not say which draft it is in.
+/// The other reading of a schema that does not name its draft.
 pub(crate) fn other_reading(document: &Document) -> Option<(Document, Evidence)> {
     if document.draft == Draft::Y2020 || document.root.get("$schema").is_some() {
         return None;
@@ -69,7 +70,7 @@ fn spell_out_nullable(root: &mut Json) {
     }
 }
 
-/// The node at a pointer, for changing.
+/// The node at a pointer.
 pub(crate) fn at_mut<'a>(root: &'a mut Json, at: &str) -> Option<&'a mut Json> {
     pointer::tokens(at).try_fold(root, |node, token| match node {
         Json::Object(object) => object.get_mut(&token),
@@ -78,7 +79,7 @@ pub(crate) fn at_mut<'a>(root: &'a mut Json, at: &str) -> Option<&'a mut Json> {
     })
 }
 
-/// Why a document is not a schema, if it is none.
+/// Why a document is not a schema, if it is not.
 pub(crate) fn malformed(document: &Document) -> Option<Problem> {
     let mut found = None;
     let root = &document.root;
@@ -98,11 +99,11 @@ pub(crate) fn malformed(document: &Document) -> Option<Problem> {
     found
 }
 
-/// The first keyword whose value is not what the draft asks for.
+/// The first keyword with an invalid value for the draft.
 fn malformed_keyword(object: &Object, draft: Draft) -> Option<&'static str> {
     let is_schema = |value: &Json| match value {
         Json::Object(_) => true,
-        // Draft 4 has no boolean schemas; what servers mean by them is clear all the same.
+        // Draft 4 has no boolean schemas, but servers' intent is clear.
         Json::Bool(_) => true,
         _ => false,
     };
@@ -121,7 +122,7 @@ fn malformed_keyword(object: &Object, draft: Draft) -> Option<&'static str> {
     let some = |value: &Json| value.as_array().is_some_and(|it| !it.is_empty());
     let number = |value: &Json| matches!(value, Json::Number(_));
     let is_type = |value: &Json| {
-        Kind::ALL
+        JsonKind::ALL
             .iter()
             .any(|kind| Kinds::of_keyword(value).has(*kind))
     };

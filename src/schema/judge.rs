@@ -1,37 +1,41 @@
-//! From located findings to judged changes: the verdict on the pair decides the levels.
+//! Judges located findings: the verdict on the pair decides the levels.
 //!
-//! First the pair is decided. Where every old call is shown to be accepted, no finding can break anything. Where a call
-//! breaks, each finding that could hurt gets a witness of its own: a call that is refused because of it and would be
-//! accepted without it. `breaking` is said with a witness in hand, or not at all, and the verdict on the pair always
-//! reaches the changes: one of them carries the witness, or says that nothing could be decided.
+//! First the pair is decided. If every old call is shown to be accepted, no finding can break
+//! anything. If a call breaks, each finding that could be the cause gets its own witness: a call
+//! that is rejected because of it and would be accepted without it. `breaking` always has a
+//! witness, and the verdict on the pair always reaches the changes: one of them carries the
+//! witness, or says that nothing could be decided.
 
 use super::document::Document;
-use super::family::{carries, of_keyword, relaxed, with_named_members};
-use super::pair::{Open, Pair, Verdict};
-use super::walk::{Effect, Finding, Walker};
-use super::{Comparison, Family, SchemaChange, Side};
+use super::family::{carries, of_keyword, relax, relaxed, with_named_members};
+use super::pair::{Alone, Open, Pair, Verdict};
+use super::walk::{Effect, SchemaFinding, Walker};
+use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::Json;
 use crate::judgement::{Level, Proof};
+use crate::sentences::schema::{self as sentences, NOT_ALONE, NOTHING_SENT};
 
-/// What is said of a sender whose schema accepts nothing.
-const NOTHING_SENT: &str =
-    "the schema accepted nothing at all before, so that nothing can be shown";
-/// What is said of a change beside others that break.
-const NOT_ALONE: &str = "a call that would show this is refused because of another change already";
+/// At most this many witnesses are searched for per schema.
+const MAX_WITNESSES: usize = 160;
 
-/// More witnesses than this are not looked for in one schema.
-const MAX_WITNESSES: usize = 24;
+enum Known {
+    /// Nothing: validators ignore it, or nothing is sent.
+    Nothing,
+    Proof(Proof),
+    /// It breaks calls, but others already reject each of them: none of them is about this one.
+    RefusedAnyway,
+}
 
 struct Case<'p> {
     side: Side,
     open: &'p Open<'p>,
     verdict: &'p Verdict,
-    findings: &'p [Finding],
+    findings: &'p [SchemaFinding],
     sender: &'p Document,
     receiver: &'p Document,
 }
 
-pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
+pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaComparison {
     let old_document = Document::new(old.clone());
     let new_document = Document::new(new.clone());
     let mut walker = Walker::new(&old_document, &new_document, side);
@@ -42,7 +46,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
     if gave_up || (findings.is_empty() && !spelling) {
         findings.push(unexplained(old, new, gave_up));
     }
-    let pair = Pair::new(old, new, side);
+    let pair = Pair::new(old, new, side, work.left());
     let open = pair.open();
     let verdict = pair.verdict(&open);
     let case = Case {
@@ -59,26 +63,33 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side) -> Comparison {
     }
     let first = changes.len();
     let mut witnesses = 0;
-    let proofs: Vec<Option<Proof>> = findings
-        .iter()
-        .map(|finding| {
-            let proof = case.weigh(finding, witnesses < MAX_WITNESSES);
-            witnesses += usize::from(matches!(proof, Some(Proof::Witness(_))));
-            proof
-        })
-        .collect();
-    for (finding, proof) in findings.iter().zip(proofs) {
-        changes.push(case.change(finding, proof));
+    for finding in &findings {
+        let known = case.weigh(finding, witnesses < MAX_WITNESSES);
+        witnesses += usize::from(matches!(known, Known::Proof(Proof::Witness(_))));
+        changes.push(case.change(finding, known));
     }
     case.settle(&findings, &mut changes, first);
-    Comparison {
+    work.take(pair.steps());
+    SchemaComparison {
         changes,
-        verdict: match verdict {
-            Verdict::Subsumed => Proof::Subsumed,
-            Verdict::Witness(witness) => Proof::Witness(witness),
-            Verdict::Empty => Proof::Undecided(NOTHING_SENT.to_owned()),
-            Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
-        },
+        verdict: proof_of(verdict),
+    }
+}
+
+/// The verdict on a pair alone.
+pub(crate) fn verdict(old: &Json, new: &Json, side: Side, work: &Work) -> Proof {
+    let pair = Pair::new(old, new, side, work.left());
+    let verdict = pair.verdict(&pair.open());
+    work.take(pair.steps());
+    proof_of(verdict)
+}
+
+fn proof_of(verdict: Verdict) -> Proof {
+    match verdict {
+        Verdict::Subsumed => Proof::Subsumed,
+        Verdict::Witness(witness) => Proof::Witness(witness),
+        Verdict::Empty => Proof::Undecided(NOTHING_SENT.to_owned()),
+        Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
     }
 }
 
@@ -90,31 +101,33 @@ impl Case<'_> {
         )
     }
 
-    /// What is known about one finding; none for what no validator reads.
-    fn weigh(&self, finding: &Finding, search: bool) -> Option<Proof> {
+    /// What is known about one finding.
+    fn weigh(&self, finding: &SchemaFinding, search: bool) -> Known {
         if finding.effect == Effect::Neutral {
-            return None;
+            return Known::Nothing;
         }
-        let undecided = |reason: String| Some(Proof::Undecided(reason));
+        let undecided = |reason: String| Known::Proof(Proof::Undecided(reason));
         match self.verdict {
-            Verdict::Empty => None,
-            Verdict::Subsumed => Some(Proof::Subsumed),
-            _ if !self.suspect(finding.effect) => Some(Proof::Subsumed),
+            Verdict::Empty => Known::Nothing,
+            Verdict::Subsumed => Known::Proof(Proof::Subsumed),
+            _ if !self.suspect(finding.effect) => Known::Proof(Proof::Subsumed),
             Verdict::Witness(known) => {
                 let own = if search {
                     self.own_witness(finding, known)
                 } else {
-                    None
+                    Alone::Unknown
                 };
                 match own {
-                    Some(witness) => Some(Proof::Witness(witness)),
-                    None if self.covered(finding) => Some(Proof::Subsumed),
-                    None => undecided(NOT_ALONE.to_owned()),
+                    Alone::Refuses(witness) => Known::Proof(Proof::Witness(witness)),
+                    Alone::AcceptsAll => Known::Proof(Proof::Subsumed),
+                    Alone::RefusesToo => Known::RefusedAnyway,
+                    Alone::Unknown if self.covered(finding) => Known::Proof(Proof::Subsumed),
+                    Alone::Unknown => undecided(NOT_ALONE.to_owned()),
                 }
             }
             Verdict::Unknown(problem) => {
                 if self.covered(finding) {
-                    return Some(Proof::Subsumed);
+                    return Known::Proof(Proof::Subsumed);
                 }
                 let problem = finding.problem.as_ref().unwrap_or(problem);
                 undecided(problem.to_string())
@@ -122,32 +135,46 @@ impl Case<'_> {
         }
     }
 
-    /// A value that is refused because of a finding.
-    fn own_witness(&self, finding: &Finding, known: &Json) -> Option<Json> {
-        let relaxed = relaxed(self.receiver, self.sender, finding, self.side)?;
+    /// A witness for a finding.
+    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Alone {
+        if self.open.exhausted() {
+            return Alone::Unknown;
+        }
+        let Some(relaxed) = relaxed(self.receiver, self.sender, finding, self.side) else {
+            return Alone::Unknown;
+        };
         let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
         let own = self
             .open
             .witness_for(&relaxed, narrower.as_ref(), Some(known));
-        if own.is_some() || narrower.is_some() {
-            return own;
+        if let Some(witness) = own {
+            return Alone::Refuses(witness);
         }
-        // Refused because of this one, whatever became of the others.
+        // Whether it is rejected because of this one, whatever happened to the others.
         let mut others = self.receiver.clone();
-        for other in self.findings.iter().take(MAX_WITNESSES) {
-            if !std::ptr::eq(other, finding)
-                && self.suspect(other.effect)
-                && let Some(without) =
-                    super::family::relaxed(&others, self.sender, other, self.side)
-            {
-                others = without;
+        let at = |it: &SchemaFinding| match self.side {
+            Side::Input => it.site.1.clone(),
+            Side::Output => it.site.0.clone(),
+        };
+        let own_place = at(finding);
+        for other in self.findings {
+            if self.open.exhausted() {
+                return Alone::Unknown;
+            }
+            // A finding about the same place would take this one with it.
+            let around = other.member.is_none() && own_place.starts_with(&at(other));
+            if !std::ptr::eq(other, finding) && !around && self.suspect(other.effect) {
+                self.open.charge_for_relaxing();
+                relax(&mut others, self.sender, other, self.side);
             }
         }
-        self.open.witness_without_others(&others)
+        let mut without = others.clone();
+        relax(&mut without, self.sender, finding, self.side);
+        self.open.alone(&others, &without)
     }
 
     /// Whether nothing is lost at the finding's own place.
-    fn covered(&self, finding: &Finding) -> bool {
+    fn covered(&self, finding: &SchemaFinding) -> bool {
         if !carries(finding.family) {
             return true;
         }
@@ -159,7 +186,7 @@ impl Case<'_> {
             finding.family,
             Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened
         );
-        // Where the sender names its members, it sends no others.
+        // If the sender names its members, it sends no others.
         if about_others
             && self.sender.at(sender_at).is_some_and(|node| {
                 let shut = |keyword| matches!(node.get(keyword), None | Some(Json::Bool(false)));
@@ -175,31 +202,29 @@ impl Case<'_> {
         self.open.covered(sender_at, receiver_at)
     }
 
-    /// Whether a finding is about a sender who sends nothing.
-    fn proves_nothing(&self, finding: &Finding) -> bool {
+    /// Whether a finding is about a sender that sends nothing.
+    fn proves_nothing(&self, finding: &SchemaFinding) -> bool {
         *self.verdict == Verdict::Empty && self.suspect(finding.effect)
     }
 
-    fn change(&self, finding: &Finding, proof: Option<Proof>) -> SchemaChange {
-        let level = match &proof {
-            Some(Proof::Witness(_)) => Level::Breaking,
-            Some(Proof::Undecided(_)) => Level::Risky,
-            None if self.proves_nothing(finding) => finding.level_if_safe.max(Level::Risky),
-            _ => finding.level_if_safe,
+    fn change(&self, finding: &SchemaFinding, known: Known) -> SchemaChange {
+        let own = || finding.message.clone();
+        let harmless = || finding.message_if_safe.clone().unwrap_or_else(own);
+        let (level, message) = match &known {
+            Known::Proof(Proof::Witness(_)) => (Level::Breaking, own()),
+            Known::Proof(Proof::Undecided(_)) => (Level::Risky, sentences::undecided(&own())),
+            Known::Proof(Proof::Subsumed) => (finding.level_if_safe, harmless()),
+            Known::RefusedAnyway => (Level::Risky, sentences::refused_anyway(&own())),
+            Known::Nothing if self.proves_nothing(finding) => (
+                finding.level_if_safe.max(Level::Risky),
+                sentences::nothing_sent(&harmless()),
+            ),
+            Known::Nothing => (finding.level_if_safe, harmless()),
         };
-        let safe = matches!(proof, None | Some(Proof::Subsumed));
-        let mut message = match &finding.message_if_safe {
-            Some(message) if safe => message.clone(),
-            _ => finding.message.clone(),
+        let proof = match known {
+            Known::Proof(proof) => Some(proof),
+            Known::RefusedAnyway | Known::Nothing => None,
         };
-        if let Some(Proof::Undecided(reason)) = &proof
-            && reason != NOT_ALONE
-        {
-            message.push_str(" (whether a call breaks could not be decided)");
-        }
-        if proof.is_none() && self.proves_nothing(finding) {
-            message = format!("{message} ({NOTHING_SENT})");
-        }
         SchemaChange {
             rule: finding.family.rule(self.side),
             pointer: finding.pointer.clone(),
@@ -212,9 +237,9 @@ impl Case<'_> {
         }
     }
 
-    /// Sees to it that the verdict on the pair is said by one of the changes.
-    fn settle(&self, findings: &[Finding], changes: &mut Vec<SchemaChange>, first: usize) {
-        let said = |wanted: fn(&Proof) -> bool, changes: &[SchemaChange]| {
+    /// Makes sure that one of the changes carries the verdict on the pair.
+    fn settle(&self, findings: &[SchemaFinding], changes: &mut Vec<SchemaChange>, first: usize) {
+        let is_carried = |wanted: fn(&Proof) -> bool, changes: &[SchemaChange]| {
             changes
                 .iter()
                 .any(|it| it.proof.as_ref().is_some_and(wanted))
@@ -222,17 +247,17 @@ impl Case<'_> {
         match self.verdict {
             Verdict::Subsumed | Verdict::Empty => {}
             Verdict::Witness(witness) => {
-                if said(|it| matches!(it, Proof::Witness(_)), changes) {
+                if is_carried(|it| matches!(it, Proof::Witness(_)), changes) {
                     return;
                 }
                 self.carry(findings, changes, first, witness);
             }
             Verdict::Unknown(problem) => {
-                if said(|it| matches!(it, Proof::Undecided(_)), changes) {
+                if is_carried(|it| matches!(it, Proof::Undecided(_)), changes) {
                     return;
                 }
                 let reason = problem.to_string();
-                // Of what does not concern validators nothing has to be decided.
+                // What does not concern validators needs no decision.
                 let concerned = findings.iter().enumerate().find(|(_, it)| {
                     it.effect != Effect::Neutral || it.family == Family::RefRestructured
                 });
@@ -246,17 +271,18 @@ impl Case<'_> {
                         Family::SchemaUnclassified,
                         Level::Risky,
                         Proof::Undecided(reason),
-                        "the schema reads differently now, and whether a call breaks could not be decided",
+                        sentences::read_differently(),
                     )),
                 }
             }
         }
     }
 
-    /// Gives a witness that no finding has for its own to the one that it is about, or to a change of its own.
+    /// Attaches a witness that belongs to no finding to the one that it is about, or to a new
+    /// change.
     fn carry(
         &self,
-        findings: &[Finding],
+        findings: &[SchemaFinding],
         changes: &mut Vec<SchemaChange>,
         first: usize,
         witness: &Json,
@@ -270,7 +296,8 @@ impl Case<'_> {
                 .filter(|(_, it)| it.effect != Effect::Neutral && carries(it.family))
         };
         let alone = candidates().find(|(_, finding)| {
-            !self.suspect(finding.effect) && self.own_witness(finding, witness).is_some()
+            !self.suspect(finding.effect)
+                && matches!(self.own_witness(finding, witness), Alone::Refuses(_))
         });
         let best = alone
             .or_else(|| candidates().find(|(_, it)| it.family == named))
@@ -288,12 +315,18 @@ impl Case<'_> {
                 named,
                 Level::Breaking,
                 proof,
-                "the changes break a call together, though none of them does so alone",
+                sentences::break_together(),
             )),
         }
     }
 
-    fn together(&self, family: Family, level: Level, proof: Proof, message: &str) -> SchemaChange {
+    fn together(
+        &self,
+        family: Family,
+        level: Level,
+        proof: Proof,
+        message: String,
+    ) -> SchemaChange {
         SchemaChange {
             rule: family.rule(self.side),
             pointer: String::new(),
@@ -302,7 +335,7 @@ impl Case<'_> {
             level,
             exposure: crate::judgement::Exposure::None,
             proof: Some(proof),
-            message: message.to_owned(),
+            message,
         }
     }
 }
@@ -317,19 +350,19 @@ fn spelling_change(old: &Json, new: &Json, side: Side) -> SchemaChange {
         level: Level::Cosmetic,
         exposure: crate::judgement::Exposure::None,
         proof: Some(Proof::Subsumed),
-        message: "members are listed in another order or numbers are spelled differently; the schema means the same".to_owned(),
+        message: sentences::order_or_numbers(),
     }
 }
 
-pub(crate) fn only_spelling(old: &Json, new: &Json, side: Side) -> Comparison {
-    Comparison {
+pub(crate) fn only_spelling(old: &Json, new: &Json, side: Side) -> SchemaComparison {
+    SchemaComparison {
         changes: vec![spelling_change(old, new, side)],
         verdict: Proof::Subsumed,
     }
 }
 
-fn unexplained(old: &Json, new: &Json, gave_up: bool) -> Finding {
-    Finding {
+fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {
+    SchemaFinding {
         family: Family::SchemaUnclassified,
         pointer: String::new(),
         new_pointer: String::new(),
@@ -339,9 +372,9 @@ fn unexplained(old: &Json, new: &Json, gave_up: bool) -> Finding {
         level_if_safe: Level::Cosmetic,
         exposure: crate::judgement::Exposure::None,
         message: if gave_up {
-            "the schema differs in more places than are reported one by one".to_owned()
+            sentences::too_many_differences()
         } else {
-            "the schema changed in a way that no rule describes".to_owned()
+            sentences::schema_changed()
         },
         message_if_safe: None,
         site: (String::new(), String::new()),

@@ -2,9 +2,9 @@
 
 use crate::canonical::Json;
 
-/// A kind of value. Whole numbers and others are apart, because `integer` is.
+/// A type of value. Integers and other numbers are separate, because `integer` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum JsonKind {
     Null,
     Boolean,
     Integer,
@@ -14,7 +14,7 @@ pub(crate) enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonKind {
     pub(crate) const ALL: [Self; 7] = [
         Self::String,
         Self::Integer,
@@ -25,7 +25,6 @@ impl Kind {
         Self::Null,
     ];
 
-    /// The kind of a value.
     pub(crate) fn of(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,
@@ -43,15 +42,14 @@ impl Kind {
     }
 }
 
-/// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
     pub(crate) const ANY: Self = Self(0x7f);
-    pub(crate) const OBJECT: Self = Self(1 << Kind::Object as u8);
+    pub(crate) const OBJECT: Self = Self(1 << JsonKind::Object as u8);
 
-    pub(crate) fn has(self, kind: Kind) -> bool {
+    pub(crate) fn has(self, kind: JsonKind) -> bool {
         self.0 & kind.bit() != 0
     }
 
@@ -59,8 +57,10 @@ impl Kinds {
         Self(self.0 & other.0)
     }
 
-    pub(crate) fn iter(self) -> impl Iterator<Item = Kind> {
-        Kind::ALL.into_iter().filter(move |kind| self.has(*kind))
+    pub(crate) fn iter(self) -> impl Iterator<Item = JsonKind> {
+        JsonKind::ALL
+            .into_iter()
+            .filter(move |kind| self.has(*kind))
     }
 
     /// What a `type` keyword allows.
@@ -72,13 +72,13 @@ impl Kinds {
                     .fold(0, |set, name| set | Self::of_keyword(name).0),
             ),
             _ => Self(match value.as_str() {
-                Some("null") => Kind::Null.bit(),
-                Some("boolean") => Kind::Boolean.bit(),
-                Some("integer") => Kind::Integer.bit(),
-                Some("number") => Kind::Integer.bit() | Kind::Fraction.bit(),
-                Some("string") => Kind::String.bit(),
-                Some("array") => Kind::Array.bit(),
-                Some("object") => Kind::Object.bit(),
+                Some("null") => JsonKind::Null.bit(),
+                Some("boolean") => JsonKind::Boolean.bit(),
+                Some("integer") => JsonKind::Integer.bit(),
+                Some("number") => JsonKind::Integer.bit() | JsonKind::Fraction.bit(),
+                Some("string") => JsonKind::String.bit(),
+                Some("array") => JsonKind::Array.bit(),
+                Some("object") => JsonKind::Object.bit(),
                 _ => 0,
             }),
         }

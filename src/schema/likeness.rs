@@ -1,6 +1,6 @@
-//! Whether two names can be one thing under two names, and which of many belong together.
+//! Whether two names can mean one thing, and which of many belong together.
 
-/// Words that mean the opposite of each other: what goes under one is never what comes under the other.
+/// Opposites: a thing with one of these words is never renamed to the other.
 const OPPOSITES: &[(&str, &str)] = &[
     ("accept", "decline"),
     ("accept", "reject"),
@@ -69,27 +69,99 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("start", "stop"),
     ("success", "failure"),
     ("x", "y"),
+    ("acquire", "release"),
+    ("approve", "deny"),
+    ("archive", "restore"),
+    ("attach", "detach"),
+    ("backup", "restore"),
+    ("borrow", "lend"),
+    ("cancel", "create"),
+    ("collapse", "expand"),
+    ("commit", "rollback"),
+    ("demote", "promote"),
+    ("finish", "start"),
+    ("forbid", "allow"),
+    ("freeze", "thaw"),
+    ("get", "put"),
+    ("lock", "release"),
+    ("merge", "split"),
+    ("pop", "push"),
+    ("reduce", "increase"),
+];
+
+/// Synonyms; the first of each group represents the others.
+const SYNONYMS: &[&[&str]] = &[
+    &["application", "app"],
+    &["argument", "arg"],
+    &["configuration", "config", "cfg"],
+    &["delete", "del", "remove", "rm"],
+    &["description", "desc"],
+    &["directory", "dir", "folder"],
+    &["environment", "env"],
+    &["get", "fetch", "retrieve"],
+    &["height", "h"],
+    &["identifier", "id"],
+    &["job", "task"],
+    &["latitude", "lat"],
+    &["longitude", "lon", "lng"],
+    &["maximum", "max"],
+    &["message", "msg"],
+    &["minimum", "min"],
+    &["number", "num"],
+    &["organization", "organisation", "org"],
+    &["parameter", "param"],
+    &["query", "q"],
+    &["repository", "repo"],
+    &["search", "find"],
+    &["source", "src", "from"],
+    &["start", "begin"],
+    &["target", "destination", "dest", "dst", "to"],
+    &["temperature", "temp"],
+    &["value", "val"],
+    &["width", "w"],
 ];
 
 /// Prefixes that turn a word into its opposite.
 const TURNING: &[&str] = &["un", "dis", "de", "non"];
 
-/// Words that make something destructive: what gains one is not the same thing under another name.
+/// Words of tools that read.
+const READING: &[&str] = &[
+    "check", "describe", "find", "get", "inspect", "list", "ls", "peek", "preview", "query",
+    "read", "search", "show", "view", "watch",
+];
+
+/// Words of tools that change something.
+const ACTING: &[&str] = &[
+    "apply", "change", "commit", "create", "deploy", "edit", "insert", "install", "merge",
+    "modify", "move", "mutate", "patch", "pay", "post", "publish", "push", "put", "save", "send",
+    "set", "shell", "submit", "transfer", "update", "upload",
+];
+
+/// Words that make something destructive: a thing that gains one is not just renamed.
 const DESTRUCTIVE: &[&str] = &[
+    "abort",
+    "ban",
+    "cancel",
     "clear",
     "delete",
     "destroy",
     "drop",
     "erase",
+    "evict",
     "execute",
     "exec",
     "format",
     "kill",
     "overwrite",
+    "prune",
     "purge",
+    "refund",
     "remove",
     "reset",
     "revoke",
+    "rm",
+    "rollback",
+    "shutdown",
     "terminate",
     "truncate",
     "uninstall",
@@ -97,21 +169,54 @@ const DESTRUCTIVE: &[&str] = &[
     "write",
 ];
 
-/// Whether one name means the opposite of another, or something that destroys where the other does not.
+/// The word that represents a group of synonyms.
+fn meant(word: &str) -> &str {
+    SYNONYMS
+        .iter()
+        .find(|group| group.contains(&word))
+        .map_or(word, |group| group[0])
+}
+
+/// Whether two names are the same, word by word, except for synonyms.
+pub(crate) fn synonymous(old: &[String], new: &[String]) -> bool {
+    old.len() == new.len()
+        && old
+            .iter()
+            .zip(new)
+            .all(|(one, other)| meant(one) == meant(other))
+}
+
+/// Whether one name means the opposite of another, or acts or destroys where the other does not.
 pub(crate) fn opposed(old: &[String], new: &[String]) -> bool {
-    let gone: Vec<&String> = old.iter().filter(|it| !new.contains(it)).collect();
-    let fresh: Vec<&String> = new.iter().filter(|it| !old.contains(it)).collect();
-    let opposite = |one: &str, other: &str| {
+    fn only_in<'w>(one: &'w [String], other: &[String]) -> Vec<&'w str> {
+        one.iter()
+            .filter(|it| !other.iter().any(|other| meant(other) == meant(it)))
+            .map(String::as_str)
+            .collect()
+    }
+    let (gone, fresh) = (only_in(old, new), only_in(new, old));
+    let listed = |one: &str, other: &str| {
         OPPOSITES.iter().any(|(mine, theirs)| {
             (*mine, *theirs) == (one, other) || (*theirs, *mine) == (one, other)
-        }) || TURNING.iter().any(|prefix| {
-            one.strip_prefix(prefix) == Some(other) || other.strip_prefix(prefix) == Some(one)
         })
     };
-    let destroys = |words: &[&String]| words.iter().any(|it| DESTRUCTIVE.contains(&it.as_str()));
+    let opposite = |one: &str, other: &str| {
+        listed(one, other)
+            || listed(meant(one), meant(other))
+            || TURNING.iter().any(|prefix| {
+                one.strip_prefix(prefix) == Some(other) || other.strip_prefix(prefix) == Some(one)
+            })
+    };
+    let among = |words: &[&str], of: &[&str]| words.iter().any(|it| of.contains(it));
+    let turned = |reads: &[&str], acts: &[&str]| among(reads, READING) && among(acts, ACTING);
     gone.iter()
         .any(|one| fresh.iter().any(|other| opposite(one, other)))
-        || destroys(&gone) != destroys(&fresh)
+        || among(&gone, DESTRUCTIVE) != among(&fresh, DESTRUCTIVE)
+        || turned(&gone, &fresh)
+        || turned(&fresh, &gone)
+        // An acting word, where the other name has none at all.
+        || (gone.is_empty() && among(&fresh, ACTING))
+        || (fresh.is_empty() && among(&gone, ACTING))
 }
 
 /// The words of a name without its version (`v2`, `2`).
@@ -126,8 +231,8 @@ pub(crate) fn without_version(words: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Of scored pairs those that belong together: each thing in one pair at most, and no exchange between pairs scores
-/// more in all. Scores are positive; the order of equal ones is that of the indices.
+/// The best assignment of scored pairs: each thing in one pair at most, and no exchange between
+/// pairs has a higher total. Scores are positive; ties are broken by index.
 pub(crate) fn assigned(mut scored: Vec<(usize, usize, u32)>) -> Vec<(usize, usize, u32)> {
     scored.sort_by_key(|(old, new, score)| (std::cmp::Reverse(*score), *old, *new));
     let mut pairs: Vec<(usize, usize, u32)> = Vec::new();
@@ -145,7 +250,7 @@ pub(crate) fn assigned(mut scored: Vec<(usize, usize, u32)>) -> Vec<(usize, usiz
     for _ in 0..64 {
         let mut better = None;
         for (index, (old, new, own)) in pairs.iter().enumerate() {
-            // Another one takes its partner, and it finds one that is free.
+            // Another one takes its partner, and it gets a free one.
             for (other, _, theirs) in scored.iter().filter(|it| it.1 == *new && it.0 != *old) {
                 if pairs.iter().any(|it| it.0 == *other) {
                     continue;
@@ -187,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opposites_are_never_one_thing() {
+    fn opposites_are_never_paired_as_members() {
         for (old, new) in [
             ("encrypt_file", "decrypt_file"),
             ("enableUser", "disableUser"),
@@ -196,6 +301,14 @@ mod tests {
             ("startDate", "endDate"),
             ("minItems", "maxItems"),
             ("read_query", "write_query"),
+            ("getUser", "deleteUser"),
+            ("open", "close"),
+            ("attach", "detach"),
+            ("create_order", "cancel_order"),
+            ("read_file", "edit_file"),
+            ("show", "run_shell"),
+            ("from", "target"),
+            ("user", "send_user"),
         ] {
             assert!(opposed(&words(old), &words(new)), "{old} {new}");
             assert!(opposed(&words(new), &words(old)), "{new} {old}");
@@ -204,13 +317,18 @@ mod tests {
             ("startRef", "startTarget"),
             ("search", "searchItems"),
             ("delete_user", "delete_account"),
+            ("delete_user", "remove_user"),
+            ("v1_search", "v2_search"),
+            ("start_job", "start_task"),
+            ("from", "source"),
+            ("to", "target"),
         ] {
             assert!(!opposed(&words(old), &words(new)), "{old} {new}");
         }
     }
 
     #[test]
-    fn an_exchange_that_scores_more_in_all_is_made() {
+    fn an_exchange_with_a_higher_total_is_made() {
         let scored = vec![(0, 0, 90), (0, 1, 85), (1, 0, 88)];
         assert_eq!(assigned(scored), [(0, 1, 85), (1, 0, 88)]);
     }

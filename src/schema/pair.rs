@@ -1,10 +1,12 @@
-//! The verdict on two schemas: a value that the sender sends and the receiver refuses, or that there is none.
+//! The verdict on two schemas: a value that the sender sends and the receiver rejects, or that
+//! there is none.
 //!
-//! `S` is what the sender's schema accepts and declares, `R` what the receiver's accepts. A witness lies in `S` and not
-//! in `R`; it is confirmed by our own evaluator and by a real validator, and nothing can be left out of it. That `S` is
-//! inside `R` is said only after the solver closed every case. A sender who sends nothing proves nothing.
+//! `S` is what the sender's schema accepts and declares, `R` what the receiver's accepts. A witness
+//! is in `S` and not in `R`; it is confirmed by mcp-keel's own evaluator and by a real validator,
+//! and is minimal. `S` is only called a subset of `R` after the solver closed every case. A sender
+//! that sends nothing proves nothing.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
 use super::Side;
@@ -13,16 +15,21 @@ use super::interpretation::{Evidence, malformed, other_reading, read};
 use super::kinds::Kinds;
 use super::solve::{Budget, Evaluator, Outcome, Patterns, References, Solver, size};
 use super::validator::{Compiled, guard};
-use crate::canonical::{Json, Object};
+use crate::canonical::Json;
 
-/// Work for one pair of schemas.
+/// Steps for the verdict on one pair of schemas.
 const STEPS: u64 = 90_000;
-/// Work for the witness of one finding.
+/// Steps for the witnesses of all findings of a pair, and for that of one.
+const STEPS_FOR_FINDINGS: u64 = 150_000;
 const STEPS_FOR_FINDING: u64 = 15_000;
-/// Evaluations for making one witness smaller.
-const REDUCTIONS: usize = 600;
+/// Values to evaluate for shrinking one witness, and how many parts they may have in total.
+const REDUCTIONS: u64 = 1_200;
+const REDUCED_PARTS: u64 = 600_000;
+/// Schema evaluations for shrinking one witness.
+const REDUCING: u64 = 1_000_000;
+/// This many of them count as one step.
+const EVALUATED_PER_STEP: u64 = 16;
 
-/// What is known about a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
     Subsumed,
@@ -38,17 +45,21 @@ pub(crate) struct Reading {
     pub(crate) receiver: Document,
 }
 
-/// A pair of schemas, to be judged.
+/// A pair of schemas to be judged.
 pub(crate) struct Pair {
     kinds: Kinds,
     pub(crate) reading: Reading,
-    /// The reading in which schemas without `$schema` are 2020-12, and whether a witness has to hold there too.
+    /// The reading in which schemas without `$schema` are 2020-12, and whether a witness must hold
+    /// there too.
     other: Option<(Reading, bool)>,
     patterns: Patterns,
     budget: Budget,
+    for_findings: Budget,
+    /// The number of schema evaluations.
+    evaluated: Cell<u64>,
 }
 
-/// A pair whose references are known.
+/// A pair with resolved references.
 pub(crate) struct Open<'p> {
     pair: &'p Pair,
     sender: References<'p>,
@@ -58,7 +69,8 @@ pub(crate) struct Open<'p> {
 }
 
 impl Pair {
-    pub(crate) fn new(old: &Json, new: &Json, side: Side) -> Self {
+    /// `left` is the number of steps available.
+    pub(crate) fn new(old: &Json, new: &Json, side: Side, left: u64) -> Self {
         let (sender, receiver) = match side {
             Side::Input => (read(old), read(new)),
             Side::Output => (read(new), read(old)),
@@ -83,7 +95,7 @@ impl Pair {
             }
         };
         Self {
-            // Arguments are an object; a result may be anything that its schema says.
+            // Arguments are an object; a result may be anything that its schema allows.
             kinds: match side {
                 Side::Input => Kinds::OBJECT,
                 Side::Output => Kinds::ANY,
@@ -91,8 +103,17 @@ impl Pair {
             reading: Reading { sender, receiver },
             other,
             patterns: Patterns::default(),
-            budget: Budget::new(STEPS),
+            budget: Budget::new(STEPS.min(left)),
+            // If few steps are left for a server, verdicts come before the witnesses of single
+            // changes.
+            for_findings: Budget::new(STEPS_FOR_FINDINGS.min(left / 8)),
+            evaluated: Cell::new(0),
         }
+    }
+
+    /// The number of steps used.
+    pub(crate) fn steps(&self) -> u64 {
+        self.budget.taken() + self.for_findings.taken() + self.evaluated.get() / EVALUATED_PER_STEP
     }
 
     pub(crate) fn open(&self) -> Open<'_> {
@@ -116,12 +137,8 @@ impl Pair {
             return first;
         };
         let other = self.open_as(reading);
-        let depends = || {
-            Verdict::Unknown(Problem::Other(
-                "the schema does not say which draft it is written in, and the answer depends on it"
-                    .into(),
-            ))
-        };
+        let depends =
+            || Verdict::Unknown(Problem::Other(crate::sentences::schema::draft_decides()));
         match first {
             Verdict::Witness(witness) if *must_hold => {
                 if other.confirmed(&witness) {
@@ -144,7 +161,7 @@ impl Pair {
 }
 
 impl<'p> Open<'p> {
-    /// Why nothing can be decided, where that is known at once.
+    /// Why nothing can be decided, if that is known at once.
     fn problem(&self) -> Option<&Problem> {
         let documents = [self.sender.document, self.receiver.document];
         self.problem
@@ -170,19 +187,15 @@ impl<'p> Open<'p> {
             let budget = Budget::new(self.pair.budget.left() / if strict { 2 } else { 1 });
             let documents = vec![&self.sender, &self.receiver];
             let mut solver = Solver::new(documents, &self.pair.patterns, &budget, strict);
-            let before = budget.left();
             let outcome = solver.roots(&[true, false], self.pair.kinds);
-            self.pair.budget.take(before - budget.left());
+            self.pair.budget.take(budget.taken());
             match outcome {
                 Outcome::Value(value) => {
-                    let value = self.shrunk(value, &|_| true);
+                    let value = self.shrunk(value, &self.pair.budget, &|_| true);
                     if self.confirmed(&value) {
                         return Verdict::Witness(value);
                     }
-                    spurious = Some(Problem::Other(
-                        "a call that might break was found, and a validator did not confirm it"
-                            .into(),
-                    ));
+                    spurious = Some(Problem::Other(crate::sentences::schema::not_confirmed()));
                 }
                 Outcome::None if strict => {}
                 Outcome::None => {
@@ -192,7 +205,9 @@ impl<'p> Open<'p> {
                     let documents = vec![&self.sender];
                     let budget = Budget::new(STEPS_FOR_FINDING);
                     let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
-                    return match solver.roots(&[true], self.pair.kinds) {
+                    let sent = solver.roots(&[true], self.pair.kinds);
+                    self.pair.budget.take(budget.taken());
+                    return match sent {
                         Outcome::None => Verdict::Empty,
                         _ => Verdict::Subsumed,
                     };
@@ -206,29 +221,38 @@ impl<'p> Open<'p> {
         Verdict::Unknown(spurious.unwrap_or(Problem::TooLarge))
     }
 
-    /// Whether a value is in `S` and not in `R`, by our own evaluator.
+    /// Whether a value is in `S` and not in `R`, by mcp-keel's own evaluator.
     fn is_witness(&self, value: &Json, declared: bool) -> bool {
         let lists = RefCell::new(HashMap::new());
         let sender = Evaluator::new(&self.sender, &self.pair.patterns, &lists);
         let receiver = Evaluator::new(&self.receiver, &self.pair.patterns, &lists);
-        receiver.accepts(&self.receiver.document.root, value) == Some(false)
+        let answer = receiver.accepts(&self.receiver.document.root, value) == Some(false)
             && sender.accepts(&self.sender.document.root, value) == Some(true)
             && (!declared
                 || sender.declared(&[&self.sender.document.root], value, true, false, 0)
-                    == Some(true))
+                    == Some(true));
+        let evaluated = &self.pair.evaluated;
+        evaluated.set(evaluated.get() + sender.steps.get() + receiver.steps.get());
+        answer
     }
 
-    /// The same, and a real validator says so too.
+    /// The same, confirmed by a real validator.
     pub(crate) fn confirmed(&self, value: &Json) -> bool {
         if size(value) > 60_000 || !self.is_witness(value, true) {
             return false;
         }
+        // A validator that meets a reference which leads nowhere has no answer, whatever else it finds.
+        let lists = RefCell::new(HashMap::new());
+        for references in [&self.sender, &self.receiver] {
+            let evaluator = Evaluator::new(references, &self.pair.patterns, &lists).exhaustive();
+            evaluator.accepts(&references.document.root, value);
+            if evaluator.lost.get() {
+                return false;
+            }
+        }
         let mut compiled = self.compiled.borrow_mut();
         let compiled = compiled.get_or_insert_with(|| {
-            Ok((
-                Compiled::new(self.sender.document)?,
-                Compiled::new(self.receiver.document)?,
-            ))
+            Ok((Compiled::new(&self.sender)?, Compiled::new(&self.receiver)?))
         });
         match compiled {
             Ok((sender, receiver)) => {
@@ -238,7 +262,7 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// The keyword that refuses a witness.
+    /// The keyword that rejects a witness.
     pub(crate) fn refusal(&self, witness: &Json) -> Option<(String, String)> {
         match &*self.compiled.borrow() {
             Some(Ok((_, receiver))) => receiver.refusal(witness),
@@ -246,40 +270,103 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// Takes away members and items for as long as a witness is left.
-    fn shrunk(&self, witness: Json, wanted: &dyn Fn(&Json) -> bool) -> Json {
+    /// Removes members and items for as long as it is still a witness.
+    fn shrunk(&self, witness: Json, budget: &Budget, wanted: &dyn Fn(&Json) -> bool) -> Json {
         let mut best = witness;
-        let mut left = REDUCTIONS.min(400_000 / usize::try_from(size(&best)).unwrap_or(1).max(1));
+        let mut left = REDUCTIONS.min(REDUCED_PARTS / size(&best).max(1));
+        let most = self.pair.evaluated.get() + REDUCING;
         loop {
-            let mut smaller = None;
-            for candidate in reductions(&best) {
-                if left == 0 {
+            let mut smaller = false;
+            let mut next = 0;
+            let mut all = cuts(&best);
+            while let Some(cut) = all.get(next) {
+                if self.needed(&best, cut) {
+                    next += 1;
+                    continue;
+                }
+                let late = left == 0 || self.pair.evaluated.get() > most;
+                if late || !budget.take(1 + size(&best) / 16) {
                     return best;
                 }
                 left -= 1;
+                let candidate = without(&best, cut);
                 if self.is_witness(&candidate, true) && wanted(&candidate) {
-                    smaller = Some(candidate);
-                    break;
+                    best = candidate;
+                    all = cuts(&best);
+                    smaller = true;
+                } else {
+                    next += 1;
                 }
             }
-            match smaller {
-                Some(candidate) => best = candidate,
-                None => return best,
+            if !smaller {
+                return best;
             }
         }
     }
 
-    /// A witness that a receiver accepts who differs from the real one in one respect only: what is refused because of
-    /// that respect. `known` is tried first.
+    /// Whether nothing can be removed from a value without it ceasing to be a witness.
+    fn is_minimal(&self, witness: &Json) -> bool {
+        let cuts = cuts(witness);
+        let mut left = REDUCTIONS.min(REDUCED_PARTS / size(witness).max(1));
+        let most = self.pair.evaluated.get() + REDUCING;
+        for cut in cuts {
+            if self.needed(witness, &cut) {
+                continue;
+            }
+            if left == 0 || self.pair.evaluated.get() > most {
+                return true;
+            }
+            left -= 1;
+            self.pair.for_findings.take(1 + size(witness) / 16);
+            if self.is_witness(&without(witness, &cut), false) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether the sender plainly requires what a cut removes.
+    fn needed(&self, value: &Json, cut: &[usize]) -> bool {
+        let mut node = &self.sender.document.root;
+        let mut value = value;
+        for (depth, at) in cut.iter().enumerate() {
+            for _ in 0..8 {
+                match self.sender.targets(node).as_deref() {
+                    Ok([(target, _)]) => node = target,
+                    _ => break,
+                }
+            }
+            let (Some(schema), Json::Object(members)) = (node.as_object(), value) else {
+                return false;
+            };
+            let Some((name, inner)) = members.iter().nth(*at) else {
+                return false;
+            };
+            if depth + 1 == cut.len() {
+                return self.sender.requires(schema, name);
+            }
+            match self.sender.property(schema, name) {
+                Some(further) => node = further,
+                None => return false,
+            }
+            value = inner;
+        }
+        false
+    }
+
+    /// A witness that a receiver accepts that differs from the real one in one respect only: it is
+    /// rejected because of that respect. `known` is tried first.
     ///
-    /// A `narrower` receiver, if there is one, must refuse it as well.
+    /// A `narrower` receiver, if any, must reject it as well.
     pub(crate) fn witness_for(
         &self,
         relaxed: &Document,
         narrower: Option<&Document>,
         known: Option<&Json>,
     ) -> Option<Json> {
+        let budget = &self.pair.for_findings;
         let relaxed = References::new(relaxed);
+        budget.take(relaxed.schemas as u64);
         let narrower = narrower.map(References::new);
         let lists = RefCell::new(HashMap::new());
         let answer = |receiver: &References<'_>, value: &Json| {
@@ -299,22 +386,17 @@ impl<'p> Open<'p> {
             if strict && !opened_explicitly(self.sender.document) {
                 continue;
             }
-            let budget = Budget::new(STEPS_FOR_FINDING.min(self.pair.budget.left()));
-            let before = budget.left();
+            let own = budget.part(STEPS_FOR_FINDING);
             let mut documents = vec![&self.sender, &self.receiver, &relaxed];
             documents.extend(&narrower);
             let signs = &[true, false, true, false][..documents.len()];
-            let mut solver = Solver::new(documents, &self.pair.patterns, &budget, strict);
+            let mut solver = Solver::new(documents, &self.pair.patterns, &own, strict);
             let outcome = solver.roots(signs, self.pair.kinds);
-            self.pair.budget.take((before - budget.left()) / 4);
+            budget.take(own.taken());
             if let Outcome::Value(value) = outcome {
-                let shrunk = self.shrunk(value, &accepted);
-                // Where less of it is refused for another reason, it is not about this one.
-                let minimal = size(&shrunk) > 2_000
-                    || !reductions(&shrunk)
-                        .iter()
-                        .any(|it| self.is_witness(it, false));
-                if minimal && self.confirmed(&shrunk) {
+                let shrunk = self.shrunk(value, budget, &accepted);
+                // If a smaller one is rejected for another reason, it is not about this one.
+                if self.is_minimal(&shrunk) && self.confirmed(&shrunk) {
                     return Some(shrunk);
                 }
             }
@@ -322,29 +404,53 @@ impl<'p> Open<'p> {
         None
     }
 
-    /// A witness that is refused by a receiver who has only one of the changes.
-    pub(crate) fn witness_without_others(&self, others: &Document) -> Option<Json> {
-        let others = References::new(others);
-        let budget = Budget::new(STEPS_FOR_FINDING.min(self.pair.budget.left()));
-        let before = budget.left();
-        let documents = vec![&self.sender, &others];
-        let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
-        let outcome = solver.roots(&[true, false], self.pair.kinds);
-        self.pair.budget.take((before - budget.left()) / 4);
-        let Outcome::Value(value) = outcome else {
-            return None;
+    /// What a receiver does who has only one of the changes: what it refuses and would accept `without` that one too.
+    pub(crate) fn alone(&self, only: &Document, without: &Document) -> Alone {
+        let others = References::new(only);
+        let without = References::new(without);
+        let budget = &self.pair.for_findings;
+        budget.take(2 * others.schemas as u64);
+        let own = budget.part(STEPS_FOR_FINDING);
+        let documents = vec![&self.sender, &others, &without];
+        let mut solver = Solver::new(documents, &self.pair.patterns, &own, false);
+        let outcome = solver.roots(&[true, false, true], self.pair.kinds);
+        budget.take(own.taken());
+        let value = match outcome {
+            Outcome::Value(value) => value,
+            Outcome::None => return Alone::AcceptsAll,
+            Outcome::Unknown => return Alone::Unknown,
         };
         let lists = RefCell::new(HashMap::new());
-        let refused = |value: &Json| {
-            Evaluator::new(&others, &self.pair.patterns, &lists)
-                .accepts(&others.document.root, value)
-                == Some(false)
+        let accepts = |receiver: &References<'_>, value: &Json| {
+            Evaluator::new(receiver, &self.pair.patterns, &lists)
+                .accepts(&receiver.document.root, value)
         };
-        let shrunk = self.shrunk(value, &refused);
-        (refused(&shrunk) && self.confirmed(&shrunk)).then_some(shrunk)
+        let refused = |value: &Json| {
+            accepts(&others, value) == Some(false) && accepts(&without, value) == Some(true)
+        };
+        let shrunk = self.shrunk(value, budget, &refused);
+        if !refused(&shrunk) || !self.confirmed(&shrunk) {
+            Alone::Unknown
+        } else if self.is_minimal(&shrunk) {
+            Alone::Refuses(shrunk)
+        } else {
+            Alone::RefusesToo
+        }
     }
 
-    /// Whether everything that a schema of the sender accepts is accepted by one of the receiver, wherever they stand.
+    /// Whether no step is left for findings.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.pair.for_findings.left() == 0
+    }
+
+    /// Charges the steps for changing one place of the receiver.
+    pub(crate) fn charge_for_relaxing(&self) {
+        let steps = 1 + self.receiver.schemas as u64 / 512;
+        self.pair.for_findings.take(steps);
+    }
+
+    /// Whether everything that one of the sender's schemas accepts is accepted by one of the
+    /// receiver's, at any two places.
     pub(crate) fn covered(&self, sender_at: &str, receiver_at: &str) -> bool {
         if self.problem().is_some() {
             return false;
@@ -354,10 +460,12 @@ impl<'p> Open<'p> {
         else {
             return false;
         };
-        let budget = Budget::new(STEPS_FOR_FINDING);
+        let budget = self.pair.for_findings.part(STEPS_FOR_FINDING);
         let documents = vec![&self.sender, &self.receiver];
         let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
-        solver.nodes(&[(0, mine, true), (1, theirs, false)]) == Outcome::None
+        let outcome = solver.nodes(&[(0, mine, true), (1, theirs, false)]);
+        self.pair.for_findings.take(budget.taken());
+        outcome == Outcome::None
     }
 }
 
@@ -374,48 +482,78 @@ fn opened_explicitly(document: &Document) -> bool {
     found
 }
 
-/// The same value with one member or item less, at every level.
-fn reductions(value: &Json) -> Vec<Json> {
+/// What a receiver with only one of the changes does.
+pub(crate) enum Alone {
+    AcceptsAll,
+    /// It rejects a minimal witness.
+    Refuses(Json),
+    /// It rejects something, but a smaller value is rejected because of another change.
+    RefusesToo,
+    Unknown,
+}
+
+/// The maximum number of cuts in one value.
+const MAX_CUTS: usize = 20_000;
+
+/// What can be removed from a value: each member and each item, the outer ones first. A cut is the
+/// path to it.
+fn cuts(value: &Json) -> Vec<Vec<usize>> {
+    fn gather(value: &Json, way: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
+        let inner: Vec<(usize, &Json)> = match value {
+            Json::Object(members) => members.iter().map(|(_, it)| it).enumerate().collect(),
+            // In a long list of equal items any one will do.
+            Json::Array(items) => items.iter().enumerate().take(12).rev().collect(),
+            _ => return,
+        };
+        for (at, _) in &inner {
+            if out.len() >= MAX_CUTS {
+                return;
+            }
+            way.push(*at);
+            out.push(way.clone());
+            way.pop();
+        }
+        for (at, it) in inner {
+            way.push(at);
+            gather(it, way, out);
+            way.pop();
+        }
+    }
+    let mut out = Vec::new();
+    gather(value, &mut Vec::new(), &mut out);
+    out
+}
+
+/// A value without what a cut removes.
+fn without(value: &Json, cut: &[usize]) -> Json {
+    let Some((at, further)) = cut.split_first() else {
+        return value.clone();
+    };
+    let keep = |index: usize, it: &Json| -> Option<Json> {
+        if index != *at {
+            Some(it.clone())
+        } else if further.is_empty() {
+            None
+        } else {
+            Some(without(it, further))
+        }
+    };
     match value {
-        Json::Object(object) => {
-            let members: Vec<_> = object
+        Json::Object(members) => Json::Object(
+            members
                 .iter()
-                .map(|(name, it)| (name.clone(), it.clone()))
-                .collect();
-            let mut out = Vec::new();
-            for at in 0..members.len() {
-                let mut fewer = members.clone();
-                fewer.remove(at);
-                out.push(Json::Object(fewer.into_iter().collect::<Object>()));
-            }
-            for (at, (_, inner)) in members.iter().enumerate() {
-                for smaller in reductions(inner) {
-                    let mut changed = members.clone();
-                    changed[at].1 = smaller;
-                    out.push(Json::Object(changed.into_iter().collect::<Object>()));
-                }
-            }
-            out
-        }
-        Json::Array(items) => {
-            // Of a long list of equal items one is as good as the other.
-            let shown = items.len().min(12);
-            let mut out = Vec::new();
-            for at in (0..shown).rev() {
-                let mut fewer = items.clone();
-                fewer.remove(at);
-                out.push(Json::Array(fewer));
-            }
-            for (at, inner) in items.iter().enumerate().take(shown) {
-                for smaller in reductions(inner) {
-                    let mut changed = items.clone();
-                    changed[at] = smaller;
-                    out.push(Json::Array(changed));
-                }
-            }
-            out
-        }
-        _ => Vec::new(),
+                .enumerate()
+                .filter_map(|(index, (name, it))| Some((name.clone(), keep(index, it)?)))
+                .collect(),
+        ),
+        Json::Array(items) => Json::Array(
+            items
+                .iter()
+                .enumerate()
+                .filter_map(|(index, it)| keep(index, it))
+                .collect(),
+        ),
+        other => other.clone(),
     }
 }
 
@@ -425,8 +563,8 @@ mod tests {
     use crate::canonical::parse_str;
     use crate::fuzzing::schema_pairs::{Choices, instance, pair};
 
-    /// Values that have a fair chance under both schemas, held against the verdict: a value in `S` and not in `R`
-    /// refutes "subsumed", and shows that "undecided" could have been decided.
+    /// Values with a fair chance under both schemas, checked against the verdict: a value in `S`
+    /// and not in `R` refutes "subsumed", and shows that "undecided" could have been decided.
     #[test]
     fn no_verdict_is_refuted_by_a_sample() {
         let mut undecided = 0;
@@ -435,14 +573,15 @@ mod tests {
             let mut rng = Choices::from_seed(seed);
             let (old, new) = pair(&mut rng);
             let read = |value: &serde_json::Value| parse_str(&value.to_string()).expect("JSON");
-            let judged = Pair::new(&read(&old), &read(&new), Side::Input);
+            let judged = Pair::new(&read(&old), &read(&new), Side::Input, u64::MAX);
             let open = judged.open();
             let verdict = judged.verdict(&open);
             match &verdict {
                 Verdict::Witness(witness) => {
                     witnesses += 1;
-                    let smaller = reductions(witness)
-                        .into_iter()
+                    let smaller = cuts(witness)
+                        .iter()
+                        .map(|cut| without(witness, cut))
                         .find(|it| open.is_witness(it, true));
                     assert_eq!(smaller, None, "seed {seed}: {witness} is not minimal");
                     continue;

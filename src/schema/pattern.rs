@@ -1,6 +1,6 @@
-//! The syntax that every reader of regular expressions here shares: a cursor, the head of a group, a count.
+//! Shared syntax of the regular-expression readers: a cursor, the head of a group, a count.
 
-/// A pattern, and how far it has been read.
+/// A pattern, and the current position.
 pub(super) struct Cursor {
     characters: Vec<char>,
     /// The next character.
@@ -23,7 +23,7 @@ impl Cursor {
         self.behind(0)
     }
 
-    /// The character that comes so many behind the next one.
+    /// The character this many positions after the next one.
     pub(super) fn behind(&self, more: usize) -> Option<char> {
         self.characters.get(self.at + more).copied()
     }
@@ -35,7 +35,7 @@ impl Cursor {
         found
     }
 
-    /// Reads so many characters.
+    /// Reads this many characters.
     pub(super) fn take_text(&mut self, length: usize) -> Option<String> {
         let end = self.at.checked_add(length)?;
         let text = self.characters.get(self.at..end)?.iter().collect();
@@ -43,7 +43,7 @@ impl Cursor {
         Some(text)
     }
 
-    /// Reads the text up to a character, and that character.
+    /// Reads the text up to and including a character.
     pub(super) fn take_until(&mut self, end: char) -> Option<String> {
         let rest = self.characters.get(self.at..)?;
         let text = self.take_text(rest.iter().position(|it| *it == end)?)?;
@@ -51,7 +51,7 @@ impl Cursor {
         Some(text)
     }
 
-    /// Reads what follows the `(` of a group that does nothing but hold together. Look-around is none.
+    /// Reads what follows the `(` of a group that only groups. Look-around does not.
     pub(super) fn take_head_of_group(&mut self) -> Option<()> {
         if self.take('?') {
             match self.peek()? {
@@ -64,7 +64,7 @@ impl Cursor {
         Some(())
     }
 
-    /// Reads how often the last atom stands, at least and at most; nothing if it says nothing.
+    /// Reads the repetition of the last atom, minimum and maximum; `None` if there is none.
     pub(super) fn take_count(&mut self) -> Option<Option<(usize, Option<usize>)>> {
         let range = match self.peek() {
             Some('*') => (0, None),

@@ -1,27 +1,27 @@
-//! The real validator, offline: what confirms a witness.
+//! The real validator, offline: it confirms witnesses.
 //!
-//! `jsonschema` without its network features, given the draft that we detected. `format` is not asserted: it is
-//! an annotation, and a witness has to convince validators that treat it so. Schemas on which validation
-//! itself could explode or never end are refused before they are compiled.
+//! `jsonschema` without its network features, with the detected draft. `format` is not asserted: it
+//! is an annotation, and a witness must convince validators that treat it so. Schemas on which
+//! validation itself could explode or never end are rejected before they are compiled.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
-use super::document::{Document, Draft, Holds, Problem, each_schema, holds};
+use super::document::{Draft, Holds, Problem, each_schema, each_schema_at, holds};
+use super::interpretation::at_mut;
 use super::solve::References;
 use super::value::{Converted, has_number, to_value};
-use crate::canonical::{Json, Object};
+use crate::canonical::{Json, Object, to_canonical};
 
-/// More schemas than this are not compiled.
+/// Schemas with more nodes than this are not compiled.
 const MAX_NODES: usize = 6_000;
-/// More schemas than this that apply to one and the same value are not compiled.
+/// The maximum number of schemas that apply to a single value.
 const MAX_IN_PLACE: u64 = 20_000;
-/// A longer chain of schemas that apply to one value is not compiled.
+/// The maximum chain of schemas that apply to one value.
 const MAX_CHAIN: usize = 220;
 
-/// A schema, compiled.
 pub(crate) struct Compiled {
     validator: Validator,
     exact: bool,
@@ -29,12 +29,12 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles; the error says why a schema cannot be given to a validator.
-    pub(crate) fn new(document: &Document) -> Result<Self, Problem> {
-        let (validator, exact) = compile(document)?;
+    pub(crate) fn new(references: &References<'_>) -> Result<Self, Problem> {
+        let (validator, exact) = compile(references)?;
         Ok(Self { validator, exact })
     }
 
-    /// Whether the validator accepts a value; none where it cannot say.
+    /// Whether the validator accepts a value; `None` if it cannot tell.
     pub(crate) fn accepts(&self, value: &Json) -> Option<bool> {
         if !self.exact && has_number(value) {
             return None;
@@ -43,7 +43,7 @@ impl Compiled {
         if self.validator.is_valid(&converted) {
             return Some(true);
         }
-        // An engine that gave up has not refused anything.
+        // An engine that gave up has not rejected anything.
         let engine_failed = self.validator.iter_errors(&converted).any(|error| {
             matches!(
                 error.kind(),
@@ -54,7 +54,7 @@ impl Compiled {
         (!engine_failed).then_some(false)
     }
 
-    /// The keyword that refuses a value first, and where in the value.
+    /// The keyword that rejects a value first, and where in the value.
     pub(crate) fn refusal(&self, value: &Json) -> Option<(String, String)> {
         let converted = to_value(value)?.value;
         let error = self.validator.iter_errors(&converted).next()?;
@@ -65,7 +65,7 @@ impl Compiled {
     }
 }
 
-/// The draft, in the validator's words.
+/// The draft in the validator's terms.
 pub(crate) fn draft_of(draft: Draft) -> jsonschema::Draft {
     match draft {
         Draft::Four => jsonschema::Draft::Draft4,
@@ -76,10 +76,29 @@ pub(crate) fn draft_of(draft: Draft) -> jsonschema::Draft {
     }
 }
 
-/// A document as the validator reads it: `$schema` and the root's `$id` are left out, because the draft is
-/// decided and nothing is looked up by address.
-pub(crate) fn for_validator(document: &Document) -> Option<Converted> {
+/// A document for the validator: without `$schema` and the root's `$id`, because the draft is
+/// decided and nothing is looked up by URI. A dangling reference is removed too: no validator
+/// compiles it, and mcp-keel's own evaluator has no answer for a value that reaches it.
+pub(crate) fn for_validator(references: &References<'_>) -> Option<Converted> {
+    let document = references.document;
     let mut root = document.root.clone();
+    let mut lost = Vec::new();
+    each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
+        if references.targets(node).is_err() {
+            lost.push(at.to_owned());
+        }
+    });
+    for at in lost {
+        if let Some(Json::Object(node)) = at_mut(&mut root, &at) {
+            let alone = document.draft <= Draft::Seven;
+            node.retain(|keyword, _| {
+                !alone
+                    && ["$ref", "$dynamicRef", "$recursiveRef"]
+                        .iter()
+                        .all(|it| keyword != *it)
+            });
+        }
+    }
     cleaned(&mut root, document.draft, true);
     let mut converted = to_value(&root)?;
     if let Some(root) = converted.value.as_object_mut() {
@@ -89,7 +108,7 @@ pub(crate) fn for_validator(document: &Document) -> Option<Converted> {
     Some(converted)
 }
 
-/// Takes out what validators assert and we do not, and what they refuse to compile although it is clear.
+/// Removes what validators assert and mcp-keel does not, and what they reject although it is clear.
 fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
     match node {
         // Draft 4 has no boolean schemas.
@@ -112,15 +131,12 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
                 let Some(keyword) = keyword.as_str() else {
                     continue;
                 };
-                if keyword == "required"
-                    && let Json::Array(names) = value
+                // Duplicates change nothing.
+                if ["required", "type", "enum"].contains(&keyword)
+                    && let Json::Array(list) = value
                 {
-                    let mut seen = Vec::new();
-                    names.retain(|name| {
-                        let fresh = !seen.contains(name);
-                        seen.push(name.clone());
-                        fresh
-                    });
+                    let mut seen = HashSet::new();
+                    list.retain(|it| seen.insert(to_canonical(it)));
                 }
                 if keyword == "enum"
                     && draft <= Draft::Six
@@ -146,14 +162,11 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
     }
 }
 
-fn compile(document: &Document) -> Result<(Validator, bool), Problem> {
-    let converted = for_validator(document).ok_or_else(|| {
-        Problem::Other(
-            "a number or a text of the schema is beyond what a validator can hold".into(),
-        )
-    })?;
+fn compile(references: &References<'_>) -> Result<(Validator, bool), Problem> {
+    let converted = for_validator(references)
+        .ok_or_else(|| Problem::Other(crate::sentences::schema::beyond_validator()))?;
     let validator = jsonschema::options()
-        .with_draft(draft_of(document.draft))
+        .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
         .offline()
@@ -161,12 +174,12 @@ fn compile(document: &Document) -> Result<(Validator, bool), Problem> {
         .map_err(|error| {
             let text = error.to_string();
             let short: String = text.chars().take(160).collect();
-            Problem::Other(format!("the schema is not valid JSON Schema: {short}"))
+            Problem::Other(crate::sentences::schema::invalid_schema(&short))
         })?;
     Ok((validator, converted.exact))
 }
 
-/// Refuses schemas that would keep a validator busy for too long.
+/// Rejects schemas that would keep a validator busy for too long.
 pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
     let root = &references.document.root;
     let mut nodes = 0;
@@ -174,7 +187,6 @@ pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
     if nodes > MAX_NODES {
         return Err(Problem::TooLarge);
     }
-    references.check()?;
     let mut costs = HashMap::new();
     let mut result = Ok(());
     each_schema(root, &mut |node| {
@@ -191,7 +203,8 @@ pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
     result
 }
 
-/// How many schemas apply to one value at this node, or why that never ends. 0 marks a node being counted.
+/// How many schemas apply to one value at this node, or why that never ends. 0 marks a node being
+/// counted.
 fn in_place(
     references: &References<'_>,
     node: &Json,
@@ -212,7 +225,9 @@ fn in_place(
     }
     costs.insert(identity, 0);
     let mut parts: Vec<&Json> = Vec::new();
-    parts.extend(references.targets(node)?.into_iter().map(|(it, _)| it));
+    // A dangling one applies nothing; a value that reaches it gets no answer.
+    let targets = references.targets(node).unwrap_or_default();
+    parts.extend(targets.into_iter().map(|(it, _)| it));
     if !(references.draft() <= Draft::Seven && object.contains("$ref")) {
         for keyword in ["allOf", "anyOf", "oneOf"] {
             parts.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));

@@ -1,21 +1,21 @@
-//! Between our lossless [`Json`] and the `serde_json` value that the validator reads.
+//! Converts the lossless [`Json`] to the `serde_json` value that the validator reads.
 //!
-//! `serde_json` keeps 64-bit integers and doubles. A number that is neither changes on the way, so the
-//! conversion says whether everything arrived exactly; where it did not, no number is trusted to a validator.
+//! `serde_json` supports 64-bit integers and doubles. Any other number changes on the way, so the
+//! conversion reports whether everything was exact; if not, no number is left to a validator.
 
 use serde_json::Value;
 
 use crate::canonical::{Json, Number, parse_str, to_canonical};
 
-/// A converted value.
 #[derive(Clone, Debug)]
 pub(crate) struct Converted {
     pub(crate) value: Value,
-    /// Whether every number arrived as it was sent.
+    /// Whether every number was converted exactly.
     pub(crate) exact: bool,
 }
 
-/// Converts; `None` where the value cannot be said in `serde_json` at all (a lone surrogate, 1e400).
+/// Converts; `None` if the value cannot be represented in `serde_json` at all (a lone surrogate,
+/// 1e400).
 pub(crate) fn to_value(json: &Json) -> Option<Converted> {
     let mut exact = true;
     let value = convert(json, &mut exact)?;
@@ -60,7 +60,7 @@ fn convert_number(number: &Number, exact: &mut bool) -> Option<serde_json::Numbe
     Some(converted)
 }
 
-/// Whether a number stands anywhere in a value.
+/// Whether a value contains a number anywhere.
 pub(crate) fn has_number(json: &Json) -> bool {
     match json {
         Json::Number(_) => true,
@@ -70,13 +70,13 @@ pub(crate) fn has_number(json: &Json) -> bool {
     }
 }
 
-/// A number as an exact 64-bit integer, `1.0` included.
+/// A number as an exact 64-bit integer, including `1.0`.
 pub(crate) fn as_i64(number: &Number) -> Option<i64> {
     if let Ok(integer) = number.literal().parse::<i64>() {
         return Some(integer);
     }
     let double = number.to_f64();
-    // Beyond 2^53 a double no longer tells neighbours apart.
+    // Beyond 2^53 a double no longer distinguishes neighbours.
     if double.fract() != 0.0 || double.abs() > 9_007_199_254_740_992.0 {
         return None;
     }
@@ -85,7 +85,7 @@ pub(crate) fn as_i64(number: &Number) -> Option<i64> {
     (Number::from(integer).decimal() == number.decimal()).then_some(integer)
 }
 
-/// A count (`minLength` and its kin).
+/// A count (`minLength` and the like).
 pub(crate) fn as_count(json: &Json) -> Option<u64> {
     match json {
         Json::Number(number) => as_i64(number).and_then(|count| u64::try_from(count).ok()),
@@ -93,7 +93,7 @@ pub(crate) fn as_count(json: &Json) -> Option<u64> {
     }
 }
 
-/// Whether two values mean the same. Scalars are compared without writing them out.
+/// Whether two values mean the same. Scalars are compared without serialising them.
 pub(crate) fn same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_do_not_arrive_are_noticed() {
+    fn inexact_numbers_are_noticed() {
         let exact = |text| to_value(&parse_str(text).expect("JSON")).map(|it| it.exact);
         assert_eq!(exact("9007199254740993"), Some(true));
         assert_eq!(exact("1.50"), Some(true));

@@ -1,6 +1,6 @@
-//! What changed between two surfaces, beside their schemas.
+//! What changed between two surfaces, apart from their schemas.
 
-use super::{counted, happened};
+use super::{counted, happened, list};
 
 pub(crate) fn added(noun: &str, description: Option<&str>) -> String {
     match description {
@@ -97,6 +97,110 @@ pub(crate) fn provider_accepts(providers: &str) -> String {
     format!("now accepted by {providers}")
 }
 
+/// An object without `properties`; the tool's arguments if it is not a parameter.
+pub(crate) fn properties_omitted(parameter: Option<&str>) -> String {
+    match parameter {
+        Some(name) => format!(
+            "`{name}`: `properties` was left out, and OpenAI's models no longer see the parameter"
+        ),
+        None => "`properties` was left out, and OpenAI's API rejects the tool".to_owned(),
+    }
+}
+
+/// Who is excluded from a tool's visibility.
+pub(crate) fn visibility_narrowed(lost: &[&str]) -> String {
+    let effects = lost.iter().map(|who| match *who {
+        "model" => "hosts no longer offer the tool to the model".to_owned(),
+        "app" => "hosts reject calls from the server's user interface".to_owned(),
+        other => format!("`{other}` was removed"),
+    });
+    format!(
+        "`_meta.ui.visibility`: {}",
+        effects.collect::<Vec<_>>().join("; ")
+    )
+}
+
+pub(crate) fn visibility_widened(gained: &[&str]) -> String {
+    let effects = gained.iter().map(|who| match *who {
+        "model" => "the model can now call the tool".to_owned(),
+        "app" => "the server's user interface can now call the tool".to_owned(),
+        other => format!("`{other}` was added"),
+    });
+    format!(
+        "`_meta.ui.visibility`: {}",
+        effects.collect::<Vec<_>>().join("; ")
+    )
+}
+
+pub(crate) fn stated_differently(name: &str) -> String {
+    format!("`{name}` is stated differently and means the same")
+}
+
+/// The document that shows a tool's results.
+pub(crate) fn app_resource(was: Option<&str>, is: Option<&str>) -> String {
+    match (was, is) {
+        (Some(was), Some(is)) => format!("results are shown by another document: {was} → {is}"),
+        (None, Some(is)) => format!("results are now shown by the document {is}"),
+        _ => "results are no longer shown by a document of the server".to_owned(),
+    }
+}
+
+/// `connectDomains`, `permissions` and the like, with what is new there.
+pub(crate) fn access_widened(list_name: &str, gained: &[&str]) -> String {
+    let gained = gained.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    format!(
+        "the user interface may reach more: `{list_name}` now has {}",
+        quoted(&gained)
+    )
+}
+
+pub(crate) fn access_narrowed(list_name: &str, lost: &[&str]) -> String {
+    let lost = lost.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    format!(
+        "the user interface may reach less: `{list_name}` lost {}",
+        quoted(&lost)
+    )
+}
+
+pub(crate) fn app_domain(was: Option<&str>, is: Option<&str>) -> String {
+    let said = |domain: Option<&str>| domain.unwrap_or("the host's default").to_owned();
+    format!("origin of the user interface: {} → {}", said(was), said(is))
+}
+
+pub(crate) fn audience_widened() -> String {
+    "`audience` now includes `assistant`: the text may reach the model".to_owned()
+}
+
+/// `execution.taskSupport`, by its meaning.
+pub(crate) fn task_support(was: &str, is: &str) -> String {
+    let effect = match (was, is) {
+        _ if was == is => return stated_differently("execution.taskSupport"),
+        (_, "required") => ": plain calls are rejected (-32601)",
+        (_, "forbidden") => ": calls as a task are rejected (-32601)",
+        _ => "",
+    };
+    format!("`taskSupport`: {was} → {is}{effect}")
+}
+
+/// Another `uriTemplate`; the variables, and whether completions name them.
+pub(crate) fn template_moved(was: &[String], is: &[String], completed: bool) -> String {
+    let named = |variables: &[String]| match variables {
+        [] => "none".to_owned(),
+        variables => quoted(variables),
+    };
+    let variables = if was == is {
+        format!("the variables stay: {}", named(was))
+    } else {
+        format!("variables {} → {}", named(was), named(is))
+    };
+    let completions = if completed {
+        "; `completion/complete` takes the variables as argument names"
+    } else {
+        ""
+    };
+    format!("`uriTemplate` changed; {variables}{completions}")
+}
+
 pub(crate) fn argument_removed(name: &str) -> String {
     format!("argument `{name}` removed")
 }
@@ -123,8 +227,41 @@ pub(crate) fn no_arguments_spelled_out() -> String {
     "an empty list of arguments was added or removed".to_owned()
 }
 
-pub(crate) fn protocol_revision(was: &str, is: &str) -> String {
-    format!("protocol revision: {was} → {is}")
+pub(crate) fn protocol_revision(was: &str, is: &str, lost_era: Option<&str>) -> String {
+    let lost = lost_era.map_or(String::new(), |era| {
+        format!("; clients of the {era} era can no longer connect")
+    });
+    format!("protocol revision: {was} → {is}{lost}")
+}
+
+pub(crate) fn revisions_dropped(lost: &[String], legacy_era_lost: bool) -> String {
+    let lost = list(lost.iter().map(String::as_str));
+    let era = if legacy_era_lost {
+        ", and with it every revision that opens with `initialize`"
+    } else {
+        ""
+    };
+    format!("`supportedVersions` lost {lost}{era}: clients that speak nothing else fail")
+}
+
+pub(crate) fn revisions_added(gained: &[String]) -> String {
+    format!(
+        "`supportedVersions` now has {}",
+        list(gained.iter().map(String::as_str))
+    )
+}
+
+pub(crate) fn revisions_reordered() -> String {
+    "`supportedVersions` is listed in another order".to_owned()
+}
+
+pub(crate) fn cache_scope(method: &str, was: &str, is: &str) -> String {
+    let effect = if is == "public" {
+        ": caches may now give one user's answer to another"
+    } else {
+        ""
+    };
+    format!("`{method}`: cacheScope {was} → {is}{effect}")
 }
 
 pub(crate) fn client_changed() -> String {
@@ -160,7 +297,92 @@ pub(crate) fn capability<T>(name: &str, old: Option<T>, new: Option<T>) -> Strin
     format!("capability `{name}` {}", happened(old, new))
 }
 
-/// A server that lists nothing any more, or no tool.
+/// A removed capability, and what was offered under it.
+pub(crate) fn capability_removed(name: &str, offered: &str) -> String {
+    format!("capability `{name}` was removed; {offered}")
+}
+
+pub(crate) fn nothing_listed() -> &'static str {
+    "nothing was listed under it"
+}
+
+/// A map of capabilities without a member.
+pub(crate) fn capability_empty<T>(name: &str, old: Option<T>, new: Option<T>) -> String {
+    let happened = happened(old, new);
+    format!("capability `{name}` {happened}; it holds nothing")
+}
+
+/// A flag that is now on or off.
+pub(crate) fn capability_flag(name: &str, is: bool) -> String {
+    format!("capability `{name}`: {} → {is}", !is)
+}
+
+pub(crate) fn capability_stated(name: &str) -> String {
+    format!("capability `{name}` is stated differently and means the same")
+}
+
+pub(crate) fn offered(count: usize, noun: &str) -> String {
+    match count {
+        0 => "nothing was listed under it".to_owned(),
+        1 => format!("1 {noun} was offered under it"),
+        count => format!("{count} {noun}s were offered under it"),
+    }
+}
+
+pub(crate) fn offered_log_messages() -> String {
+    "log messages stop".to_owned()
+}
+
+pub(crate) fn offered_unknown() -> String {
+    "what was offered under it is not observed".to_owned()
+}
+
+pub(crate) fn extension_added(name: &str, tools: &[String]) -> String {
+    match tools {
+        [] => format!("new extension `{name}`"),
+        tools => format!("new extension `{name}`, used by {}", quoted(tools)),
+    }
+}
+
+pub(crate) fn extension_removed(name: &str, tools: &[String]) -> String {
+    match tools {
+        [] => format!("extension `{name}` was removed; no tool declares anything for it"),
+        tools => format!(
+            "extension `{name}` was removed; it was used by {}",
+            quoted(tools)
+        ),
+    }
+}
+
+pub(crate) fn extension_setting<T>(
+    name: &str,
+    setting: &str,
+    old: Option<T>,
+    new: Option<T>,
+) -> String {
+    match setting {
+        "" => format!("the settings of extension `{name}` changed"),
+        setting => format!("extension `{name}`: `{setting}` {}", happened(old, new)),
+    }
+}
+
+/// How many names a sentence lists.
+const NAMED: usize = 5;
+
+/// `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``
+fn quoted(names: &[impl AsRef<str>]) -> String {
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(NAMED)
+        .map(|it| format!("`{}`", it.as_ref()))
+        .collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    list(shown.iter().map(String::as_str))
+}
+
+/// A server that no longer lists anything, or no tools.
 pub(crate) fn surface_emptied(everything: bool, gone: usize) -> String {
     let what = if everything { "nothing" } else { "no tools" };
     format!("the server now lists {what} ({gone} before); often a credential is missing")
@@ -178,4 +400,45 @@ pub(crate) fn server_not_pinned(components: usize) -> String {
 pub(crate) fn server_removed(components: usize) -> String {
     let listed = counted(components, "component");
     format!("the server was removed, with {listed}")
+}
+
+pub(crate) fn skill_asks_for_more(tools: &[&str]) -> String {
+    format!("`allowed-tools` now also asks for {}", quoted(tools))
+}
+
+pub(crate) fn skill_asks_for_less(tools: &[&str]) -> String {
+    match tools {
+        [] => "`allowed-tools` is written differently and asks for the same".to_owned(),
+        tools => format!("`allowed-tools` no longer asks for {}", quoted(tools)),
+    }
+}
+
+pub(crate) fn skill_became_dynamic() -> String {
+    "the skill no longer lists its files: its content cannot be pinned".to_owned()
+}
+
+pub(crate) fn skill_became_static() -> String {
+    "the skill now lists its files with their digests".to_owned()
+}
+
+pub(crate) fn skill_file_added(uri: &str) -> String {
+    format!("new file `{uri}`")
+}
+
+pub(crate) fn skill_file_removed(uri: &str) -> String {
+    format!("file `{uri}` removed")
+}
+
+pub(crate) fn skill_file_changed(uri: &str) -> String {
+    format!("file `{uri}` changed (another digest)")
+}
+
+pub(crate) fn content_changed() -> String {
+    "it holds something else (another digest)".to_owned()
+}
+
+pub(crate) fn scopes(added: bool, scopes: &[&str]) -> String {
+    let noun = if scopes.len() == 1 { "scope" } else { "scopes" };
+    let what = if added { "new" } else { "removed" };
+    format!("{what} {noun} {}", quoted(scopes))
 }

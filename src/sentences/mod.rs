@@ -1,14 +1,26 @@
 //! Every sentence that a report says about a change, a finding or a verdict.
 //!
-//! Facts in, text out: nothing here decides anything, and nothing outside writes prose of its own. The rooms that
-//! compare call [`drift`], [`schema`] and [`run`]; renderers call [`report`] and only lay out. What a server said goes
-//! in as it is and comes out as it is: renderers escape it.
+//! Facts in, text out: nothing here decides anything, and nothing outside writes prose of its own.
+//! The rooms that compare call [`drift`], [`schema`] and [`run`]; renderers call [`report`] and
+//! only lay out. Server text passes through unchanged: renderers escape it.
 //!
-//! The texts of rules are in `rules`; an error's message and help are in the error enum of its stage.
+//! The texts of rules are in `rules`; an error's message and help are in the error enum of its
+//! stage.
 
+pub(crate) mod base;
+pub(crate) mod capture;
+pub(crate) mod conformance;
 pub(crate) mod drift;
+pub(crate) mod github;
+pub(crate) mod interop;
 pub(crate) mod report;
+pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod scan;
+pub(crate) mod schema;
+pub(crate) mod stability;
+pub(crate) mod surface;
+pub(crate) mod verify;
 
 /// `1 change`, `2 changes`
 pub(crate) fn counted(count: usize, noun: &str) -> String {

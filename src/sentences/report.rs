@@ -1,4 +1,5 @@
-//! What a report says around its changes. Names, paths and commands come in as the format shows them.
+//! What a report says around its changes. Names, paths and commands are passed in as the format
+//! shows them.
 
 use super::counted;
 use crate::rules::Side;
@@ -66,7 +67,7 @@ pub(crate) fn pinned(
     }
 }
 
-/// What comes before the command that accepts everything.
+/// The sentence before the command that accepts everything.
 pub(crate) fn next_step(blocked: usize, would_block: usize) -> String {
     if blocked > 0 {
         "Fix the server, or accept the changes:".to_owned()
@@ -96,7 +97,7 @@ pub(crate) fn last_of_stderr() -> &'static str {
     "The last lines of its stderr:"
 }
 
-/// Who the changes are about that no component has.
+/// The name for changes without a component.
 pub(crate) fn server_itself() -> &'static str {
     "server"
 }
@@ -158,7 +159,7 @@ pub(crate) fn what_to_do() -> &'static str {
     "What to do"
 }
 
-/// Both judgements, what happens, and the id by which the change is accepted.
+/// Both judgements, the action, and the id for accepting the change.
 pub(crate) fn judgement(level: &str, exposure: &str, id: &str, happens: &str) -> String {
     format!("Level {level}, exposure {exposure}; change {id} {happens}.")
 }
@@ -190,7 +191,7 @@ pub(crate) fn not_all_annotated() -> String {
     "mcp-keel: not everything is shown".to_owned()
 }
 
-/// What a log cannot annotate, in all and by level.
+/// What a log cannot annotate, in total and by level.
 pub(crate) fn more_than_annotated(
     all: usize,
     errors: usize,
@@ -217,4 +218,31 @@ pub(crate) fn part_missing(absent: &[String]) -> String {
 pub(crate) fn run_part_again() -> String {
     "look at the job of that part and run it again; every part needs the same plan and --timings"
         .to_owned()
+}
+
+/// What a change that is only audited does.
+pub(crate) fn does_not_fail() -> &'static str {
+    "does not fail"
+}
+
+/// The verb of what [`left_out`] counts.
+pub(crate) fn shown_in_detail() -> &'static str {
+    "shown in detail"
+}
+
+/// In what two parts of a run differ that belong to different runs.
+pub(crate) enum Differs {
+    Parts,
+    Servers,
+    Terms,
+    Findings,
+}
+
+pub(crate) fn part_differs(differs: Differs) -> &'static str {
+    match differs {
+        Differs::Parts => "the number of parts",
+        Differs::Servers => "the list of servers",
+        Differs::Terms => "the baseline, the policy or the version of mcp-keel",
+        Differs::Findings => "the findings about the whole run",
+    }
 }

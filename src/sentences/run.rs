@@ -1,4 +1,4 @@
-//! Findings about a run: versions, acceptances, eras, and what a pull request is asked to approve.
+//! Findings about a run: versions, acceptances, eras, and what a pull request asks to approve.
 
 pub(crate) fn version_not_bumped(was: &str, is: &str, source: &str, required: &str) -> String {
     format!("version {was} → {is} ({source}), but the changes require a {required} version bump")
@@ -75,12 +75,80 @@ pub(crate) fn same_as_base() -> &'static str {
     "Nothing: the committed baseline is the one on the base branch."
 }
 
-pub(crate) fn accepted_by_label(label: &str) -> String {
-    format!("Accepted by a maintainer with the label {label}.")
+pub(crate) fn accepted_by_label(label: &str, by: &str) -> String {
+    format!("Accepted by {by} with the label {label}, for this commit.")
+}
+
+pub(crate) fn weakens_the_check(accepted_by_label: bool) -> String {
+    let accepted = if accepted_by_label {
+        " (accepted by label)"
+    } else {
+        ""
+    };
+    format!("weakens its own check{accepted}")
 }
 
 pub(crate) fn needs_maintainer(label: &str) -> String {
     format!(
         "**This needs a maintainer.** To accept it, someone with triage rights adds the label {label}."
     )
+}
+
+pub(crate) fn baselines_not_comparable(path: &str, base: &str, head: &str) -> String {
+    format!(
+        "{path} is {base} on the base branch and {head} here. The two cannot be compared, so everything counts as new."
+    )
+}
+
+pub(crate) fn base_unreadable(problem: &str) -> String {
+    format!("the base branch's baseline cannot be read: {problem}")
+}
+
+pub(crate) fn make_base_readable() -> String {
+    "check out the pull request's merge commit or its head, with fetch-depth: 0 or a token that can read contents; \
+     compare-base: false with policy-from: head skips the comparison"
+        .to_owned()
+}
+
+pub(crate) fn signature_outdated(signature: &str, lock: &str) -> String {
+    format!("{signature} no longer covers {lock}: sign it again with --sign-key")
+}
+
+/// A list with `cacheScope: "public"` that two profiles see differently.
+pub(crate) fn public_list_differs(server: &str, list: &str, one: &str, other: &str) -> String {
+    format!(
+        "{server}: `{list}` has cacheScope `public`, but the profiles `{one}` and `{other}` see different lists"
+    )
+}
+
+/// How long clients may continue with the pinned list.
+pub(crate) fn stale_list(list: &str, ttl_ms: i64, breaking: usize) -> String {
+    let changes = super::counted(breaking, "breaking change");
+    let time = duration(ttl_ms);
+    format!(
+        "clients may use the pinned `{list}` for up to {time} (`ttlMs`), and send what now fails: {changes}"
+    )
+}
+
+/// `300 ms`, `5 s`, `2 min`, `3 h`: the largest unit that divides it.
+fn duration(milliseconds: i64) -> String {
+    let units = [(3_600_000, "h"), (60_000, "min"), (1000, "s")];
+    match units.iter().find(|(length, _)| milliseconds % length == 0) {
+        Some((length, unit)) => format!("{} {unit}", milliseconds / length),
+        None => format!("{milliseconds} ms"),
+    }
+}
+
+/// A list that only one side has: its name, its length, and whether the baseline lacks it.
+pub(crate) fn list_not_compared(list: &str, count: usize, not_pinned: bool) -> String {
+    if not_pinned {
+        format!("`{list}`: {count} listed, and the baseline does not record that list")
+    } else {
+        format!("`{list}`: {count} in the baseline, and not read this time")
+    }
+}
+
+pub(crate) fn skill_dynamic() -> String {
+    "its content is generated (`resources` is \"dynamic\"): only the frontmatter is compared"
+        .to_owned()
 }

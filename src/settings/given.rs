@@ -1,4 +1,4 @@
-//! The settings that were given in one run, by flags or by inputs.
+//! The settings of one run, set by flags or by inputs.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::Setting;
 
-/// Where a value was given.
+/// Where a value was set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Origin {
     /// On the command line.
@@ -17,8 +17,7 @@ pub enum Origin {
     Input,
 }
 
-/// The settings that were given, and nothing about those that were not. Values were checked by
-/// [`Setting::check`] or by an equal rule before they came here.
+/// The settings that were set, validated by [`Setting::check`] or an equivalent.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     values: BTreeMap<&'static str, Vec<OsString>>,
@@ -26,7 +25,6 @@ pub struct Given {
 }
 
 impl Given {
-    /// Nothing so far.
     pub fn new(origin: Origin) -> Self {
         Self {
             values: BTreeMap::new(),
@@ -34,65 +32,55 @@ impl Given {
         }
     }
 
-    /// Where all of this was given.
     pub fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// The same values, given elsewhere.
+    /// The same values with another origin.
     pub fn given_by(mut self, origin: Origin) -> Self {
         self.origin = origin;
         self
     }
 
-    /// Sets the values of a setting.
     pub fn set(&mut self, setting: &Setting, values: Vec<OsString>) {
         self.values.insert(setting.name, values);
     }
 
-    /// Whether the setting was given.
     pub fn has(&self, setting: &Setting) -> bool {
         self.values.contains_key(setting.name)
     }
 
-    /// Its values as they were given.
     pub fn values(&self, setting: &Setting) -> &[OsString] {
         self.values.get(setting.name).map_or(&[], Vec::as_slice)
     }
 
-    /// Its values as texts.
     pub fn texts(&self, setting: &Setting) -> Vec<String> {
         let values = self.values(setting).iter();
         values.map(|it| it.to_string_lossy().into_owned()).collect()
     }
 
-    /// Its only value as a text.
     pub fn text(&self, setting: &Setting) -> Option<String> {
         let value = self.values(setting).last()?;
         Some(value.to_string_lossy().into_owned())
     }
 
-    /// Its only value as a path.
     pub fn path(&self, setting: &Setting) -> Option<PathBuf> {
         self.values(setting).last().map(PathBuf::from)
     }
 
-    /// Its values as paths.
     pub fn paths(&self, setting: &Setting) -> Vec<PathBuf> {
         self.values(setting).iter().map(PathBuf::from).collect()
     }
 
-    /// Its value as a number.
     pub fn number(&self, setting: &Setting) -> Option<u64> {
         self.values(setting).last()?.to_str()?.parse().ok()
     }
 
-    /// Whether it is switched on.
     pub fn switch(&self, setting: &Setting) -> bool {
         self.values(setting).last().map(OsString::as_os_str) == Some(OsStr::new("true"))
     }
 
-    /// Its value as a word, which is one of the setting's words.
+    /// Its value, one of the setting's words.
     pub fn word<T: FromStr>(&self, setting: &Setting) -> Option<T> {
         self.values(setting).last()?.to_str()?.parse().ok()
     }

@@ -1,11 +1,13 @@
-//! The settings of mcp-keel: one table, in which every flag, configuration key and action input has its entry.
+//! The settings of mcp-keel: one table with an entry for every flag, configuration key and action
+//! input.
 //!
-//! What this room promises:
+//! This room promises:
 //!
-//! - **Nothing is said twice.** The flags of the command line, the known keys of `mcp-keel.toml` and its JSON Schema, the
-//!   inputs of the two actions, the tables of the documents and the command that a report suggests are made from
-//!   [`ALL`].
-//! - **Pure data.** Nothing here reads a file, the environment or the command line, and nothing here knows clap.
+//! - **One source.** The command-line flags, the keys of `mcp-keel.toml` and its JSON Schema, the
+//!   inputs of the two actions, the tables in the documentation and the command that a report
+//!   suggests are all generated from [`ALL`].
+//! - **Pure data.** Nothing here reads a file, the environment or the command line, or depends on
+//!   clap.
 //!
 //! To add a setting, add an entry to `table.rs` and use it (`Given::number(TIMEOUT)` and the like);
 //! `MCP_KEEL_UPDATE=1 cargo test` writes the rest.
@@ -16,28 +18,23 @@ mod table;
 pub use given::{Given, Origin};
 pub use table::*;
 
-/// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Its name, which is also that of its flag, key and input unless they say otherwise.
+    /// Its name, which is also that of its flag, key and input unless they override it.
     pub name: &'static str,
     /// Where it is listed.
     pub group: Group,
-    /// What its values are.
-    pub kind: Kind,
-    /// How it is given on the command line.
+    pub kind: ValueKind,
     pub flag: Option<Flag>,
-    /// How it is given in `mcp-keel.toml`.
     pub key: Option<Key>,
-    /// How it is given to the action.
     pub input: Option<Input>,
-    /// What applies if it is not given.
+    /// What applies if it is not set.
     pub unset: Unset,
-    /// One line, for `--help`, `action.yml` and the documents. A flag in it is written as a flag.
+    /// One line, for `--help`, `action.yml` and the documentation. Flags are written as flags.
     pub help: &'static str,
-    /// More sentences for the documents, in Markdown.
+    /// More sentences for the documentation, in Markdown.
     pub details: &'static str,
-    /// What of a value may be shown.
+    /// How much of a value may be shown.
     pub secrecy: Secrecy,
 }
 
@@ -50,7 +47,6 @@ pub enum Group {
     Http,
     /// How a server is captured.
     Capture,
-    /// What a server may touch.
     Sandbox,
     /// Many servers in one run.
     Fleet,
@@ -63,7 +59,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// All of them, in the order in which they are listed.
+    /// In the order in which they are listed.
     pub const ALL: &'static [Self] = &[
         Self::Server,
         Self::Http,
@@ -75,7 +71,6 @@ impl Group {
         Self::GitHub,
     ];
 
-    /// The heading.
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Server => "Server",
@@ -90,46 +85,40 @@ impl Group {
     }
 }
 
-/// What the values of a setting are.
+/// The type of a setting.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
-    /// On or off.
+pub enum ValueKind {
     Switch,
-    /// Any text.
     Text,
-    /// The path of a file.
     File,
-    /// Paths of files.
     Files,
-    /// A whole number in a range.
+    /// An integer in a range.
     Number {
-        /// The smallest.
         from: u64,
-        /// The greatest.
         to: u64,
     },
-    /// One of a few words.
+    /// One of a fixed set of words.
     Word(&'static [Word]),
-    /// Names.
     Names,
-    /// Names in one text, separated by commas.
+    /// Names in one string, separated by commas.
     List,
     /// `NAME=VALUE`; a table in the configuration.
     Pairs,
     /// `Name: value`; a table in the configuration.
     Headers,
-    /// A program and its arguments: an array in the configuration, elsewhere split as a POSIX shell splits words.
+    /// A program and its arguments: an array in the configuration, elsewhere split like a POSIX
+    /// shell does.
     Command,
     /// `I/N`, with N at most [`MOST_PARTS`].
     Part,
     /// `FORMAT=FILE`
     Reports,
-    /// Only in the configuration, and made of more than one value: its type in words.
+    /// Only in the configuration, and made of more than one value; described in words.
     Table(&'static str),
 }
 
-impl Kind {
-    /// Whether it can be given more than once.
+impl ValueKind {
+    /// Whether it can be set more than once.
     pub const fn repeats(self) -> bool {
         matches!(
             self,
@@ -138,13 +127,11 @@ impl Kind {
     }
 }
 
-/// A matrix of GitHub Actions has at most this many jobs.
+/// The maximum number of jobs in a GitHub Actions matrix.
 pub const MOST_PARTS: u16 = 256;
 
-/// A word that a setting can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// The word.
     pub name: &'static str,
     /// Accepted, but not listed.
     pub hidden: bool,
@@ -161,18 +148,15 @@ const fn hidden_word(name: &'static str) -> Word {
     Word { name, hidden: true }
 }
 
-/// How a setting is given on the command line.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag {
-    /// Which commands take it.
     pub scope: Scope,
-    /// How it is typed.
     pub form: Form,
-    /// What stands for its value in the help.
+    /// The placeholder for its value in the help.
     pub value: &'static str,
-    /// Settings that cannot be given beside it.
+    /// Settings that cannot be combined with it.
     pub conflicts: &'static [&'static str],
-    /// A setting without which it has no meaning.
+    /// A setting without which it has no effect.
     pub requires: Option<&'static str>,
 }
 
@@ -183,7 +167,7 @@ pub enum Form {
     Long,
     /// `-n`, `--name`
     Short(char),
-    /// A word without a flag.
+    /// A positional argument.
     Positional,
     /// Everything after `--`.
     Trailing,
@@ -210,23 +194,20 @@ pub enum Scope {
     ReportFormat,
 }
 
-/// How a setting is given in `mcp-keel.toml`.
+/// A setting in `mcp-keel.toml`.
 #[derive(Clone, Copy, Debug)]
 pub struct Key {
-    /// The table that it is a key of.
     pub table: Table,
-    /// The key.
     pub name: &'static str,
-    /// Its type in words, where that is not the one of the setting's kind.
+    /// Its type in words, if that differs from the setting's.
     pub type_in_words: Option<&'static str>,
-    /// Its default in words, where that differs from the flag's.
+    /// Its default in words, if that differs from the flag's.
     pub unset: Option<&'static str>,
 }
 
 /// The tables of `mcp-keel.toml` whose keys are settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// The top level.
     Top,
     /// `[server.NAME]`
     Server,
@@ -238,23 +219,21 @@ pub enum Table {
     Policy,
 }
 
-/// How a setting is given to the action.
+/// A setting as an input of the action.
 #[derive(Clone, Copy, Debug)]
 pub struct Input {
-    /// The input.
     pub name: &'static str,
-    /// How its value becomes several.
     pub split: Split,
-    /// The default that `action.yml` names, where the action's is not that of `check`.
+    /// The default in `action.yml`, if the action's differs from that of `check`.
     pub default: Option<&'static str>,
-    /// What else is to be said of it.
+    /// An additional remark.
     pub note: &'static str,
 }
 
-/// How the value of an input becomes several.
+/// How the value of an input is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Split {
-    /// It is one value.
+    /// One value.
     Whole,
     /// One value per line.
     Lines,
@@ -264,19 +243,16 @@ pub enum Split {
     Shell,
 }
 
-/// What applies to a setting that is not given.
+/// What applies to a setting that is not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unset {
-    /// Nothing.
     Nothing,
-    /// This value.
     Value(&'static str),
-    /// What is said here.
+    /// Described in words.
     InWords(&'static str),
 }
 
 impl Unset {
-    /// As a text, if there is anything to say.
     pub const fn text(self) -> Option<&'static str> {
         match self {
             Self::Nothing => None,
@@ -285,27 +261,26 @@ impl Unset {
     }
 }
 
-/// What of a value may be shown.
+/// How much of a value may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secrecy {
-    /// All of it.
     Plain,
-    /// An address, without the values of its query.
+    /// A URL without the values of its query.
     Url,
-    /// A header, whose value is shown only if it is the name of a variable.
+    /// A header; its value is shown only if it is the name of a variable.
     Header,
-    /// An address, without the credentials in it.
+    /// A URL without its credentials.
     Proxy,
-    /// `NAME=VALUE`, whose value is shown unless it looks like a secret.
+    /// `NAME=VALUE`; the value is shown unless it looks like a secret.
     Variable,
-    /// `ID=VALUE`, whose value is never shown.
+    /// `ID=VALUE`; the value is never shown.
     Answer,
-    /// Nothing of it.
+    /// Nothing.
     Hidden,
 }
 
 impl Setting {
-    const fn new(name: &'static str, group: Group, kind: Kind, help: &'static str) -> Self {
+    const fn new(name: &'static str, group: Group, kind: ValueKind, help: &'static str) -> Self {
         Self {
             name,
             group,
@@ -390,8 +365,10 @@ impl Setting {
         self.input = Some(Input {
             name,
             split: match self.kind {
-                Kind::Files | Kind::Pairs | Kind::Headers | Kind::Reports => Split::Lines,
-                Kind::Names => Split::Words,
+                ValueKind::Files | ValueKind::Pairs | ValueKind::Headers | ValueKind::Reports => {
+                    Split::Lines
+                }
+                ValueKind::Names => Split::Words,
                 _ => Split::Whole,
             },
             default: None,
@@ -441,7 +418,7 @@ impl Setting {
         self
     }
 
-    /// What is typed to give it.
+    /// What to type to set it.
     pub fn typed(&self) -> String {
         match self.flag {
             Some(flag) if flag.form == Form::Positional => flag.value.to_owned(),
@@ -450,35 +427,35 @@ impl Setting {
         }
     }
 
-    /// What it can be, if that is one of a few words.
+    /// Its possible values, if they are a fixed set of words.
     pub const fn words(&self) -> &'static [Word] {
         match self.kind {
-            Kind::Word(words) => words,
+            ValueKind::Word(words) => words,
             _ => &[],
         }
     }
 
-    /// Its words as they are listed: without those that are only accepted.
+    /// Its listed words, without those that are only accepted.
     pub fn listed_words(&self) -> Vec<&'static str> {
         let listed = self.words().iter().filter(|it| !it.hidden);
         listed.map(|it| it.name).collect()
     }
 
-    /// What is wrong with a value of it, apart from what only its user can know.
+    /// Validates a value, as far as its type shows.
     pub fn check(&self, value: &str) -> Result<(), String> {
         match self.kind {
-            Kind::Number { from, to } => match value.parse::<u64>() {
+            ValueKind::Number { from, to } => match value.parse::<u64>() {
                 Ok(number) if (from..=to).contains(&number) => Ok(()),
-                _ => Err(format!("expected a whole number from {from} to {to}")),
+                _ => Err(format!("expected an integer from {from} to {to}")),
             },
-            Kind::Word(words) if words.iter().any(|it| it.name == value) => Ok(()),
-            Kind::Word(_) => Err(format!("expected {}", self.listed_words().join(", "))),
-            Kind::Switch if !matches!(value, "true" | "false") => {
+            ValueKind::Word(words) if words.iter().any(|it| it.name == value) => Ok(()),
+            ValueKind::Word(_) => Err(format!("expected {}", self.listed_words().join(", "))),
+            ValueKind::Switch if !matches!(value, "true" | "false") => {
                 Err("expected true or false".to_owned())
             }
-            Kind::Part => part(value).map(drop),
-            // The text may be a secret: it is not repeated.
-            Kind::Pairs if value.split_once('=').is_none_or(|it| it.0.is_empty()) => {
+            ValueKind::Part => part(value).map(drop),
+            // The text may be a secret, so it is not repeated.
+            ValueKind::Pairs if value.split_once('=').is_none_or(|it| it.0.is_empty()) => {
                 let form = self.flag.map_or("NAME=VALUE", |it| it.value);
                 Err(match self.name {
                     "env" => format!(
@@ -487,7 +464,7 @@ impl Setting {
                     _ => format!("expected {form}"),
                 })
             }
-            Kind::Reports => report_file(value).map(drop),
+            ValueKind::Reports => report_file(value).map(drop),
             _ => Ok(()),
         }
     }
@@ -528,13 +505,13 @@ pub fn suggestion<'w>(found: &str, known: impl Iterator<Item = &'w str>) -> Opti
         .map(|(_, word)| word)
 }
 
-/// The settings of these commands' flags, in the order of the table.
+/// The settings of these commands' flags, in table order.
 pub fn in_scopes(scopes: &[Scope]) -> impl Iterator<Item = &'static Setting> {
     let of_scope = |it: &&Setting| it.flag.is_some_and(|flag| scopes.contains(&flag.scope));
     ALL.iter().copied().filter(of_scope)
 }
 
-/// The keys of these tables, in the order of the table of settings.
+/// The keys of these tables, in the order of the settings.
 pub fn keys(tables: &[Table]) -> Vec<&'static str> {
     let keys = ALL.iter().filter_map(|it| it.key);
     keys.filter(|key| tables.contains(&key.table))

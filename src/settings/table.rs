@@ -1,10 +1,10 @@
 //! The table.
 //!
-//! Its order is the order of every list that is made from it: everyday settings first in their group.
+//! Its order is the order of every generated list: common settings come first in their group.
 
 use super::Group::{Capture, Fleet, GitHub, Http, Output, Policy, Sandbox, Server};
 use super::Scope::{self, ReportFormat};
-use super::{Form, Kind, Secrecy, Setting, Split, Table, Word, hidden_word, word};
+use super::{Form, Secrecy, Setting, Split, Table, ValueKind, Word, hidden_word, word};
 
 /// A constant for each setting, and [`ALL`] of them.
 macro_rules! table {
@@ -14,7 +14,6 @@ macro_rules! table {
             pub const $name: &Setting = &$setting;
         )+
 
-        /// Every setting.
         pub const ALL: &[&Setting] = &[$($name),+];
     };
 }
@@ -30,13 +29,13 @@ const FAIL_ON_WORDS: &[Word] = &[
 table! {
     // Server
 
-    SERVERS = Setting::new("servers", Server, Kind::Names,
+    SERVERS = Setting::new("servers", Server, ValueKind::Names,
         "Servers of mcp-keel.toml to use; with a command, the name for it")
         .flag(Scope::Server, "SERVER")
         .typed_as(Form::Positional)
         .input()
         .unset_means("all servers");
-    COMMAND = Setting::new("command", Server, Kind::Command,
+    COMMAND = Setting::new("command", Server, ValueKind::Command,
         "The command that starts the server")
         .flag(Scope::Server, "CMD")
         .typed_as(Form::Trailing)
@@ -47,12 +46,12 @@ table! {
         .input_note("Split as a POSIX shell would split it, and run without a shell.")
         .unset_means("`command` in mcp-keel.toml")
         .details("The program and its arguments, such as `[\"node\", \"dist/index.js\"]`. No shell is involved.");
-    CONFIG = Setting::new("config", Server, Kind::File,
+    CONFIG = Setting::new("config", Server, ValueKind::File,
         "The configuration file")
         .flag(Scope::Server, "FILE")
         .input()
         .unset_means("mcp-keel.toml, if it exists");
-    BASELINE = Setting::new("baseline", Server, Kind::File,
+    BASELINE = Setting::new("baseline", Server, ValueKind::File,
         "The baseline file; use {server} for one file per server")
         .flag(Scope::Server, "FILE")
         .key(Table::Top)
@@ -60,7 +59,7 @@ table! {
         .unset("mcp-baseline.json")
         .details("In the configuration it is relative to the folder of `mcp-keel.toml`, on the command line to the \
             current folder. In `{server}`, characters other than letters, digits, space and `-_.@+` become `_`.");
-    ENV = Setting::new("env", Server, Kind::Pairs,
+    ENV = Setting::new("env", Server, ValueKind::Pairs,
         "Set an environment variable for the server, which otherwise starts with an almost empty environment")
         .flag(Scope::Server, "KEY=VALUE")
         .key(Table::Server)
@@ -68,19 +67,19 @@ table! {
         .input()
         .secrecy(Secrecy::Variable)
         .details("In the configuration a table, such as `{ API_BASE = \"http://127.0.0.1:9\" }`.");
-    PASS_ENV = Setting::new("pass-env", Server, Kind::Names,
+    PASS_ENV = Setting::new("pass-env", Server, ValueKind::Names,
         "Pass this environment variable to the server")
         .flag(Scope::Server, "NAME")
         .key(Table::Server)
         .key_unset("empty")
         .input()
         .details("`GITHUB_TOKEN` and `ACTIONS_*` are refused.");
-    CWD = Setting::new("cwd", Server, Kind::File,
+    CWD = Setting::new("cwd", Server, ValueKind::File,
         "The folder in which the server starts")
         .key(Table::Server)
         .unset_means("the folder of this file")
         .details("Relative to the folder of `mcp-keel.toml`.");
-    FROM = Setting::new("from", Server, Kind::Files,
+    FROM = Setting::new("from", Server, ValueKind::Files,
         "Take the servers from this file of a client or registry, such as .mcp.json or .vscode/mcp.json")
         .flag(Scope::Server, "FILE")
         .conflicts(&["command", "url"])
@@ -93,7 +92,7 @@ table! {
             those of `[server.NAME]`, and a name that both have is an error. `--from` replaces both. \
             [fleets.md](fleets.md#client-configuration-files) lists the formats.");
     FROM_FORMAT = Setting::new("from-format", Server,
-        Kind::Word(&[
+        ValueKind::Word(&[
             word("claude-code"),
             word("claude-desktop"),
             word("vscode"),
@@ -109,36 +108,36 @@ table! {
         .requires("from")
         .input()
         .unset_means("detected");
-    ANSWERS = Setting::new("input", Server, Kind::Pairs,
+    ANSWERS = Setting::new("input", Server, ValueKind::Pairs,
         "Answer a prompt of a client's file, such as ${input:ID}; mcp-keel never prompts")
         .flag(Scope::Server, "ID=VALUE")
         .input_named("inputs")
         .secrecy(Secrecy::Answer);
-    SERVER_TABLES = Setting::new("server", Server, Kind::Table("tables"),
+    SERVER_TABLES = Setting::new("server", Server, ValueKind::Table("tables"),
         "The servers under test, `[server.NAME]`")
         .key(Table::Top)
         .unset_means("none");
-    PROFILES = Setting::new("profile", Server, Kind::Table("tables"),
+    PROFILES = Setting::new("profile", Server, ValueKind::Table("tables"),
         "The same server as several clients, accounts or environments see it, `[server.NAME.profile.PROFILE]`")
         .key(Table::Server)
         .unset_means("none")
         .details("See below.");
-    VERSION = Setting::new("version", Server, Kind::Table("string, or array of strings"),
+    VERSION = Setting::new("version", Server, ValueKind::Table("string, or array of strings"),
         "Where to read the version that `require-version-bump` checks")
         .key(Table::Server)
         .unset("auto")
         .details("See below.");
-    VERIFY = Setting::new("verify", Server, Kind::Table("table"),
+    VERIFY = Setting::new("verify", Server, ValueKind::Table("table"),
         "Which bytes to verify before the server is started, `[server.NAME.verify]`")
         .key(Table::Server)
         .unset_means("not considered")
         .details("See below.");
-    CHECKSUM = Setting::new("checksum", Server, Kind::Table("string or table"),
+    CHECKSUM = Setting::new("checksum", Server, ValueKind::Table("string or table"),
         "The old spelling of `verify` with `type = \"command\"`: a digest, or `algorithm` and `value`")
         .key(Table::Server)
         .unset_means("none")
         .details("A finding asks for the new spelling, which wins if both are set.");
-    LAUNCH_DIGESTS = Setting::new("launch-digests", Server, Kind::Switch,
+    LAUNCH_DIGESTS = Setting::new("launch-digests", Server, ValueKind::Switch,
         "Which links of the launch chain get a digest in the baseline")
         .key(Table::Server)
         .unset_means("scripts in the working copy")
@@ -146,7 +145,7 @@ table! {
 
     // HTTP
 
-    URL = Setting::new("url", Http, Kind::Text,
+    URL = Setting::new("url", Http, ValueKind::Text,
         "Connect to the server at this address instead of starting a command")
         .flag(Scope::Server, "URL")
         .conflicts(&["command"])
@@ -156,7 +155,7 @@ table! {
         .secrecy(Secrecy::Url)
         .details("The whole address, with its path. `${NAME}` in it is a variable of mcp-keel's own environment. \
             Credentials in it (`user:password@`) are refused.");
-    HEADER = Setting::new("header", Http, Kind::Headers,
+    HEADER = Setting::new("header", Http, ValueKind::Headers,
         "Send this header with every request to --url; ${NAME} is an environment variable")
         .flag(Scope::Server, "NAME: ${VARIABLE}")
         .key_named(Table::Http, "headers")
@@ -166,7 +165,7 @@ table! {
         .secrecy(Secrecy::Header)
         .details("Sent to the origin of the address and to no other. A variable that is unset or empty is an error. \
             A value is never shown.");
-    START = Setting::new("start", Http, Kind::Command,
+    START = Setting::new("start", Http, ValueKind::Command,
         "Start the server at --url with this command, and wait until it answers")
         .flag(Scope::Server, "CMD")
         .key(Table::Http)
@@ -177,7 +176,7 @@ table! {
             ended afterwards. `cwd`, `env`, `pass-env`, `verify`, `checksum` and `launch-digests` apply to it; without \
             `start` they are errors.");
     TRANSPORT = Setting::new("transport", Http,
-        Kind::Word(&[word("auto"), word("streamable"), word("sse")]),
+        ValueKind::Word(&[word("auto"), word("streamable"), word("sse")]),
         "The HTTP transport to speak")
         .flag(Scope::Server, "TRANSPORT")
         .key(Table::Http)
@@ -185,14 +184,14 @@ table! {
         .unset("auto")
         .details("Streamable HTTP (2025-03-26 and later) or HTTP+SSE (2024-11-05). `auto` sends `initialize` by POST; \
             if that is answered with 400, 404 or 405, a GET decides whether the server speaks HTTP+SSE.");
-    CA = Setting::new("ca", Http, Kind::File,
+    CA = Setting::new("ca", Http, ValueKind::File,
         "Trust the certificates in this PEM file as well as the system's")
         .flag(Scope::Server, "FILE")
         .key(Table::Http)
         .input()
         .unset_means("the system's certificates only")
         .details("In the configuration relative to the folder of `mcp-keel.toml`. Verification cannot be turned off.");
-    PROXY = Setting::new("proxy", Http, Kind::Text,
+    PROXY = Setting::new("proxy", Http, ValueKind::Text,
         "Use this proxy, or the one that the environment names (env)")
         .flag(Scope::Server, "URL|env")
         .key(Table::Http)
@@ -205,28 +204,36 @@ table! {
 
     // Capture
 
-    TIMEOUT = Setting::new("timeout", Capture, Kind::Number { from: 1, to: 3600 },
+    TIMEOUT = Setting::new("timeout", Capture, ValueKind::Number { from: 1, to: 3600 },
         "Seconds that starting the server, and each request, may take")
         .flag(Scope::Server, "SECONDS")
         .key(Table::Server)
         .input()
         .unset("30");
-    REPEAT = Setting::new("repeat", Capture, Kind::Number { from: 1, to: 10 },
+    REPEAT = Setting::new("repeat", Capture, ValueKind::Number { from: 1, to: 10 },
         "How many times to boot each server, to see whether its captures agree")
         .flag(Scope::Server, "N")
         .key(Table::Server)
         .input()
         .unset_means("2 for pin; 1 for check, and one more before it reports drift")
         .details("See [stability.md](stability.md).");
-    SETTLE = Setting::new("settle", Capture, Kind::Number { from: 1, to: 600 },
+    SETTLE = Setting::new("settle", Capture, ValueKind::Number { from: 1, to: 600 },
         "Seconds to wait on each connection before listing again, for lists that change after a while")
         .flag(Scope::Server, "SECONDS")
         .key(Table::Server)
         .key_unset("none")
         .input()
         .unset_means("list once");
+    READ_RESOURCES = Setting::new("read-resources", Capture, ValueKind::Switch,
+        "Read the documents of apps (`ui://`) and the files of skills, and pin their digests")
+        .flag(Scope::Server, "")
+        .key(Table::Server)
+        .input()
+        .input_default("false")
+        .unset("false")
+        .details("At most 1,000, and 16 MiB of answers. See [capture.md](capture.md#skills-and-apps).");
     ERA = Setting::new("era", Capture,
-        Kind::Word(&[word("auto"), word("modern"), word("legacy"), word("both")]),
+        ValueKind::Word(&[word("auto"), word("modern"), word("legacy"), word("both")]),
         "The protocol era: modern (2026-07-28), legacy (2025-11-25 and earlier), or both to compare them")
         .flag(Scope::Server, "ERA")
         .key(Table::Server)
@@ -234,7 +241,7 @@ table! {
         .unset("auto")
         .details("`auto` is the era of the baseline; without one, legacy if the server speaks it, else modern. See \
             [eras.md](eras.md).");
-    CLIENT = Setting::new("client", Capture, Kind::Text,
+    CLIENT = Setting::new("client", Capture, ValueKind::Text,
         "The client that the server sees: claude-code, claude-desktop, codex, cursor, gemini-cli, mcp-inspector, \
          vscode, windsurf or zed with what it announces, or any other name")
         .flag(Scope::Server, "NAME")
@@ -243,16 +250,16 @@ table! {
         .input()
         .unset_means("the client in the baseline, else mcp-keel")
         .details("See below for the table.");
-    CLIENT_NAME = Setting::new("client-name", Capture, Kind::Text,
+    CLIENT_NAME = Setting::new("client-name", Capture, ValueKind::Text,
         "`clientInfo.name`")
         .key_named(Table::Client, "name")
         .unset("mcp-keel");
-    CLIENT_VERSION = Setting::new("client-version", Capture, Kind::Text,
+    CLIENT_VERSION = Setting::new("client-version", Capture, ValueKind::Text,
         "`clientInfo.version`")
         .key_named(Table::Client, "version")
         .unset("1")
         .details("Not mcp-keel's own version, so that an upgrade changes nothing for the server.");
-    CAPABILITIES = Setting::new("capabilities", Capture, Kind::List,
+    CAPABILITIES = Setting::new("capabilities", Capture, ValueKind::List,
         "The client capabilities that the server sees, such as roots,sampling (none for none)")
         .flag(Scope::Server, "LIST")
         .key(Table::Client)
@@ -260,7 +267,7 @@ table! {
         .input()
         .unset_means("those in the baseline, else elicitation,roots,sampling")
         .details("In the configuration, an empty array announces nothing.");
-    MASKS = Setting::new("mask", Capture, Kind::Table("array of tables"),
+    MASKS = Setting::new("mask", Capture, ValueKind::Table("array of tables"),
         "Texts to leave out of a capture, `[[server.NAME.mask]]`")
         .key(Table::Server)
         .unset_means("empty")
@@ -269,7 +276,7 @@ table! {
     // Sandbox
 
     SANDBOX = Setting::new("sandbox", Sandbox,
-        Kind::Word(&[word("off"), word("fs"), word("strict")]),
+        ValueKind::Word(&[word("off"), word("fs"), word("strict")]),
         "Limit the files that the server may touch (fs), and block the network as well (strict); Linux only")
         .flag(Scope::Sandbox, "LEVEL")
         .key(Table::Server)
@@ -279,7 +286,7 @@ table! {
         .input_note("The configuration may raise it, not lower it.")
         .unset("off")
         .details("See [sandbox.md](sandbox.md). In the action, the input is the least that applies.");
-    SANDBOX_REQUIRED = Setting::new("sandbox-required", Sandbox, Kind::Switch,
+    SANDBOX_REQUIRED = Setting::new("sandbox-required", Sandbox, ValueKind::Switch,
         "Fail if the sandbox cannot be enforced")
         .flag(Scope::Sandbox, "")
         .key(Table::Server)
@@ -289,42 +296,42 @@ table! {
 
     // Fleet
 
-    JOBS = Setting::new("jobs", Fleet, Kind::Number { from: 1, to: 256 },
+    JOBS = Setting::new("jobs", Fleet, ValueKind::Number { from: 1, to: 256 },
         "How many servers to boot at the same time")
         .flag(Scope::Jobs, "N")
         .input()
         .unset_means("the number of cores, at most 8");
-    SHARD = Setting::new("shard", Fleet, Kind::Part,
+    SHARD = Setting::new("shard", Fleet, ValueKind::Part,
         "Check only this part of the servers, such as 1/4; `mcp-keel merge` joins the JSON reports")
         .flag(Scope::Part, "I/N")
         .conflicts(&["servers", "command"])
         .input()
         .input_note("A part writes its JSON report and the job summary, and posts nothing.")
         .unset_means("all servers");
-    TIMINGS = Setting::new("timings", Fleet, Kind::File,
+    TIMINGS = Setting::new("timings", Fleet, ValueKind::File,
         "How long servers took, to make parts of equal length")
         .flag(Scope::Timings, "FILE")
         .requires("shard")
         .input()
         .unset_means("mcp-keel-timings.json, if it exists");
-    RECORD_TIMINGS = Setting::new("record-timings", Fleet, Kind::File,
+    RECORD_TIMINGS = Setting::new("record-timings", Fleet, ValueKind::File,
         "Write how long each server took to this file")
         .flag(Scope::Part, "FILE");
-    MERGE = Setting::new("merge", Fleet, Kind::Names,
+    MERGE = Setting::new("merge", Fleet, ValueKind::Names,
         "Check nothing, and join the JSON reports in these files or folders into one verdict, one check run and one \
          comment")
         .input();
 
     // Policy
 
-    FAIL_ON = Setting::new("fail-on", Policy, Kind::Word(FAIL_ON_WORDS),
+    FAIL_ON = Setting::new("fail-on", Policy, ValueKind::Word(FAIL_ON_WORDS),
         "The lowest level that can fail the check")
         .flag(Scope::Policy, "LEVEL")
         .key(Table::Policy)
         .input()
         .unset("any");
     FAIL_ON_EXPOSURE = Setting::new("fail-on-exposure", Policy,
-        Kind::Word(&[word("none"), word("low"), word("medium"), word("high")]),
+        ValueKind::Word(&[word("none"), word("low"), word("medium"), word("high")]),
         "The lowest exposure that can fail the check")
         .flag(Scope::Policy, "EXPOSURE")
         .key(Table::Policy)
@@ -332,15 +339,15 @@ table! {
         .unset("none")
         .details("With `none`, exposure alone never fails.");
     ENFORCEMENT = Setting::new("enforcement", Policy,
-        Kind::Word(&[word("audit"), word("warn"), word("block")]),
+        ValueKind::Word(&[word("audit"), word("warn"), word("block")]),
         "What to do when a known component changed or disappeared")
         .flag(Scope::Policy, "ACTION")
         .key(Table::Policy)
         .input()
         .unset("block");
     UNKNOWN = Setting::new("unknown", Policy,
-        // The second is MCP Hangar's current name of the first.
-        Kind::Word(&[
+        // The second is MCP Hangar's current name for the first.
+        ValueKind::Word(&[
             word("allow_degraded"),
             word("warn"),
             word("block"),
@@ -351,32 +358,41 @@ table! {
         .key(Table::Policy)
         .input()
         .unset_means("as enforcement");
-    REQUIRE_VERSION_BUMP = Setting::new("require-version-bump", Policy, Kind::Switch,
+    REQUIRE_VERSION_BUMP = Setting::new("require-version-bump", Policy, ValueKind::Switch,
         "Require a version bump that matches the changes")
         .key(Table::Policy)
         .unset("false");
-    RULES = Setting::new("rules", Policy, Kind::Table("table"),
+    RULES = Setting::new("rules", Policy, ValueKind::Table("table"),
         "An action or a level for single rules, `[policy.rules]`")
         .key(Table::Policy)
         .unset_means("empty")
         .details("See below.");
-    POLICY_TABLE = Setting::new("policy", Policy, Kind::Table("table"),
+    POLICY_TABLE = Setting::new("policy", Policy, ValueKind::Table("table"),
         "What to do about a change, `[policy]`")
         .key(Table::Top)
         .unset_means("see below");
-    ACCEPT = Setting::new("accept", Policy, Kind::Table("array of tables"),
+    ACCEPT = Setting::new("accept", Policy, ValueKind::Table("array of tables"),
         "Accepted changes, `[[accept]]`")
         .key(Table::Top)
         .unset_means("empty");
-    COMPARE_BASE = Setting::new("compare-base", Policy, Kind::Switch,
+    POLICY_FROM = Setting::new("policy-from", Policy, ValueKind::Text,
+        "Whose policy, acceptances, masks, verify blocks, servers and path of the baseline count")
+        .flag(Scope::Part, "REF")
+        .input()
+        .input_default("base")
+        .input_note("base: the base branch, on pull requests and in merge queues. head: the pull request itself.")
+        .unset_means("the working folder's")
+        .details("On the command line it is a revision of the repository, such as `origin/main`. What the working folder \
+            changes about them is reported where it weakens the check.");
+    COMPARE_BASE = Setting::new("compare-base", Policy, ValueKind::Switch,
         "Compare the committed baseline with the one of the base branch, on pull requests and in merge queues")
         .input()
         .input_default("true");
-    BASE_FAIL_ON = Setting::new("base-fail-on", Policy, Kind::Word(FAIL_ON_WORDS),
+    BASE_FAIL_ON = Setting::new("base-fail-on", Policy, ValueKind::Word(FAIL_ON_WORDS),
         "The lowest level that can fail the comparison with the base branch")
         .input()
         .input_default("breaking");
-    ACCEPT_LABEL = Setting::new("accept-label", Policy, Kind::Text,
+    ACCEPT_LABEL = Setting::new("accept-label", Policy, ValueKind::Text,
         "The label with which a maintainer accepts what fails in the comparison with the base branch")
         .input()
         .input_default("mcp-keel: accept-breaking");
@@ -384,7 +400,7 @@ table! {
     // Output
 
     FORMAT = Setting::new("format", Output,
-        Kind::Word(&[
+        ValueKind::Word(&[
             word("terminal"),
             word("json"),
             word("markdown"),
@@ -401,51 +417,51 @@ table! {
         .input()
         .input_default("terminal")
         .unset("terminal");
-    REPORT = Setting::new("report", Output, Kind::Reports,
+    REPORT = Setting::new("report", Output, ValueKind::Reports,
         "Also write a report to a file, such as sarif=mcp-keel.sarif")
         .flag(Scope::Report, "FORMAT=FILE")
         .input()
         .input_note("A JSON report is always written; the output `report` is its path.");
-    QUIET = Setting::new("quiet", Output, Kind::Switch,
+    QUIET = Setting::new("quiet", Output, ValueKind::Switch,
         "Print only problems, and no progress")
         .flag(Scope::Report, "")
         .typed_as(Form::Short('q'))
         .unset("false");
     COLOR = Setting::new("color", Output,
-        Kind::Word(&[word("auto"), word("always"), word("never")]),
+        ValueKind::Word(&[word("auto"), word("always"), word("never")]),
         "When to use colours")
         .flag(Scope::Report, "WHEN")
         .unset("auto");
 
     // GitHub
 
-    WORKING_DIRECTORY = Setting::new("working-directory", GitHub, Kind::File,
+    WORKING_DIRECTORY = Setting::new("working-directory", GitHub, ValueKind::File,
         "The folder to run in, relative to the workspace")
         .input()
         .unset_means("the workspace");
-    TOKEN = Setting::new("token", GitHub, Kind::Text,
+    TOKEN = Setting::new("token", GitHub, ValueKind::Text,
         "The token for the check run, the comment and the labels; without one there are only workflow commands and the \
          job summary")
         .input()
         .input_default("${{ github.token }}")
         .secrecy(Secrecy::Hidden);
-    CHECK_RUN = Setting::new("check-run", GitHub, Kind::Switch,
+    CHECK_RUN = Setting::new("check-run", GitHub, ValueKind::Switch,
         "Post a check run (needs checks: write)")
         .input()
         .input_default("true");
-    CHECK_NAME = Setting::new("check-name", GitHub, Kind::Text,
+    CHECK_NAME = Setting::new("check-name", GitHub, ValueKind::Text,
         "The name of the check run; two uses of the action on one commit, in a matrix for instance, need two names")
         .input()
         .input_default("mcp-keel");
-    COMMENT = Setting::new("comment", GitHub, Kind::Switch,
+    COMMENT = Setting::new("comment", GitHub, ValueKind::Switch,
         "Keep one comment on the pull request up to date (needs pull-requests: write)")
         .input()
         .input_default("true");
-    ANNOTATIONS = Setting::new("annotations", GitHub, Kind::Switch,
+    ANNOTATIONS = Setting::new("annotations", GitHub, ValueKind::Switch,
         "Annotate lines, in the check run or else with workflow commands")
         .input()
         .input_default("true");
-    SUMMARY = Setting::new("summary", GitHub, Kind::Switch,
+    SUMMARY = Setting::new("summary", GitHub, ValueKind::Switch,
         "Write the job summary")
         .input()
         .input_default("true");

@@ -1,17 +1,19 @@
-//! Texts that would read otherwise on another machine or another day.
+//! Texts that would differ on another machine or another day.
 //!
-//! Two boots on one machine do not differ by the folder, the host or the date, so such a text passes every repetition
-//! and drifts on the next machine. What is known of this machine is looked for instead; that is a guess, and a finding.
+//! Two boots on one machine have the same folder, host and date, so such a text passes every
+//! repetition and drifts on the next machine. Known facts about this machine are searched for
+//! instead; that is a guess, and a finding.
 
-use super::told::{cut, mask_entry};
+use super::describe::{cut, mask_entry};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
+use crate::sentences::stability::{self as sentences, Fact};
 use crate::surface::{ComponentKey, Note, Surface};
 
-/// How many texts are named one by one.
+/// How many texts are named individually.
 const NAMED: usize = 20;
 
-/// Names that stand in texts without meaning this machine.
+/// Names that appear in texts without meaning this machine.
 const USUAL: [&str; 16] = [
     "root",
     "user",
@@ -31,16 +33,14 @@ const USUAL: [&str; 16] = [
     "local",
 ];
 
-/// What is known of this machine and this day.
+/// What is known about this machine and this day.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// Where the server runs.
+    /// The server's working directory.
     pub folder: Option<String>,
     /// The home folder that it sees.
     pub home: Option<String>,
-    /// The name of the machine.
     pub host: Option<String>,
-    /// The name of the user.
     pub user: Option<String>,
     /// The time zone that it sees.
     pub zone: Option<String>,
@@ -48,13 +48,12 @@ pub struct Facts {
     pub today: Option<(u16, u8, u8)>,
 }
 
-/// Something to look for.
 struct Needle {
-    what: &'static str,
+    fact: Fact,
     text: String,
 }
 
-/// A finding for every text in which this machine or this day stands.
+/// A finding for every text that contains a fact about this machine or this day.
 pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
     let needles = facts.needles();
     let mut notes = Vec::new();
@@ -66,15 +65,8 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
         let Some((needle, before, after)) = found else {
             return;
         };
-        let mut message = format!(
-            "`{}` contains {} (`{}`), and reads otherwise elsewhere",
-            cut(at),
-            needle.what,
-            needle.text
-        );
-        if let Some(entry) = mask_entry(component.map(ComponentKey::as_str), at, before, after) {
-            message.push_str(&format!("; to leave it out: mask = [{entry}]"));
-        }
+        let mask = mask_entry(component.map(ComponentKey::as_str), at, before, after);
+        let message = sentences::depends_on(&cut(at), needle.fact, &needle.text, mask.as_deref());
         notes.push(Note {
             rule: RuleId::TextDependsOnEnvironment,
             component: component.cloned(),
@@ -102,7 +94,7 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
         notes.push(Note {
             rule: RuleId::TextDependsOnEnvironment,
             component: None,
-            message: format!("{more} more texts contain something of this machine or this day"),
+            message: sentences::more_depend(more),
         });
     }
     notes
@@ -111,9 +103,9 @@ pub fn notes(surface: &Surface, facts: &Facts) -> Vec<Note> {
 impl Facts {
     fn needles(&self) -> Vec<Needle> {
         let mut needles = Vec::new();
-        let mut add = |what, text: &str| {
+        let mut add = |fact, text: &str| {
             needles.push(Needle {
-                what,
+                fact,
                 text: text.to_owned(),
             });
         };
@@ -122,10 +114,10 @@ impl Facts {
             path.filter(|it| it.len() > 1).map(str::to_owned)
         };
         if let Some(folder) = path(&self.folder) {
-            add("the working folder", &folder);
+            add(Fact::WorkingFolder, &folder);
         }
         if let Some(home) = path(&self.home) {
-            add("the home folder", &home);
+            add(Fact::HomeFolder, &home);
         }
         let name = |name: &Option<String>| {
             let usual = |it: &String| USUAL.contains(&it.to_ascii_lowercase().as_str());
@@ -133,24 +125,24 @@ impl Facts {
                 .filter(|it| it.chars().count() > 3 && !usual(it))
         };
         if let Some(host) = name(&self.host) {
-            add("the name of this machine", &host);
+            add(Fact::Machine, &host);
         }
         if let Some(user) = name(&self.user) {
-            add("the name of the user", &user);
+            add(Fact::User, &user);
         }
-        // UTC stands in many texts, and is what every server sees unless it is told otherwise.
+        // UTC appears in many texts, and is what every server sees by default.
         let zone = self.zone.as_deref().filter(|zone| zone.contains('/'));
         if let Some(zone) = zone {
-            add("the time zone", zone.trim_start_matches(':'));
+            add(Fact::TimeZone, zone.trim_start_matches(':'));
         }
         for date in self.today.iter().flat_map(dates) {
-            add("today's date", &date);
+            add(Fact::Today, &date);
         }
         needles
     }
 }
 
-/// A date as texts write it.
+/// A date in the formats that texts use.
 fn dates((year, month, day): &(u16, u8, u8)) -> Vec<String> {
     const MONTHS: [&str; 12] = [
         "January",
@@ -189,7 +181,7 @@ fn dates((year, month, day): &(u16, u8, u8)) -> Vec<String> {
     dates
 }
 
-/// Where a text stands as a whole, not as a part of a longer word.
+/// The position of a text as a whole word.
 fn find(text: &str, needle: &str) -> Option<usize> {
     let is_part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
     text.match_indices(needle).map(|(at, _)| at).find(|at| {
@@ -222,7 +214,7 @@ mod tests {
     use crate::canonical::parse_str;
     use crate::surface::{ClientProfile, Lists, Scope};
 
-    fn said(description: &str) -> Vec<String> {
+    fn notes_for(description: &str) -> Vec<String> {
         let facts = Facts {
             folder: Some("/home/ada/project/".into()),
             home: Some("/home/ada".into()),
@@ -260,10 +252,10 @@ mod tests {
             ("Today is Mar 4, 2026", "today's date"),
             ("Today is Wed 04 March 2026", "today's date"),
         ] {
-            let said = said(text);
+            let found = notes_for(text);
             assert!(
-                said.len() == 1 && said[0].contains(what),
-                "{text}: {said:?}"
+                found.len() == 1 && found[0].contains(what),
+                "{text}: {found:?}"
             );
         }
         for text in [
@@ -274,14 +266,14 @@ mod tests {
             "UTC",
             "my-difference-engine-2",
         ] {
-            assert!(said(text).is_empty(), "{text}");
+            assert!(notes_for(text).is_empty(), "{text}");
         }
     }
 
     #[test]
-    fn the_mask_that_is_offered_leaves_just_that_text_out() {
-        let said = said("Saves below /home/ada/project as PNG.");
-        let line = said[0].split_once("mask = ").unwrap().1;
+    fn the_suggested_mask_covers_exactly_that_text() {
+        let found = notes_for("Saves below /home/ada/project as PNG.");
+        let line = found[0].split_once("mask = ").unwrap().1;
         let table: toml::Table = format!("mask = {line}").parse().unwrap();
         let pattern = regex::Regex::new(table["mask"][0]["pattern"].as_str().unwrap()).unwrap();
         assert_eq!(
@@ -291,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_cannot_be_masked_and_is_named_all_the_same() {
+    fn a_uri_cannot_be_masked_but_is_reported() {
         let resource = parse_str(r#"{"uri":"file:///home/ada/notes","name":"n"}"#).unwrap();
         let lists = Lists {
             resources: vec![resource],
@@ -304,7 +296,7 @@ mod tests {
         };
         let found = notes(&surface, &facts);
         assert!(
-            found[0].message.ends_with("and reads otherwise elsewhere"),
+            found[0].message.ends_with("so it will differ elsewhere"),
             "{found:?}"
         );
     }

@@ -1,34 +1,37 @@
-//! Masks: single texts that the configuration leaves out of the contract, because they vary with the machine or the day.
+//! Masks: single texts that the configuration excludes from the contract, because they vary with
+//! the machine or the day.
 //!
-//! A masked text stands as [`MARKER`] in the surface, before any digest, baseline or comparison sees it, so that every
-//! machine sees the same. A mask covers text and nothing else: no schema, no name, no word that a caller has to obey
-//! ([`is_text`]). Masking what is masked changes nothing, so a mask may be added to a baseline that was pinned without it.
+//! A masked text is replaced by [`MARKER`] in the surface, before any digest, baseline or
+//! comparison, so that every machine sees the same. A mask only covers text: no schema, no name,
+//! nothing that a caller has to obey ([`is_text`]). Masking is idempotent, so a mask may be added
+//! to a baseline that was pinned without it.
 
 use regex::Regex;
 
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::rules::RuleId;
+use crate::sentences::stability as sentences;
 use crate::surface::{Component, Note, Surface};
 
-/// What stands where a text was left out.
+/// Replaces a masked text.
 pub const MARKER: &str = "[masked]";
 
-/// What `component` names for the server itself.
+/// `component` of a mask for the server itself.
 pub const SERVER: &str = "server";
 
-/// How often masks are applied to one text until they change nothing any more.
+/// How often masks are applied to one text until it no longer changes.
 const ROUNDS: usize = 8;
 
 /// One `[[server.NAME.mask]]`.
 #[derive(Clone, Debug)]
 pub struct Mask {
-    /// The key of a component, [`SERVER`] or a pattern of them in which `*` stands for anything.
+    /// The key of a component, [`SERVER`], or a pattern in which `*` matches anything.
     pub component: String,
-    /// Where in the definition; a token `*` stands for any one. None: every text.
+    /// Where in the definition; a token `*` matches any one. `None`: every text.
     pub pointer: Option<String>,
-    /// Which part of the text: what its groups match, or all of it if it has none. None: the whole text.
+    /// Which part of the text: what its groups match, or all of it if it has none. `None`: the
+    /// whole text.
     pub pattern: Option<Regex>,
-    /// Why.
     pub reason: String,
     /// Its line in the configuration.
     pub line: usize,
@@ -36,7 +39,7 @@ pub struct Mask {
 
 impl PartialEq for Mask {
     fn eq(&self, other: &Self) -> bool {
-        let said = |it: &Self| {
+        let parts = |it: &Self| {
             (
                 it.component.clone(),
                 it.pointer.clone(),
@@ -45,14 +48,14 @@ impl PartialEq for Mask {
                 it.line,
             )
         };
-        said(self) == said(other)
+        parts(self) == parts(other)
     }
 }
 
 impl Eq for Mask {}
 
-/// Whether a mask may cover what stands at this place: not what a component is called, not what a caller has to obey,
-/// not the members that are no prose.
+/// Whether a mask may cover this place: not a component's name, not what a caller has to obey, and
+/// no members that are not prose.
 pub fn is_text(component: Option<&str>, at: &str) -> bool {
     let tokens: Vec<String> = pointer::tokens(at).collect();
     let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
@@ -74,8 +77,8 @@ pub fn is_text(component: Option<&str>, at: &str) -> bool {
     }
 }
 
-/// Whether what stands at this place of a schema binds nobody. A place is read as a schema is: `type` may be a keyword,
-/// the name of a parameter, or a member of a value.
+/// Whether this place of a schema is not binding. Interpreted like a schema: `type` may be a
+/// keyword, the name of a parameter, or a member of a value.
 fn is_prose_of_schema(mut place: &[&str]) -> bool {
     const OBEYED: [&str; 18] = [
         "type",
@@ -105,7 +108,7 @@ fn is_prose_of_schema(mut place: &[&str]) -> bool {
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 [_, schema @ ..],
             ) => schema,
-            // Texts, and values with whatever in them.
+            // Texts, and arbitrary values.
             ("title" | "description" | "default" | "examples" | "$comment", _) => return true,
             // A schema, a list of schemas, or one of such a list.
             (_, below) => below,
@@ -122,7 +125,7 @@ pub struct Applied {
     refused: Vec<Option<String>>,
 }
 
-/// Leaves the masked texts out of a surface.
+/// Removes the masked texts from a surface.
 pub fn apply(masks: &[Mask], surface: &mut Surface) -> Applied {
     let mut applied = Applied {
         matched: vec![false; masks.len()],
@@ -159,26 +162,17 @@ pub fn apply(masks: &[Mask], surface: &mut Surface) -> Applied {
 }
 
 impl Applied {
-    /// Masks that left nothing out.
+    /// Masks that matched nothing.
     pub fn unused(&self, masks: &[Mask]) -> Vec<Note> {
         let states = self.matched.iter().zip(&self.refused);
         masks
             .iter()
             .zip(states)
             .filter(|(_, (matched, _))| !**matched)
-            .map(|(mask, (_, refused))| {
-                let why = match refused {
-                    Some(at) => format!("points at {at}, which is no text that a mask may cover"),
-                    None => "matches nothing".to_owned(),
-                };
-                Note {
-                    rule: RuleId::MaskUnused,
-                    component: None,
-                    message: format!(
-                        "the mask of `{}` (line {}) {why}",
-                        mask.component, mask.line
-                    ),
-                }
+            .map(|(mask, (_, refused))| Note {
+                rule: RuleId::MaskUnused,
+                component: None,
+                message: sentences::mask_unused(&mask.component, mask.line, refused.as_deref()),
             })
             .collect()
     }
@@ -188,7 +182,7 @@ struct Walk<'a> {
     masks: &'a [Mask],
     applied: &'a mut Applied,
     component: Option<String>,
-    /// The masks that concern the component at hand.
+    /// The masks for the current component.
     concerned: Vec<usize>,
 }
 
@@ -203,7 +197,7 @@ impl Walk<'_> {
             .collect();
     }
 
-    /// The value with its masked texts left out; none if there is none.
+    /// The value without its masked texts; `None` if it has none.
     fn value(&mut self, value: &Json, at: &mut String) -> Option<Json> {
         if self.concerned.is_empty() {
             return None;
@@ -244,7 +238,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Remembers the masks that point at exactly this, which is no text.
+    /// Records the masks that point at exactly this, which is not a text.
     fn refuse(&mut self, at: &str) {
         for index in self.concerned.clone() {
             let wanted = &self.masks[index].pointer;
@@ -284,7 +278,7 @@ impl Walk<'_> {
     }
 }
 
-/// The text without what a pattern matches; none if it matches nothing.
+/// The text without what a pattern matches; `None` if it matches nothing.
 fn without(text: &Text, pattern: Option<&Regex>) -> Option<Text> {
     let Some(pattern) = pattern else {
         return Some(Text::from(MARKER));
@@ -308,7 +302,7 @@ fn without(text: &Text, pattern: Option<&Regex>) -> Option<Text> {
                 continue;
             }
             matched = true;
-            // What is left out already is not looked into.
+            // Text that is already masked is not searched.
             let inside = markers.iter().any(|(from, to)| {
                 part.start() < *to
                     && part.end() > *from
@@ -326,7 +320,7 @@ fn without(text: &Text, pattern: Option<&Regex>) -> Option<Text> {
     matched.then(|| Text::from(out))
 }
 
-/// Whether a pointer in which `*` stands for any token points at this place.
+/// Whether a pointer in which `*` matches any token points at this place.
 fn points(wanted: &str, at: &str) -> bool {
     wanted.matches('/').count() == at.matches('/').count()
         && pointer::tokens(wanted)
@@ -334,7 +328,7 @@ fn points(wanted: &str, at: &str) -> bool {
             .all(|(wanted, token)| wanted == "*" || wanted == token)
 }
 
-/// Whether a text is as a pattern says in which `*` stands for anything.
+/// Whether a text matches a pattern in which `*` matches anything.
 fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -394,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_text_that_is_meant_is_left_out() {
+    fn only_the_intended_text_is_masked() {
         let tool = r#"{"name":"now","description":"Use 'Europe/Oslo' as local timezone, 'UTC' else","inputSchema":{"properties":{"a":{"description":"x 1"},"b":{"description":"x 2","default":"x"}}}}"#;
         let whole = masked(&[mask("tool:now@", Some("/description"), None)], tool).0;
         assert!(
@@ -436,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn greedy_patterns_settle_to_the_same_text() {
+    fn greedy_patterns_converge_to_the_same_text() {
         for pattern in ["[a-z]+", r"\S+ \S+", ".", ".*", "a|(b)", r"\]|\["] {
             masked(
                 &[mask("*", None, Some(pattern))],
@@ -446,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_caller_has_to_obey_is_never_left_out() {
+    fn what_a_caller_has_to_obey_is_never_masked() {
         let tool = r#"{"name":"a","inputSchema":{"type":"object","properties":{"type":{"type":"string","enum":["x"],"description":"x"}},"required":["type"]}}"#;
         let (definition, said) = masked(&[mask("*", None, Some(".+"))], tool);
         assert_eq!(
@@ -466,14 +460,14 @@ mod tests {
             assert_eq!(
                 said,
                 [format!(
-                    "the mask of `tool:a@` (line 3) points at `{at}`, which is no text that a mask may cover"
+                    "the mask of `tool:a@` (line 3) points at `{at}`, which a mask must not cover"
                 )]
             );
         }
     }
 
     #[test]
-    fn a_place_in_a_schema_is_read_as_a_schema_is() {
+    fn a_place_in_a_schema_is_interpreted_like_a_schema() {
         let tool = |at: &str| is_text(Some("tool:a@"), at);
         for obeyed in [
             "/inputSchema/properties/properties/enum/0",
@@ -521,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_that_leaves_nothing_out_says_so() {
+    fn a_mask_that_matches_nothing_is_noted() {
         let (_, said) = masked(
             &[mask("tool:b@", None, Some("x"))],
             r#"{"name":"a","description":"x"}"#,
@@ -530,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn stars_stand_for_anything() {
+    fn stars_match_anything() {
         for (pattern, text, matches) in [
             ("*", "tool:a@", true),
             ("tool:*", "tool:a@", true),

@@ -1,17 +1,17 @@
-//! Whether a server says the same twice, and which of its texts it does not.
+//! Whether captures of a server agree, and which of its texts vary.
 //!
-//! A contract can be compared with its baseline only if it stands still. This room compares captures of one server that
-//! should be equal (two answers on one connection, two boots, two clients) and says what varies ([`compare`],
-//! [`Instability`]); it takes what varies out of a surface ([`leave_out`]), leaves single texts out where the
-//! configuration says so ([`mask`]), guesses which texts would vary on another machine ([`environment`]), and compares the
-//! profiles of one server ([`profiles`]).
+//! A contract can only be compared with its baseline if it is stable. This room compares captures
+//! of one server that should be equal (two listings on one connection, two boots, two clients) and
+//! reports what varies ([`compare`], [`Instability`]); it removes what varies from a surface
+//! ([`leave_out`]), removes masked texts ([`mask`]), guesses which texts would vary on another
+//! machine ([`environment`]), and compares the profiles of one server ([`profiles`]).
 //!
-//! Pure: who is asked how often is decided by whoever captures; folder, host and date are arguments.
+//! Pure: the caller decides how often to capture; folder, host and date are arguments.
 
+mod describe;
 pub mod environment;
 pub mod mask;
 pub mod profiles;
-mod told;
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,21 @@ use crate::drift::located;
 use crate::rules::RuleId;
 use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
 
-/// Where two captures were taken that should have been equal.
+/// How two captures that should be equal were taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Between {
     /// Two listings on one connection, one right after the other.
     Calls,
     /// Two listings on one connection, with this many seconds between them.
     Seconds(u64),
-    /// Two boots.
     Boots,
     /// Two connections to one process.
     Connections,
     /// Two client names. Booting both of them again gave the same difference.
     Clients {
-        /// Who asked first.
+        /// The first client.
         one: String,
-        /// Who asked then.
+        /// The second client.
         other: String,
     },
 }
@@ -43,27 +42,24 @@ pub enum Between {
 /// One place at which two captures differ in content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Varying {
-    /// The component's key; none for the server itself.
+    /// The component's key; `None` for the server itself.
     pub component: Option<ComponentKey>,
     /// Where in the definition, or in the server's entry.
     pub pointer: String,
-    /// What stood there first.
     pub one: Option<Json>,
-    /// What stood there then.
     pub other: Option<Json>,
 }
 
-/// How two captures of one server differ. Not at all, where both members say so.
+/// How two captures of one server differ, if at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variation {
     /// Content, by place.
     pub places: Vec<Varying>,
-    /// The same content stands in another order: tools in their list, or members in an object.
+    /// The same content in another order: tools in their list, or members in an object.
     pub reordered: bool,
 }
 
 impl Variation {
-    /// Whether the two are equal.
     pub fn is_none(&self) -> bool {
         self.places.is_empty() && !self.reordered
     }
@@ -72,14 +68,11 @@ impl Variation {
 /// A capture that cannot be relied on, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instability {
-    /// Where the two captures were taken.
     pub between: Between,
-    /// How they differ.
     pub variation: Variation,
 }
 
 impl Instability {
-    /// The rule that explains it.
     pub fn rule(&self) -> RuleId {
         match &self.between {
             _ if self.variation.places.is_empty() => RuleId::CaptureOrderUnstable,
@@ -90,7 +83,7 @@ impl Instability {
     }
 }
 
-/// How two captures of one server differ. Volatile members and the client that asked do not count.
+/// How two captures of one server differ. Volatile members and the client identity do not count.
 pub fn compare(one: &Surface, other: &Surface) -> Variation {
     let mut variation = Variation::default();
     let mut descend = |component: Option<&ComponentKey>, old: Json, new: Json| {
@@ -150,7 +143,7 @@ fn by_key(surface: &Surface) -> BTreeMap<&ComponentKey, &Component> {
     components.map(|it| (&it.key, it)).collect()
 }
 
-/// What a server says of itself, by the pointers that changes use.
+/// What a server declares about itself, by the pointers that changes use.
 fn entry(surface: &Surface) -> Json {
     let mut members = vec![
         (
@@ -163,11 +156,18 @@ fn entry(surface: &Surface) -> Json {
     if let Some(text) = &surface.instructions {
         members.push(("instructions", Json::String(text.clone())));
     }
+    if let Some(versions) = &surface.supported_versions {
+        let versions = versions.iter().map(|it| Json::string(it.as_str()));
+        members.push(("supportedVersions", Json::Array(versions.collect())));
+    }
+    if let Some(others) = &surface.other_members {
+        members.push(("otherMembers", others.clone()));
+    }
     Json::object(members)
 }
 
-/// Takes what varies out of a surface: a component as a whole; of the server's own members the one concerned, which is
-/// as in `reference` from then on. An order that varies is none.
+/// Removes what varies from a surface: a component as a whole; of the server's own members only
+/// that one, which then equals `reference`. A varying order counts as none.
 pub fn leave_out(surface: &mut Surface, variation: &Variation, reference: Option<&Surface>) {
     surface.components.retain(|component| {
         let key = Some(component.key.as_str());
@@ -188,25 +188,31 @@ pub fn leave_out(surface: &mut Surface, variation: &Variation, reference: Option
             Some("serverInfo") => surface.server_info.clone_from(&reference.server_info),
             Some("capabilities") => surface.capabilities.clone_from(&reference.capabilities),
             Some("instructions") => surface.instructions.clone_from(&reference.instructions),
+            Some("supportedVersions") => {
+                surface
+                    .supported_versions
+                    .clone_from(&reference.supported_versions);
+            }
+            Some("otherMembers") => surface.other_members.clone_from(&reference.other_members),
             _ => {}
         }
     }
 }
 
 impl Instability {
-    /// What varies, a note a place, and what is done about it.
+    /// What varies, one note per place, and what is done about it.
     pub fn notes(&self, left_out: bool) -> Vec<Note> {
-        told::notes(self, left_out)
+        describe::notes(self, left_out)
     }
 
     /// What is wrong with the capture, in one sentence.
     pub fn sentence(&self) -> String {
-        told::sentence(self)
+        describe::sentence(self)
     }
 
     /// How to go on with the server of this name.
     pub fn help(&self, server: &str) -> String {
-        told::help(self, server)
+        describe::help(self, server)
     }
 }
 

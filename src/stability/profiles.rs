@@ -1,18 +1,21 @@
-//! The same tool in the eyes of several clients.
+//! The same tool as seen by several clients.
 
-use super::told::cut;
+use super::describe::cut;
+use crate::canonical::Json;
 use crate::drift::located;
 use crate::rules::RuleId;
-use crate::surface::{Kind, Note, Surface};
+use crate::sentences::{run, stability as sentences};
+use crate::surface::{CacheScope, ComponentKey, Kind, Note, Surface};
 
-/// How many differing tools are named one by one, and how many places of each.
+/// How many differing tools are named individually, and how many places of each.
 const TOOLS: usize = 20;
 const PLACES: usize = 5;
 
-/// A finding for every tool that is not the same for all profiles of one server. A tool that a profile does not have is no
-/// such tool: that is what profiles are for.
+/// A finding for every tool that differs between the profiles of one server. A tool that a profile
+/// does not have is not reported: that is what profiles are for.
 pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
     let mut notes = Vec::new();
+    notes.extend(shared_by_caches(server, profiles));
     for (index, (profile, surface)) in profiles.iter().enumerate() {
         for tool in surface.of_kind(Kind::Tool) {
             // Compared with the first that has it: every difference shows there.
@@ -37,21 +40,56 @@ pub fn differing(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
             notes.push(Note {
                 rule: RuleId::ToolDiffersByProfile,
                 component: Some(tool.key.clone()),
-                message: format!(
-                    "{server}: it is not the same for the profile `{profile}` as for `{reference}`: {}",
-                    named.join(", ")
-                ),
+                message: sentences::profiles_differ(server, profile, reference, &named),
             });
         }
     }
-    if notes.len() > TOOLS {
-        let more = notes.len() - TOOLS;
-        notes.truncate(TOOLS);
+    let public = notes
+        .iter()
+        .filter(|it| it.rule == RuleId::CacheScopePublic)
+        .count();
+    if notes.len() - public > TOOLS {
+        let more = notes.len() - public - TOOLS;
+        notes.truncate(public + TOOLS);
         notes.push(Note {
             rule: RuleId::ToolDiffersByProfile,
             component: None,
-            message: format!("{server}: {more} more differences between profiles"),
+            message: sentences::more_profiles_differ(server, more),
         });
+    }
+    notes
+}
+
+/// A finding for every list that any cache may give to anyone, although two profiles got different
+/// ones.
+fn shared_by_caches(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    for kind in Kind::ALL.iter().copied() {
+        let listed = |surface: &Surface| -> Vec<(ComponentKey, Json)> {
+            let mut listed: Vec<_> = surface
+                .of_kind(kind)
+                .map(|it| (it.key.clone(), it.contract()))
+                .collect();
+            listed.sort_by(|one, other| one.0.cmp(&other.0));
+            listed
+        };
+        let public = |it: &Surface| it.caching.of(kind).scope == Some(CacheScope::Public);
+        let mut public = profiles.iter().filter(|(_, surface)| public(surface));
+        let Some((first, reference)) = public.next() else {
+            continue;
+        };
+        // A client that gets the first one's list from a cache sees what is not meant for it.
+        let reference = listed(reference);
+        let other = profiles
+            .iter()
+            .find(|(name, surface)| name != first && listed(surface) != reference);
+        if let Some((other, _)) = other {
+            notes.push(Note {
+                rule: RuleId::CacheScopePublic,
+                component: None,
+                message: run::public_list_differs(server, kind.list_member(), first, other),
+            });
+        }
     }
     notes
 }

@@ -33,7 +33,7 @@ const A: &str = r#"{"name":"a","description":"x"}"#;
 const B: &str = r#"{"name":"b"}"#;
 
 #[test]
-fn what_is_equal_does_not_vary() {
+fn equal_captures_do_not_vary() {
     let one = surface(&format!("[{B},{A}]"));
     let mut other = one.clone();
     other.client.name = "another".into();
@@ -48,12 +48,12 @@ fn what_is_equal_does_not_vary() {
 }
 
 #[test]
-fn content_and_order_are_told_apart() {
+fn content_and_order_are_distinguished() {
     assert_eq!(
         varies(&format!("[{A},{B}]"), &format!("[{B},{A}]")),
         (vec![], true)
     );
-    // Members in the order of a hash.
+    // Members in hash order.
     let turned = r#"[{"description":"x","name":"a"}]"#;
     assert_eq!(varies(&format!("[{A}]"), turned), (vec![], true));
     let changed = A.replace("\"x\"", "\"y\"");
@@ -97,7 +97,7 @@ fn each_kind_of_instability_has_its_rule() {
 }
 
 #[test]
-fn what_varies_is_left_out_and_nothing_else() {
+fn only_what_varies_is_removed() {
     let (one, other) = (surface(&format!("[{A},{B}]")), surface(&format!("[{B}]")));
     let mut left = one.clone();
     leave_out(&mut left, &compare(&one, &other), None);
@@ -128,12 +128,12 @@ fn notes_are_bounded_and_say_what_happens() {
     assert_eq!(notes.len(), 21);
     assert_eq!(
         notes[0].message,
-        "`/description` is `one` and then `two` in two boots; the component is left out of the comparison"
+        "`/description` varies between two boots: `one`, then `two`; the component is left out of the comparison"
     );
-    assert_eq!(notes[20].message, "30 more places vary in two boots");
+    assert_eq!(notes[20].message, "30 more places vary between two boots");
     assert_eq!(
         instability.sentence(),
-        "the server does not say the same twice: tool:t0@: `/description` is `one` and then `two` in two boots, and 49 more places"
+        "two captures of the server differ: `/description` of tool:t0@ varies between two boots (`one`, then `two`), and 49 more places"
     );
     let help = instability.help("my server");
     assert!(help.contains(r#"under [server."my server"]: mask = [{ component = "tool:t0@", pointer = "/description", reason = "..." }"#), "{help}");
@@ -141,4 +141,30 @@ fn notes_are_bounded_and_say_what_happens() {
         help.ends_with(r#"[policy.rules] "capture-unstable" = "warn""#),
         "{help}"
     );
+}
+
+#[test]
+fn a_public_list_that_profiles_see_differently_is_reported() {
+    use crate::surface::{CacheHint, CacheScope};
+    let cached = |tools: &str, scope| {
+        let mut surface = surface(tools);
+        let hint = CacheHint {
+            scope: Some(scope),
+            ttl_ms: None,
+        };
+        surface.caching.add(Kind::Tool, hint);
+        surface
+    };
+    let found = |one: &Surface, other: &Surface| -> Vec<RuleId> {
+        let notes = profiles::differing("it", &[("free", one), ("pro", other)]);
+        notes.iter().map(|note| note.rule).collect()
+    };
+    let (a, both) = (format!("[{A}]"), format!("[{A},{B}]"));
+    let public = |tools: &str| cached(tools, CacheScope::Public);
+    let private = |tools: &str| cached(tools, CacheScope::Private);
+    let expected = [RuleId::CacheScopePublic];
+    assert_eq!(found(&public(&a), &public(&both)), expected);
+    assert_eq!(found(&private(&a), &public(&both)), expected);
+    assert!(found(&public(&a), &public(&a)).is_empty());
+    assert!(found(&private(&a), &private(&both)).is_empty());
 }

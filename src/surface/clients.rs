@@ -1,23 +1,21 @@
-//! Known clients, as they introduce themselves. `clients.md` beside this file says where each line was seen, and what is
-//! doubtful.
+//! Known clients, as they introduce themselves. `clients.md` next to this file cites the source of
+//! each line, and what is uncertain.
 
 use super::ClientProfile;
 
-/// A client that is known by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownClient {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub id: &'static str,
     /// `clientInfo.name`
     pub name: &'static str,
-    /// `clientInfo.version`, of the release in which it was seen.
+    /// `clientInfo.version` of the release in which it was observed.
     pub version: &'static str,
-    /// What it announces, as capabilities are written everywhere here.
+    /// The announced capabilities.
     pub capabilities: &'static [&'static str],
 }
 
 impl KnownClient {
-    /// All of them, by id.
     pub const ALL: &'static [Self] = &[
         Self {
             id: "claude-code",
@@ -82,12 +80,11 @@ impl KnownClient {
         },
     ];
 
-    /// The one that is called so.
     pub fn find(id: &str) -> Option<&'static Self> {
         Self::ALL.iter().find(|client| client.id == id)
     }
 
-    /// As a server gets to see it.
+    /// As a server sees it.
     pub fn profile(&self) -> ClientProfile {
         ClientProfile {
             name: self.name.to_owned(),

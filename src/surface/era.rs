@@ -1,20 +1,21 @@
-//! The two eras of the protocol, which open a conversation in ways that do not mix.
+//! The two eras of the protocol, which open a connection in incompatible ways.
 
 use crate::keyword_enum::keyword_enum;
 
-/// How client and server find out about each other.
+/// How client and server learn about each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Era {
     /// A handshake, `initialize`: 2024-11-05 to 2025-11-25.
     Legacy,
-    /// No handshake: every request says who asks, and `server/discover` says who answers. 2026-07-28 and later.
+    /// No handshake: every request identifies the client, and `server/discover` the server.
+    /// 2026-07-28 and later.
     Modern,
 }
 
 keyword_enum!(Era { Legacy = "legacy", Modern = "modern" });
 
 impl Era {
-    /// The one revision of this era that is asked for.
+    /// The revision that mcp-keel requests in this era.
     pub const fn revision(self) -> &'static str {
         match self {
             Self::Legacy => "2025-11-25",
@@ -22,7 +23,8 @@ impl Era {
         }
     }
 
-    /// The era of a protocol revision. Revisions are dates; whatever is none is older than all of them.
+    /// The era of a protocol revision. Revisions are dates; anything else counts as older than all
+    /// of them.
     pub fn of(revision: &str) -> Self {
         let is_date = revision.len() == 10
             && revision.bytes().enumerate().all(|(at, byte)| match at {
@@ -49,7 +51,7 @@ mod tests {
     use super::Era;
 
     #[test]
-    fn the_date_of_a_revision_tells_its_era() {
+    fn the_era_follows_from_the_date_of_the_revision() {
         for legacy in ["2024-11-05", "2025-11-25", "", "DRAFT-2026-v1", "zzzz"] {
             assert_eq!(Era::of(legacy), Era::Legacy, "{legacy}");
         }

@@ -1,8 +1,8 @@
-//! `x-mcp-header`: a parameter that clients over HTTP repeat in a header of the request (2026-07-28).
+//! `x-mcp-header`: a parameter that HTTP clients repeat in a request header (2026-07-28).
 //!
-//! A client there leaves out every tool whose annotations break one of the rules, and the tool is gone for its users.
-//! The rules are those of the transport's specification; where it can be read in two ways (a `type` with several words),
-//! the reading is that of the official clients which leave the tool out.
+//! HTTP clients must drop every tool whose annotations break one of the rules, so its users lose
+//! it. The rules are those of the transport's specification; where it is ambiguous (a `type` with
+//! several words), this follows the official clients that drop the tool.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::canonical::{Json, Object, pointer};
 
 const ANNOTATION: &str = "x-mcp-header";
 
-/// Why clients over HTTP leave a tool out.
+/// Why HTTP clients drop a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderProblem {
     /// Where in the definition.
@@ -18,7 +18,7 @@ pub struct HeaderProblem {
     pub problem: String,
 }
 
-/// The first rule about `x-mcp-header` that the definition of a tool breaks.
+/// The first rule about `x-mcp-header` that a tool's definition breaks.
 pub fn header_problem(definition: &Json) -> Option<HeaderProblem> {
     let schema = definition.get("inputSchema")?.as_object()?;
     let mut walk = Walk {
@@ -28,7 +28,6 @@ pub fn header_problem(definition: &Json) -> Option<HeaderProblem> {
     walk.schema(schema, Place::Root).err()
 }
 
-/// Where a schema stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,
@@ -61,7 +60,7 @@ impl Walk {
                         Place::Elsewhere => Place::Elsewhere,
                     },
                 ),
-                // Names of schemas, which may be called like keywords.
+                // Maps of schemas, whose names may look like keywords.
                 "$defs" | "definitions" | "dependentSchemas" | "patternProperties" => {
                     walk.each(value, Place::Elsewhere)
                 }
@@ -150,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_specification_allows_is_allowed() {
+    fn what_the_specification_allows_is_accepted() {
         let valid = [
             r#"{"type":"object"}"#,
             r#"{"properties":{"r":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N!#~"}}}"#,
             r#"{"properties":{"o":{"type":"object","properties":{"b":{"type":"boolean","x-mcp-header":"B"}}}}}"#,
-            // A parameter, and values, that are only called like it.
+            // A parameter, and values, that only share the name.
             r#"{"properties":{"x-mcp-header":{"type":"string"}}}"#,
             r#"{"properties":{"a":{"default":{"x-mcp-header":1},"enum":[{"x-mcp-header":2}]}}}"#,
             "true",
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_is_broken_at_its_place() {
+    fn each_broken_rule_is_reported_with_its_place() {
         let broken = [
             (r#"{"x-mcp-header":"A"}"#, "/inputSchema/x-mcp-header"),
             (

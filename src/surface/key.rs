@@ -3,52 +3,238 @@
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 
-/// The four kinds of component.
+/// The kinds of component. [`Kind::entry`] is the table of them: a new list of the protocol is an
+/// entry there, its requirements in `conformance`, its rules, and fixtures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     Tool,
     Prompt,
     Resource,
-    /// A resource template.
     Template,
+    /// A skill: instructions to the model, with the digest of every file.
+    Skill,
+    /// The content of a resource, by its digest. It is read, not listed, and only on request.
+    Content,
 }
 
-keyword_enum!(Kind { Tool = "tool", Prompt = "prompt", Resource = "resource", Template = "template" });
+keyword_enum!(Kind {
+    Tool = "tool",
+    Prompt = "prompt",
+    Resource = "resource",
+    Template = "template",
+    Skill = "skill",
+    Content = "content",
+});
+
+struct Entry {
+    /// The member that names a component.
+    identity: &'static str,
+    /// The member of a list answer, and of a capture, with the components.
+    member: &'static str,
+    /// The noun for messages.
+    noun: &'static str,
+    /// How to request the list; `None` for what is read one by one.
+    listing: Option<Listing>,
+    /// Whether every source that has more than tools has this list. Other lists are recorded
+    /// explicitly.
+    core: bool,
+}
+
+/// How to request a list.
+pub struct Listing {
+    pub method: &'static str,
+    /// What a server with the list declares.
+    declared: Declared,
+    /// The notification that it changed.
+    pub changed: Option<&'static str>,
+}
+
+enum Declared {
+    Capability(&'static str),
+    Extension(&'static str),
+}
+
+impl Listing {
+    /// Whether a server with these capabilities has the list.
+    pub fn is_declared(&self, capabilities: Option<&Json>) -> bool {
+        let declared = match self.declared {
+            Declared::Capability(name) => capabilities.and_then(|all| all.get(name)),
+            Declared::Extension(name) => {
+                capabilities.and_then(|all| all.get("extensions")?.get(name))
+            }
+        };
+        !matches!(declared, None | Some(Json::Null | Json::Bool(false)))
+    }
+}
 
 impl Kind {
+    fn entry(self) -> Entry {
+        let listed = |method, capability, changed| {
+            Some(Listing {
+                method,
+                declared: Declared::Capability(capability),
+                changed: Some(changed),
+            })
+        };
+        let core = |identity, member, noun, listing| Entry {
+            identity,
+            member,
+            noun,
+            listing,
+            core: true,
+        };
+        let resources_changed = "notifications/resources/list_changed";
+        match self {
+            Self::Tool => core(
+                "name",
+                "tools",
+                "tool",
+                listed("tools/list", "tools", "notifications/tools/list_changed"),
+            ),
+            Self::Prompt => core(
+                "name",
+                "prompts",
+                "prompt",
+                listed(
+                    "prompts/list",
+                    "prompts",
+                    "notifications/prompts/list_changed",
+                ),
+            ),
+            Self::Resource => core(
+                "uri",
+                "resources",
+                "resource",
+                listed("resources/list", "resources", resources_changed),
+            ),
+            Self::Template => core(
+                "uriTemplate",
+                "resourceTemplates",
+                "resource template",
+                listed("resources/templates/list", "resources", resources_changed),
+            ),
+            Self::Skill => Entry {
+                identity: "uri",
+                member: "skills",
+                noun: "skill",
+                listing: Some(Listing {
+                    method: "skills/list",
+                    declared: Declared::Extension("io.modelcontextprotocol/skills"),
+                    changed: None,
+                }),
+                core: false,
+            },
+            Self::Content => Entry {
+                identity: "uri",
+                member: "contents",
+                noun: "content",
+                listing: None,
+                core: false,
+            },
+        }
+    }
+
     /// The member that names a component of this kind.
     pub fn identity(self) -> &'static str {
-        match self {
-            Kind::Tool | Kind::Prompt => "name",
-            Kind::Resource => "uri",
-            Kind::Template => "uriTemplate",
-        }
+        self.entry().identity
     }
 
-    /// The member of a list answer, and of a capture, that holds the components of this kind.
+    /// The member of a list result, and of a capture, with the components of this kind.
     pub fn list_member(self) -> &'static str {
-        match self {
-            Kind::Tool => "tools",
-            Kind::Prompt => "prompts",
-            Kind::Resource => "resources",
-            Kind::Template => "resourceTemplates",
-        }
+        self.entry().member
     }
 
-    /// What people call it.
+    /// The noun for messages.
     pub fn noun(self) -> &'static str {
-        match self {
-            Kind::Template => "resource template",
-            other => other.word(),
-        }
+        self.entry().noun
+    }
+
+    /// How to request the list of this kind; `None` for what is read one by one.
+    pub fn listing(self) -> Option<Listing> {
+        self.entry().listing
+    }
+
+    /// Whether every source that has more than tools has this list.
+    pub fn is_core(self) -> bool {
+        self.entry().core
+    }
+
+    /// Whether a server with these capabilities may have components of this kind.
+    fn may_be_offered(self, capabilities: Option<&Json>) -> bool {
+        let listing = self.entry().listing;
+        capabilities.is_none() || listing.is_none_or(|it| it.is_declared(capabilities))
+    }
+
+    /// The kind whose list has this name in answers and captures.
+    pub fn of_member(member: &str) -> Option<Self> {
+        let mut kinds = Self::ALL.iter().copied();
+        kinds.find(|kind| kind.list_member() == member)
     }
 }
 
-/// The key of a component, unique within a surface: `tool:greet@1.0`. The `@` is always there, `tool:greet@` when the
-/// tool has no version. A component that is listed again has a number behind its key: `tool:greet@1.0#2`.
+/// A set of kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindSet(u8);
+
+impl KindSet {
+    /// Tools alone.
+    pub const TOOLS: Self = Self(1 << Kind::Tool as u8);
+
+    /// What a server lists: everything except what is read one by one.
+    pub const LISTED: Self = Self(
+        1 << Kind::Tool as u8
+            | 1 << Kind::Prompt as u8
+            | 1 << Kind::Resource as u8
+            | 1 << Kind::Template as u8
+            | 1 << Kind::Skill as u8,
+    );
+
+    pub fn contains(self, kind: Kind) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+
+    #[must_use]
+    pub fn with(self, kind: Kind) -> Self {
+        Self(self.0 | 1 << kind as u8)
+    }
+
+    #[must_use]
+    pub fn without(self, kind: Kind) -> Self {
+        Self(self.0 & !(1 << kind as u8))
+    }
+
+    /// Lists that not every source has are recorded if the source says so, or if the server does
+    /// not offer them. Without capabilities that is unknown.
+    #[must_use]
+    pub fn recorded(self, says: impl Fn(Kind) -> bool, capabilities: Option<&Json>) -> Self {
+        let others = Kind::ALL.iter().filter(|kind| !kind.is_core());
+        others.fold(self, |set, kind| {
+            if says(*kind) || !kind.may_be_offered(capabilities) {
+                set.with(*kind)
+            } else {
+                set.without(*kind)
+            }
+        })
+    }
+
+    /// The lists that a source must record explicitly, because others do not have them.
+    pub fn to_state(self, capabilities: &Json) -> impl Iterator<Item = Kind> {
+        let others = Kind::ALL.iter().copied().filter(|kind| !kind.is_core());
+        others.filter(move |kind| self.contains(*kind) && kind.may_be_offered(Some(capabilities)))
+    }
+
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+/// The key of a component, unique within a surface: `tool:greet@1.0`. The `@` is always present:
+/// `tool:greet@` if the tool has no version. A component that is listed again has a number after
+/// its key: `tool:greet@1.0#2`.
 ///
-/// This is the only parser of keys. Keys are ordered as their texts are, so that files that are sorted by key stay as
-/// they are.
+/// This is the only parser of keys. Keys sort like their text, so that files sorted by key keep
+/// their order.
 #[derive(Clone)]
 pub struct ComponentKey {
     kind: Kind,
@@ -56,7 +242,6 @@ pub struct ComponentKey {
 }
 
 impl ComponentKey {
-    /// The key of a component of this kind, identity and version.
     pub fn new(kind: Kind, identity: &str, version: &str) -> Self {
         let text = format!("{kind}:{identity}@{version}");
         Self { kind, text }
@@ -64,8 +249,9 @@ impl ComponentKey {
 
     /// The key of a definition.
     ///
-    /// FastMCP sends the version in `_meta.fastmcp.version` (before 2.14 in `_meta._fastmcp.version`). A number there
-    /// is written as Python's `str` would; anything else is no version.
+    /// FastMCP sends the version in `_meta.fastmcp.version` (before 2.14 in
+    /// `_meta._fastmcp.version`). A number there is formatted like Python's `str`; anything else
+    /// does not count as a version.
     pub fn of(kind: Kind, definition: &Json) -> Self {
         let name = definition
             .get(kind.identity())
@@ -82,7 +268,7 @@ impl ComponentKey {
         Self::new(kind, name, &version)
     }
 
-    /// The key of the component that is listed under this key for the `number`th time.
+    /// The key for the `number`th component with this key.
     pub fn repeated(&self, number: usize) -> Self {
         Self {
             kind: self.kind,
@@ -90,28 +276,27 @@ impl ComponentKey {
         }
     }
 
-    /// Whether it is another key, or that key with a number behind it.
+    /// Whether it equals another key, apart from a number after it.
     pub fn is_repeated_from(&self, first: &Self) -> bool {
         let rest = self.text.strip_prefix(&first.text);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
     }
 
-    /// Which kind of component.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The name of a tool or a prompt, the address of a resource, the text of a template.
+    /// The name of a tool or a prompt, the URI of a resource, the text of a template.
     pub fn identity(&self) -> &str {
         self.parts().0
     }
 
-    /// What is behind the last `@`: empty without a version of its own.
+    /// What follows the last `@`: empty without a version.
     pub fn version(&self) -> &str {
         self.parts().1
     }
 
-    /// Whether it has a version of its own, and not only a number because it is listed again.
+    /// Whether it has a version, and not only a number for being listed again.
     pub fn is_versioned(&self) -> bool {
         !self.version().is_empty() && !self.version().starts_with('#')
     }
@@ -121,7 +306,6 @@ impl ComponentKey {
         (self.kind == Kind::Tool).then(|| self.identity())
     }
 
-    /// As it is written everywhere.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -133,7 +317,7 @@ impl ComponentKey {
     }
 }
 
-/// The text is not the key of a component.
+/// The text is not a component key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAKey;
 
@@ -160,7 +344,7 @@ impl std::fmt::Debug for ComponentKey {
     }
 }
 
-/// For printing and for looking up. What a key is about is asked of its methods.
+/// For printing and lookups. Use the methods to find out what a key is about.
 impl std::ops::Deref for ComponentKey {
     type Target = str;
 
@@ -223,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_read_back_in_its_parts() {
+    fn a_key_parses_back_into_its_parts() {
         for (text, kind, identity, version, versioned) in [
             ("tool:greet@1.0", Kind::Tool, "greet", "1.0", true),
             ("tool:greet@", Kind::Tool, "greet", "", false),
@@ -245,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_ordered_as_their_texts_are() {
+    fn keys_sort_like_their_text() {
         let mut texts = [
             "tool:b@",
             "tool:a@1",
@@ -261,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_behind_a_key_is_the_same_component_again() {
+    fn a_numbered_key_is_the_same_component_listed_again() {
         let first = ComponentKey::new(Kind::Tool, "a", "");
         assert!(first.repeated(2).is_repeated_from(&first));
         assert!(first.is_repeated_from(&first));
@@ -269,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn the_at_sign_always_stands() {
+    fn the_at_sign_is_always_present() {
         assert_eq!(key(Kind::Tool, r#"{"name":"greet"}"#), "tool:greet@");
         assert_eq!(key(Kind::Prompt, r#"{"name":"ask"}"#), "prompt:ask@");
         assert_eq!(
@@ -283,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_comes_from_fastmcp_new_or_old() {
+    fn the_version_comes_from_either_fastmcp_member() {
         for meta in [
             r#"{"fastmcp":{"version":"1.0"}}"#,
             r#"{"_fastmcp":{"version":"1.0"}}"#,

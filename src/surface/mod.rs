@@ -1,46 +1,65 @@
-//! What a server told us: identity, capabilities, instructions, and its components with their keys.
+//! What a server declares: identity, capabilities, instructions, and its components with their
+//! keys.
 //!
-//! A surface is a value. It comes from a live server (`capture`), from a committed manifest (`baseline`) or from
-//! a file, and everything after this room treats the three alike. Definitions are kept as sent.
+//! A surface is a value. It comes from a live server (`capture`), from a committed manifest
+//! (`baseline`) or from a file, and all later rooms treat the three alike. Definitions are kept as
+//! sent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+mod app;
+mod caching;
 mod clients;
 mod era;
 mod header;
+mod icon;
 mod key;
 mod profile;
+mod unread;
 pub mod volatile;
 
 use crate::canonical::{Json, Text};
 use crate::rules::RuleId;
+use crate::sentences::{capture as sentences, run};
 
+pub use app::app_document;
+pub use caching::{CacheHint, CacheScope, Caching};
 pub use clients::KnownClient;
 pub use era::Era;
 pub use header::{HeaderProblem, header_problem};
-pub use key::{ComponentKey, Kind, NotAKey};
+pub use icon::{Icon, IconProblem};
+pub use key::{ComponentKey, Kind, KindSet, Listing, NotAKey};
 pub use profile::ClientProfile;
 
-/// Everything that a server advertises to one client.
+/// Everything that a server declares to one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surface {
-    /// The revision that both sides agreed on; empty where a source does not say (a bare list of tools).
+    /// The negotiated revision; empty if the source does not record it (a bare list of tools).
     pub protocol_version: String,
-    /// `serverInfo` as sent; an empty object where the source has none.
+    /// `serverInfo` as sent; an empty object if the source has none.
     pub server_info: Json,
     /// `capabilities` as sent.
     pub capabilities: Json,
-    /// What the server tells the model about itself.
+    /// The server's instructions to the model.
     pub instructions: Option<Text>,
+    /// The revisions that the server supports (`supportedVersions`); `None` if it did not say, or
+    /// the source does not record it.
+    pub supported_versions: Option<Vec<String>>,
+    /// Members of the opening answer that no revision of the protocol defines, as sent; `None` if
+    /// the source does not record them.
+    pub other_members: Option<Json>,
+    /// How long, and for whom, its answers may be cached.
+    pub caching: Caching,
     /// Tools, prompts, resources and templates, each kind in the order listed.
     pub components: Vec<Component>,
-    /// The client that the server saw. What a server lists depends on it.
+    /// The client identity that the server saw. What a server lists depends on it.
     pub client: ClientProfile,
-    /// Whether it was captured over HTTP. Clients there refuse what others accept.
+    /// Whether it was captured over HTTP. HTTP clients reject some things that others accept.
     pub over_http: bool,
-    /// What was noticed on the way and is not part of the contract.
+    /// What was noticed during the capture but is not part of the contract.
     pub notes: Vec<Note>,
-    /// Which parts this source knows. Comparing what a source never recorded would invent drift.
+    /// Which parts this source records. Comparing parts that were never recorded would invent
+    /// drift.
     pub scope: Scope,
 }
 
@@ -49,9 +68,10 @@ pub struct Surface {
 pub struct Scope {
     /// Identity, capabilities, instructions, protocol version.
     pub server: bool,
-    /// Prompts, resources and templates, not only tools.
-    pub all_kinds: bool,
-    /// The order in which tools were listed and members were written. Not of a server that has none of its own.
+    /// Which lists.
+    pub kinds: KindSet,
+    /// The order in which tools were listed and members were written. Not set for a server without
+    /// a stable order.
     pub order: bool,
 }
 
@@ -59,40 +79,37 @@ impl Scope {
     /// A live server or a capture: everything.
     pub const FULL: Self = Self {
         server: true,
-        all_kinds: true,
+        kinds: KindSet::LISTED,
         order: true,
     };
     /// A saved `tools/list` result.
     pub const TOOLS: Self = Self {
         server: false,
-        all_kinds: false,
+        kinds: KindSet::TOOLS,
         order: true,
     };
 }
 
-/// One tool, prompt, resource or resource template.
+/// One tool, prompt, resource or resource template, one skill, or the content of one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Which of the four.
     pub kind: Kind,
-    /// Its identity, unique within a surface: `tool:greet@1.0`.
+    /// Unique within a surface: `tool:greet@1.0`.
     pub key: ComponentKey,
-    /// The definition as sent.
     pub definition: Json,
 }
 
 /// Something noticed while capturing or reading: reported as a finding, never as drift.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
-    /// The rule that explains it.
     pub rule: RuleId,
-    /// The component's key, where it concerns one.
+    /// The component's key, if it concerns one.
     pub component: Option<ComponentKey>,
-    /// One sentence. May quote the server: escape it before printing.
+    /// One sentence. May quote the server: escape before printing.
     pub message: String,
 }
 
-/// The four lists of a server, members as sent.
+/// The lists of a server, members as sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
     /// `tools/list`
@@ -103,32 +120,36 @@ pub struct Lists {
     pub resources: Vec<Json>,
     /// `resources/templates/list`
     pub resource_templates: Vec<Json>,
+    /// The cache hints of these answers.
+    pub caching: Caching,
+    /// Every other list, by its kind.
+    pub others: BTreeMap<Kind, Vec<Json>>,
 }
 
 impl Lists {
-    /// The list of one kind.
     pub fn of(&self, kind: Kind) -> &[Json] {
         match kind {
             Kind::Tool => &self.tools,
             Kind::Prompt => &self.prompts,
             Kind::Resource => &self.resources,
             Kind::Template => &self.resource_templates,
+            other => self.others.get(&other).map_or(&[], Vec::as_slice),
         }
     }
 
-    /// The list of one kind, for filling.
     pub fn of_mut(&mut self, kind: Kind) -> &mut Vec<Json> {
         match kind {
             Kind::Tool => &mut self.tools,
             Kind::Prompt => &mut self.prompts,
             Kind::Resource => &mut self.resources,
             Kind::Template => &mut self.resource_templates,
+            other => self.others.entry(other).or_default(),
         }
     }
 }
 
 impl Surface {
-    /// From the answer to `initialize` (or to `server/discover`) and the lists, all as sent.
+    /// From the result of `initialize` (or `server/discover`) and the lists, all as sent.
     pub fn new(greeting: &Json, lists: Lists, client: ClientProfile, scope: Scope) -> Self {
         let mut surface = Self {
             protocol_version: revision(greeting).to_owned(),
@@ -138,12 +159,17 @@ impl Surface {
                 .get("instructions")
                 .and_then(Json::as_text)
                 .cloned(),
+            supported_versions: supported_versions(greeting),
+            other_members: scope.server.then(|| unread::other_members(greeting)),
+            caching: lists.caching.clone(),
             components: Vec::new(),
             client,
             over_http: false,
             notes: Vec::new(),
             scope,
         };
+        surface.caching.add_discover(CacheHint::of(greeting));
+        surface.note_unread();
         let mut taken = HashMap::new();
         for kind in Kind::ALL.iter().copied() {
             for definition in lists.of(kind) {
@@ -153,8 +179,8 @@ impl Surface {
         surface
     }
 
-    /// Adds a component under its key. A key that is taken already gets a number, and a note says so: two tools
-    /// of one name are two components, neither of which may hide the other.
+    /// Adds a component under its key. If the key is already taken, a number is appended and a note
+    /// added: two tools with the same name are two components, and neither may hide the other.
     fn add(&mut self, kind: Kind, definition: Json, taken: &mut HashMap<ComponentKey, usize>) {
         let wanted = ComponentKey::of(kind, &definition);
         let mut number = taken.get(&wanted).map_or(1, |last| last + 1);
@@ -169,7 +195,7 @@ impl Surface {
             self.note(
                 RuleId::ComponentRepeated,
                 Some(&key),
-                format!("{wanted} is listed more than once"),
+                sentences::listed_again(wanted.as_str()),
             );
         }
         if definition
@@ -180,8 +206,13 @@ impl Surface {
             self.note(
                 RuleId::ComponentMalformed,
                 Some(&key),
-                format!("a {} without a `{}`", kind.noun(), kind.identity()),
+                sentences::without_identity(kind.noun(), kind.identity()),
             );
+        }
+        if kind == Kind::Skill
+            && definition.get("resources").and_then(Json::as_str) == Some("dynamic")
+        {
+            self.note(RuleId::SkillDynamic, Some(&key), run::skill_dynamic());
         }
         if kind == Kind::Tool
             && let Some(HeaderProblem { pointer, problem }) = header_problem(&definition)
@@ -189,17 +220,16 @@ impl Surface {
             self.note(
                 RuleId::XMcpHeaderInvalid,
                 Some(&key),
-                format!("clients over HTTP leave the tool out: {problem} (at {pointer})"),
+                sentences::dropped_over_http(&problem.to_string(), &pointer),
             );
         }
+        self.note_deprecated(kind, &key, &definition);
+        self.note_icons(Some(&key), definition.get("icons"));
         for (pointer, name) in definition.repeated_members() {
             self.note(
                 RuleId::MemberRepeated,
                 Some(&key),
-                format!(
-                    "the member `{}` stands more than once at `{pointer}`",
-                    name.to_string_lossy()
-                ),
+                sentences::member_repeated(name.to_string_lossy(), &pointer),
             );
         }
         self.components.push(Component {
@@ -209,7 +239,6 @@ impl Surface {
         });
     }
 
-    /// Remembers something noticed.
     pub fn note(&mut self, rule: RuleId, component: Option<&ComponentKey>, message: String) {
         self.notes.push(Note {
             rule,
@@ -218,7 +247,6 @@ impl Surface {
         });
     }
 
-    /// The component with this key.
     pub fn component(&self, key: &str) -> Option<&Component> {
         self.components
             .iter()
@@ -232,30 +260,30 @@ impl Surface {
             .filter(move |component| component.kind == kind)
     }
 
-    /// The era that it was captured in.
     pub fn era(&self) -> Era {
         Era::of(&self.protocol_version)
     }
 
-    /// `serverInfo.name`, where it is a string.
+    /// `serverInfo.name`, if it is a string.
     pub fn server_name(&self) -> Option<&str> {
         self.server_info.get("name").and_then(Json::as_str)
     }
 
-    /// `serverInfo.version`, where it is a string.
+    /// `serverInfo.version`, if it is a string.
     pub fn server_version(&self) -> Option<&str> {
         self.server_info.get("version").and_then(Json::as_str)
     }
 }
 
 impl Component {
-    /// What the contract holds of it: the definition without its volatile members.
+    /// The definition without its volatile members.
     pub fn contract(&self) -> Json {
         volatile::without(self.kind, &self.definition)
     }
 }
 
-/// The revision that was agreed on. The answer to `server/discover` lists what the server offers, and ours is taken.
+/// The negotiated revision. The result of `server/discover` lists what the server supports; the
+/// revision that mcp-keel requested applies.
 fn revision(greeting: &Json) -> &str {
     if let Some(agreed) = greeting.get("protocolVersion").and_then(Json::as_str) {
         return agreed;
@@ -270,13 +298,21 @@ fn revision(greeting: &Json) -> &str {
     }
 }
 
-/// Who answers: a member of the answer to `initialize`, and metadata of every answer since 2026-07-28.
-fn server_info(greeting: &Json) -> Option<&Json> {
-    let told = greeting.get("_meta").and_then(|it| it.get(SERVER_INFO));
-    told.or_else(|| greeting.get("serverInfo"))
+/// The revisions that an answer to `server/discover` names.
+fn supported_versions(greeting: &Json) -> Option<Vec<String>> {
+    let versions = greeting.get("supportedVersions")?.as_array()?;
+    let versions = versions.iter().filter_map(Json::as_str);
+    Some(versions.map(str::to_owned).collect())
 }
 
-/// The member of a result's `_meta` that says who answers.
+/// Who responds: a member of the `initialize` result, and metadata of every response since
+/// 2026-07-28.
+fn server_info(greeting: &Json) -> Option<&Json> {
+    let in_meta = greeting.get("_meta").and_then(|it| it.get(SERVER_INFO));
+    in_meta.or_else(|| greeting.get("serverInfo"))
+}
+
+/// The member of a result's `_meta` that identifies the server.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 fn object_or_empty(value: Option<&Json>) -> Json {
@@ -289,7 +325,7 @@ mod tests {
     use crate::canonical::parse_str;
 
     #[test]
-    fn components_of_one_name_are_kept_apart() {
+    fn components_with_the_same_name_are_kept_apart() {
         let tool = |text| parse_str(text).unwrap();
         let tools = vec![
             tool(r#"{"name":"a"}"#),

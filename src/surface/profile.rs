@@ -1,21 +1,22 @@
-//! The client that a server under test gets to see.
+//! The client identity that a server under test sees.
 
 use std::collections::BTreeSet;
 
 use crate::canonical::Json;
 
-/// Name, version and capabilities that are announced to the server.
+/// Name, version and capabilities announced to the server.
 ///
-/// What a server lists depends on them (the everything-server: 13 tools to a client without capabilities, 19 to one
-/// with all), so they are an input of the fingerprint: explicit, stored in the baseline, used again by `check`.
+/// What a server lists depends on them (the everything-server: 13 tools for a client without
+/// capabilities, 19 for one with all), so they are an input of the fingerprint: explicit, stored in
+/// the baseline, used again by `check`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientProfile {
     /// `clientInfo.name`
     pub name: String,
-    /// `clientInfo.version`. Fixed, not this program's version: an upgrade of mcp-keel must not change what a
+    /// `clientInfo.version`. Fixed, not mcp-keel's version: an upgrade must not change what a
     /// server sees.
     pub version: String,
-    /// The capabilities announced: `roots`, `sampling`, `elicitation`, ...
+    /// The announced capabilities: `roots`, `sampling`, `elicitation`, ...
     pub capabilities: BTreeSet<String>,
 }
 
@@ -32,7 +33,7 @@ impl Default for ClientProfile {
 }
 
 impl ClientProfile {
-    /// As it stands in a baseline and in a capture.
+    /// As stored in a baseline and in a capture.
     pub fn to_json(&self) -> Json {
         let capabilities = self
             .capabilities
@@ -46,7 +47,7 @@ impl ClientProfile {
         ])
     }
 
-    /// From what [`ClientProfile::to_json`] wrote; what is missing is the default's.
+    /// Reads what [`ClientProfile::to_json`] wrote; missing parts are the default's.
     pub fn from_json(json: &Json) -> Self {
         let default = Self::default();
         let text = |member: &str| json.get(member).and_then(Json::as_str).map(str::to_owned);

@@ -1,18 +1,19 @@
-//! Members that change without the contract changing. They are in no digest, in no baseline and in no diff.
+//! Members that change without the contract changing. They are not part of any digest, baseline or
+//! diff.
 //!
-//! The list is exact and stated in `docs/baseline.md`: a member is volatile only at its own place, so that a
-//! parameter called `size` stays part of its tool's contract.
+//! The list is exact and documented in `docs/baseline.md`: a member is volatile only at its own
+//! place, so that a parameter called `size` stays part of its tool's contract.
 
 use super::Kind;
 use crate::canonical::{Json, Object, Text};
 
-/// Page-level members of list answers, and cache hints that some servers repeat on each component.
+/// Page-level members of list results, and cache hints that some servers repeat on each component.
 const EVERYWHERE: [&str; 4] = ["ttlMs", "cacheScope", "nextCursor", "resultType"];
 
-/// Of a resource or a template: how large it is and when it changed last.
+/// For a resource or a template: its size and when it last changed.
 const OF_RESOURCES: [&str; 2] = ["size", "lastModified"];
 
-/// Members of `_meta` that belong to the transport of one answer.
+/// Members of `_meta` that concern the transport of one response.
 const OF_META: [&str; 6] = [
     "progressToken",
     "io.modelcontextprotocol/protocolVersion",
@@ -44,7 +45,7 @@ pub fn without(kind: Kind, definition: &Json) -> Json {
             };
             (name.clone(), value)
         })
-        // A `_meta` that held nothing but transport members says nothing.
+        // A `_meta` with only transport members is dropped.
         .filter_map(|(name, value)| Some((name, value?)))
         .collect::<Object>();
     Json::Object(kept)
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn vendor_members_of_meta_stay() {
+    fn vendor_members_of_meta_are_kept() {
         assert_eq!(
             stripped(
                 Kind::Tool,

@@ -1,4 +1,4 @@
-//! The bytes of a file: which file a command leads to, and its digest.
+//! The file a command resolves to, and its digest.
 
 use std::ffi::OsStr;
 use std::io::Read as _;
@@ -10,20 +10,19 @@ use sha2::{Sha256, Sha512};
 use crate::keyword_enum::keyword_enum;
 use crate::launch::{LaunchSpec, candidates};
 
-/// A digest's algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
     #[default]
     Sha256,
     Sha512,
-    /// SHA-1: two files with one digest can be made, so it does not answer deliberate tampering.
+    /// SHA-1: collisions can be made, so it does not protect against deliberate tampering.
     Sha1,
 }
 
 keyword_enum!(Algorithm { Sha256 = "sha256", Sha512 = "sha512", Sha1 = "sha1" });
 
 impl Algorithm {
-    /// How many hexadecimal digits it has.
+    /// The number of hexadecimal digits.
     pub fn digits(self) -> usize {
         match self {
             Algorithm::Sha1 => 40,
@@ -33,7 +32,7 @@ impl Algorithm {
     }
 }
 
-/// The hexadecimal digest of a file, read piece by piece.
+/// The hexadecimal digest of a file, read in chunks.
 pub fn digest(path: &Path, algorithm: Algorithm) -> std::io::Result<String> {
     match algorithm {
         Algorithm::Sha256 => stream::<Sha256>(path),
@@ -62,7 +61,7 @@ fn stream<D: sha2::Digest>(path: &Path) -> std::io::Result<String> {
         }))
 }
 
-/// The executable file that the command leads to, on the PATH that the server gets.
+/// The executable that the command resolves to, on the PATH that the server gets.
 pub fn locate(command: &str, launch: &LaunchSpec) -> Option<PathBuf> {
     let environment = crate::launch::environment(launch, crate::own_env::vars()).ok()?;
     let path = environment.variables.get(OsStr::new("PATH"));

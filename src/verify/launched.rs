@@ -1,14 +1,15 @@
-//! What was launched, link by link: entry point, runtime, launcher, primitive. A baseline keeps it, and a check tells
-//! which link moved.
+//! What was launched, link by link: entry point, runtime, launcher, primitive. A baseline records
+//! it, and a check reports which link changed.
 //!
-//! The same mechanism as a kiwi chain, for a server under test. What stands in a committed file must be the same on
-//! every machine, so:
+//! The same mechanism as a kiwi chain, for a server under test. A committed file must be the same
+//! on every machine, so:
 //!
-//! - a link has the name that was typed, never an absolute path (a file of the working copy has its path in it, any
-//!   other its bare name), and no other argument: those may hold secrets;
-//! - a digest is taken of scripts in the working copy only. A runtime differs from runner to runner, and a native
-//!   program from build to build, without anybody having changed anything: their digests are for those who ask for them
-//!   ([`Digests::All`]).
+//! - a link has the name that was typed, never an absolute path (the relative path for a file of
+//!   the working copy, the bare name for any other), and no other arguments, which may hold
+//!   secrets;
+//! - by default only scripts in the working copy get a digest. A runtime differs from runner to
+//!   runner, and a native program from build to build, without anyone having changed anything;
+//!   [`Digests::All`] includes them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,20 +19,20 @@ use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 use crate::rules::RuleId;
+use crate::sentences::verify as sentences;
 use crate::surface::Note;
 
-/// What a link does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// The server itself: a file, a package or an image.
     EntryPoint,
-    /// What a launcher adds to it.
+    /// An additional package that a launcher fetches.
     Package,
     /// What runs it: `node`, `python`.
     Runtime,
     /// What fetches and starts it: `npx`, `docker run`.
     Launcher,
-    /// Where trust ends: a process of this machine (`subprocess`), or an address (`http_client`).
+    /// The end of the chain: a local process (`subprocess`) or an address (`http_client`).
     Primitive,
 }
 
@@ -49,19 +50,16 @@ pub enum Digests {
     /// Scripts in the working copy.
     #[default]
     WorkingCopy,
-    /// Every link that is a file on this machine.
+    /// Every link that is a local file.
     All,
     None,
 }
 
-/// One link of what was launched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchLink {
-    /// What it does.
     pub role: Role,
-    /// Its name, the same on every machine.
+    /// The same on every machine.
     pub name: String,
-    /// Its digest, where one is kept.
     pub sha256: Option<String>,
 }
 
@@ -74,7 +72,7 @@ impl LaunchLink {
         }
     }
 
-    /// As it stands in a baseline.
+    /// As recorded in a baseline.
     pub fn to_json(&self) -> Json {
         let mut members = vec![
             ("role", Json::string(self.role.word())),
@@ -86,7 +84,7 @@ impl LaunchLink {
         Json::object(members)
     }
 
-    /// From a baseline; none where it is not a link.
+    /// From a baseline; `None` if it is not a link.
     pub fn from_json(json: &Json) -> Option<Self> {
         let known = ["role", "name", "sha256"];
         let object = json.as_object()?;
@@ -107,7 +105,7 @@ impl LaunchLink {
     }
 }
 
-/// Programs that run what their arguments name.
+/// Programs that run the file named in their arguments.
 const RUNTIMES: &[&str] = &[
     "node",
     "nodejs",
@@ -147,14 +145,15 @@ const RUNTIMES: &[&str] = &[
     "make",
 ];
 
-/// What a launch consists of, the server first and the primitive last.
+/// The chain of a launch, from the server to the primitive.
 pub fn chain(launch: &LaunchSpec, digests: Digests) -> Vec<LaunchLink> {
     let Some((program, arguments)) = launch.command.split_first() else {
         return Vec::new();
     };
     let folder = launch.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut links = Vec::new();
-    // What `cargo run` or `uv run` start is of the working copy; only what is fetched has a specifier for a name.
+    // What `cargo run` or `uv run` start is in the working copy; only fetched packages are named by
+    // their specifier.
     let fetched =
         recognise(&launch.command).filter(|it| !matches!(it.name, "cargo run" | "uv run"));
     let fetched = fetched.filter(|it| !it.targets.is_empty());
@@ -190,7 +189,7 @@ pub fn chain(launch: &LaunchSpec, digests: Digests) -> Vec<LaunchLink> {
             link.sha256 =
                 locate(program, launch).and_then(|file| digest(&file, Algorithm::Sha256).ok());
         }
-        // A program has the same name on every machine but for the ending that Windows gives it.
+        // A program has the same name on every machine, apart from the extension on Windows.
         link.name = link
             .name
             .strip_suffix(".exe")
@@ -202,7 +201,7 @@ pub fn chain(launch: &LaunchSpec, digests: Digests) -> Vec<LaunchLink> {
     links
 }
 
-/// What a server consists of that nobody here launches: where it is, and that it is asked over HTTP.
+/// The chain of a server that mcp-keel does not launch: its address, reached over HTTP.
 pub fn remote(place: &str) -> Vec<LaunchLink> {
     vec![
         LaunchLink::new(Role::EntryPoint, place),
@@ -216,7 +215,7 @@ fn is_runtime(program: &str) -> bool {
     RUNTIMES.contains(&name.as_str()) || RUNTIMES.contains(&plain)
 }
 
-/// A program's name without its folder and its ending on Windows.
+/// A program's name without its directory and Windows extension.
 fn bare(program: &str) -> String {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     name.strip_suffix(".exe")
@@ -240,7 +239,7 @@ fn program_link(
     }
 }
 
-/// The argument that names the server: a file that is there, else the first word that is no flag.
+/// The argument that names the server: an existing file, else the first word that is not a flag.
 fn entry_point(arguments: &[String], folder: &Path, digests: Digests) -> LaunchLink {
     if let [flag, module, ..] = arguments
         && flag == "-m"
@@ -252,7 +251,7 @@ fn entry_point(arguments: &[String], folder: &Path, digests: Digests) -> LaunchL
         .first()
         .is_some_and(|it| inline.contains(&it.as_str()))
     {
-        // The text of a script is no name, and may hold anything.
+        // An inline script is not a name and may contain anything.
         return LaunchLink::new(Role::EntryPoint, "(inline script)");
     }
     let is_file = |word: &&String| !word.starts_with('-') && folder.join(word).is_file();
@@ -266,7 +265,6 @@ fn entry_point(arguments: &[String], folder: &Path, digests: Digests) -> LaunchL
     }
 }
 
-/// A link that may be a file.
 fn file_link(role: Role, word: &str, folder: &Path, digests: Digests) -> LaunchLink {
     let file = folder.join(word);
     let inside = std::fs::canonicalize(folder)
@@ -287,7 +285,7 @@ fn file_link(role: Role, word: &str, folder: &Path, digests: Digests) -> LaunchL
     }
 }
 
-/// The name of a link: the same on every machine.
+/// The name of a link, the same on every machine.
 fn name(word: &str, inside: Option<&Path>) -> String {
     if Path::new(word).is_absolute() || word.get(1..3).is_some_and(|it| it == ":\\" || it == ":/") {
         return match inside {
@@ -313,7 +311,6 @@ fn parts(path: &Path) -> String {
     parts.join("/")
 }
 
-/// Whether a file is no native program.
 fn is_script(file: &Path) -> bool {
     let Ok(start) = crate::files::read_start(file, 4) else {
         return false;
@@ -329,7 +326,7 @@ fn is_script(file: &Path) -> bool {
     !native.iter().any(|magic| start.starts_with(magic))
 }
 
-/// Which links moved, as findings. Digests are compared where both sides have one.
+/// Which links changed, as findings. Digests are compared if both sides have one.
 pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
     let note = |message: String| Note {
         rule: RuleId::LaunchLinkChanged,
@@ -349,25 +346,28 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
         for index in 0..old.len().max(new.len()) {
             match (old.get(index), new.get(index)) {
                 (Some(was), Some(is)) if was.name != is.name => {
-                    notes.push(note(format!(
-                        "the {role} went from `{}` to `{}`",
-                        was.name, is.name
-                    )));
+                    let message = sentences::link_renamed(role.word(), &was.name, &is.name);
+                    notes.push(note(message));
                 }
                 (Some(was), Some(is)) => {
                     if let (Some(one), Some(other)) = (&was.sha256, &is.sha256)
                         && one != other
                     {
-                        notes.push(note(format!(
-                            "the bytes of the {role} `{}` changed: sha256 {}… was pinned, and it is {}…",
-                            is.name,
-                            short(one),
-                            short(other)
+                        let (pinned, now) = (short(one), short(other));
+                        notes.push(note(sentences::link_changed(
+                            role.word(),
+                            &is.name,
+                            &pinned,
+                            &now,
                         )));
                     }
                 }
-                (Some(was), None) => notes.push(note(format!("the {role} `{}` is gone", was.name))),
-                (None, Some(is)) => notes.push(note(format!("the {role} `{}` is new", is.name))),
+                (Some(was), None) => {
+                    notes.push(note(sentences::link_gone(role.word(), &was.name)));
+                }
+                (None, Some(is)) => {
+                    notes.push(note(sentences::link_new(role.word(), &is.name)));
+                }
                 (None, None) => {}
             }
         }
@@ -375,7 +375,7 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
     notes
 }
 
-/// The first 12 characters of a digest, which is what messages show.
+/// The first 12 characters of a digest, as shown in messages.
 fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }
@@ -384,7 +384,7 @@ fn short(hash: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(words: &[&str]) -> String {
+    fn chain_of(words: &[&str]) -> String {
         let launch = LaunchSpec {
             command: words.iter().map(|word| (*word).to_owned()).collect(),
             ..LaunchSpec::default()
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_told_without_anything_of_the_machine() {
+    fn a_launch_chain_holds_nothing_machine_specific() {
         for (words, expected) in [
             (
                 &["node", "dist/index.js", "--token", "geheim"][..],
@@ -446,12 +446,12 @@ mod tests {
                 "entry-point git+https://example.org/server.git <- launcher uvx <- primitive subprocess",
             ),
         ] {
-            assert_eq!(told(words), expected);
+            assert_eq!(chain_of(words), expected);
         }
     }
 
     #[test]
-    fn each_link_that_moved_is_named() {
+    fn each_link_that_changed_is_named() {
         let link = |role, name: &str, sha256: Option<&str>| LaunchLink {
             sha256: sha256.map(str::to_owned),
             ..LaunchLink::new(role, name)
@@ -464,20 +464,20 @@ mod tests {
             link(Role::EntryPoint, "a.js", Some("bb")),
             link(Role::Launcher, "npx", None),
         ];
-        let told: Vec<String> = compare(&old, &new)
+        let messages: Vec<String> = compare(&old, &new)
             .into_iter()
             .map(|note| note.message)
             .collect();
         assert_eq!(
-            told,
+            messages,
             [
-                "the bytes of the entry-point `a.js` changed: sha256 aa… was pinned, and it is bb…",
-                "the runtime `node` is gone",
+                "the bytes of the entry-point `a.js` changed: sha256 aa… → bb…",
+                "the runtime `node` was removed",
                 "the launcher `npx` is new",
             ]
         );
         assert!(compare(&old, &old).is_empty());
-        // A digest that only one side has says nothing.
+        // A digest on one side only is not a change.
         assert!(
             compare(
                 &[link(Role::Runtime, "node", None)],

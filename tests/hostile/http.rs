@@ -1,33 +1,35 @@
-//! Hostile servers over HTTP: scripts that say what is written on the connection for a request.
+//! Hostile servers over HTTP: scripts that define which bytes are written on the connection for a
+//! request.
 //!
-//! The server itself is the double of `http_double.rs`, in this process. `{}` alone is a complete, well-behaved server
-//! with one tool. The members of a script, all optional:
+//! The server itself is the double of `http_double.rs`, in this process. `{}` alone is a complete,
+//! well-behaved server with one tool. The members of a script, all optional:
 //!
-//! | member | means |
+//! | member | meaning |
 //! |---|---|
-//! | `way` | `json`, `events` (Streamable HTTP) or `sse` (HTTP+SSE): how it answers by itself |
-//! | `session` | the session id that it gives out; with it, it has a stream of its own |
+//! | `way` | `json`, `events` (Streamable HTTP) or `sse` (HTTP+SSE): how it responds by default |
+//! | `session` | the session id that it assigns; with it, it has its own stream |
 //! | `tools` | its list, sent byte for byte |
-//! | `on` | `{"KEY": actions}`: instead of the usual reaction. KEY is the method of JSON-RPC, `response` for answers to the server's requests, the HTTP method of what is no POST (`GET`, `DELETE`), or `*` for all others. A list of lists gives the actions for the first time, the second, ...; the last one stays |
+//! | `on` | `{"KEY": actions}`: instead of the default reaction. KEY is the JSON-RPC method, `response` for responses to the server's requests, the HTTP method of anything but a POST (`GET`, `DELETE`), or `*` for all others. A list of lists has the actions for the first time, the second, ...; the last one is repeated |
 //!
-//! Actions are run one after another, as those of `examples/scripted-server.rs`:
+//! Actions are run in order, as those of `examples/scripted-server.rs`:
 //!
-//! | action | does |
+//! | action | effect |
 //! |---|---|
 //! | `"answer"` | what the server would have done without the script |
-//! | `{"status": TEXT, "headers": [TEXT], "body": TEXT}` | a whole answer, with the right `Content-Length` |
-//! | `{"json": TEXT}` | a whole answer of JSON with status 200 |
-//! | `"events"`, `{"event": TEXT}` | begins a stream of events; one message in it |
-//! | `{"text": TEXT}`, `{"hex": "ff0a"}`, `{"stream": PARTS}` | these very bytes; PARTS as there |
-//! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 is for ever |
-//! | `{"sleep_ms": N}`, `"hang"` | waits; for ever |
-//! | `{"await": KEY, "times": N}` | waits until there were N requests of that KEY |
+//! | `{"status": TEXT, "headers": [TEXT], "body": TEXT}` | a complete response, with the right `Content-Length` |
+//! | `{"json": TEXT}` | a complete JSON response with status 200 |
+//! | `"events"`, `{"event": TEXT}` | begins an event stream; one message in it |
+//! | `{"text": TEXT}`, `{"hex": "ff0a"}`, `{"stream": PARTS}` | exactly these bytes; PARTS as there |
+//! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 means forever |
+//! | `{"sleep_ms": N}`, `"hang"` | waits; forever |
+//! | `{"await": KEY, "times": N}` | waits until there were N requests with that KEY |
 //! | `"close"` | closes the connection, which otherwise stays open |
 //!
-//! In every text, `$answer` is what the server would have answered, `$length` how many bytes that has, and `$chunk` the same
-//! in hex; `$id` is the id of the request at hand, `$count` how often there was one of its KEY, `$session` how many
-//! conversations were opened, `$header{NAME}` a header of the request, `$url` the address of the server and `$elsewhere`
-//! that of somebody else, where nobody must ever come. These, but for the first three, can stand in `tools` too.
+//! In every text, `$answer` is the default response, `$length` its number of bytes, and `$chunk`
+//! the same in hex; `$id` is the id of the current request, `$count` how many requests had its KEY,
+//! `$session` how many connections were opened, `$header{NAME}` a header of the request, `$url` the
+//! address of the server and `$elsewhere` that of another server, which must never be contacted.
+//! All but the first three also work in `tools`.
 
 use std::collections::BTreeMap;
 use std::io::BufWriter;
@@ -115,7 +117,7 @@ enum Word {
     Close,
 }
 
-/// A server over HTTP that follows a script, and somebody else.
+/// An HTTP server that follows a script, and a second server.
 pub(super) struct Opponent {
     double: Double,
     elsewhere: TcpListener,
@@ -149,17 +151,17 @@ impl Opponent {
         self.double.url()
     }
 
-    /// Variables that would lead elsewhere if they were heeded.
+    /// Variables that would lead elsewhere if they were respected.
     pub(super) fn temptations(&self) -> [(&'static str, String); 4] {
         let address = format!("http://{}", self.elsewhere.local_addr().unwrap());
         ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"].map(|name| (name, address.clone()))
     }
 
-    /// Whether somebody else was asked, or the server more often than `at_most`.
+    /// Whether the second server was contacted, or the server more often than `at_most`.
     pub(super) fn judge(&self, at_most: Option<usize>) -> Result<(), String> {
         let calls = self.double.calls();
         if self.elsewhere.accept().is_ok() {
-            return Err("somebody else is asked".into());
+            return Err("the second server was contacted".into());
         }
         if calls.is_empty() {
             return Err("the server was never asked".into());
@@ -177,11 +179,11 @@ struct Server {
     tools: Box<RawValue>,
     on: BTreeMap<String, Reaction>,
     elsewhere: String,
-    /// Requests by their key, and whoever waits for one.
+    /// Requests by their key, and a signal for those waiting for one.
     counts: Arc<(Mutex<BTreeMap<String, usize>>, Condvar)>,
 }
 
-/// A request, and how many of its key there were.
+/// A request, and how many there were with its key.
 struct Asked<'a> {
     request: &'a Request,
     count: usize,
@@ -218,14 +220,14 @@ impl Server {
         self.mcp.respond(asked.request, connection)
     }
 
-    /// Requests of one kind come one after another: nobody else needs the list meanwhile.
+    /// Requests of one kind come one after another, so the list is not shared meanwhile.
     fn fill_tools(&self, asked: &Asked<'_>) {
         if asked.request.rpc() == "tools/list" {
             self.mcp.set_tools(&self.named(self.tools.get(), asked));
         }
     }
 
-    /// Whether the connection stays.
+    /// Returns whether to keep the connection open.
     fn act(&self, actions: &[Action], asked: &Asked<'_>, connection: &mut dyn Connection) -> bool {
         actions.iter().all(|it| self.step(it, asked, connection))
     }
@@ -303,7 +305,7 @@ impl Server {
         self.named(&text, asked).replace("$answer", &answer)
     }
 
-    /// A text with everything filled in that has to do with no answer.
+    /// A text with everything filled in that does not depend on the response.
     fn named(&self, text: &str, asked: &Asked<'_>) -> String {
         let opened = {
             let counts = self.counts.0.lock().unwrap();

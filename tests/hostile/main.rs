@@ -1,4 +1,5 @@
-//! The hostile servers of `fixtures/hostile/servers`: each file is a test, by its name, through the real program.
+//! The hostile servers of `fixtures/hostile/servers`: each file is a test, by its name, through the
+//! real program.
 //!
 //! ```text
 //! cargo test --locked --test hostile answer-never              # one of them
@@ -6,26 +7,28 @@
 //! MCP_KEEL_UPDATE=1 cargo test --locked --test hostile         # accept outcomes and messages
 //! ```
 //!
-//! A server over stdio is a scenario of `examples/scripted-server.rs`, one over HTTP a script of [`http`].
+//! A server over stdio is a scenario of `examples/scripted-server.rs`, one over HTTP a script of
+//! [`http`].
 //!
-//! Of every run it is asserted: how it ends and what it names; that no process is left; that no file was written but the
-//! ones that were named; that nothing secret of our environment is in any output, report or baseline; that no control
-//! character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. Of a run over HTTP also that no other
-//! host was asked. Time is measured and reported, and only a hang fails. What each comes to is a row of
-//! docs/hostile.md, and what its error says a line of tests/snapshots/hostile.txt ([`table`]).
+//! Every run asserts: how it exits and what it names; that no process is left; that only the named
+//! files were written; that no secret of the environment is in any output, report or baseline; that
+//! no control character reaches a terminal; and that memory stays below [`MEMORY_BOUND`]. A run
+//! over HTTP also asserts that no other host was contacted. Time is measured and reported, and only
+//! a hang fails. Each result is a row of docs/hostile.md, and its error message a line of
+//! tests/snapshots/hostile.txt ([`table`]).
 
-// A test that cannot unwrap has failed, and the panic says where.
+// A failed unwrap is a failed test, and the panic says where.
 #![allow(clippy::unwrap_used)]
-// Tests write files for the program to read, and look at those that it wrote.
+// Tests write files for the program to read, and read those that it wrote.
 #![allow(clippy::disallowed_methods)]
-// Elsewhere there is no `/proc` to look for processes in.
+// Only Linux has the `/proc` in which processes are looked up.
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 mod http;
 mod parts;
 mod table;
 
-// What the other tests have too. Each uses a part of it.
+// Shared with the other tests. Each uses a part of it.
 #[allow(dead_code)]
 #[path = "../it/http_double.rs"]
 mod http_double;
@@ -36,6 +39,7 @@ mod keel;
 #[path = "../it/scripted.rs"]
 mod scripted;
 
+use mcp_keel::report::Format;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -50,16 +54,16 @@ use serde_json::{Value, json};
 
 use crate::scripted::{example, scripted};
 
-/// How many servers run at a time. Most of them only wait.
+/// How many servers run in parallel. Most of them only wait.
 const AT_A_TIME: usize = 8;
 
-/// What mcp-keel itself may hold at its peak, whatever a server sends. Stated in docs/hostile.md.
+/// The peak memory of mcp-keel itself, whatever a server sends. Documented in docs/hostile.md.
 const MEMORY_BOUND: u64 = 512 * 1024;
 
 /// Far beyond every timeout in the scenarios: only a hang takes this long.
 const HANG: Duration = Duration::from_secs(900);
 
-/// In our environment, and nobody's business: neither the server's nor a report's.
+/// In mcp-keel's environment, and must not reach a server or a report.
 const SECRETS: [(&str, &str); 5] = [
     ("GITHUB_TOKEN", "ghs_0123456789abcdefghijklmnopqrstuvwxyz"),
     ("NPM_TOKEN", "npm_0123456789abcdefghijklmnopqrstuvwxyz"),
@@ -77,13 +81,14 @@ const SECRETS: [(&str, &str); 5] = [
 struct Behaviour {
     /// What the server does, in one sentence.
     behaviour: String,
-    /// The scenario of the scripted server, as it stands: the order of its members is part of it.
+    /// The scenario of the scripted server, unparsed: the order of its members matters.
     #[serde(default)]
     server: Option<Box<RawValue>>,
-    /// In its place: the script of a server over HTTP.
+    /// Instead: the script of a server over HTTP.
     #[serde(default)]
     http: Option<Box<RawValue>>,
-    /// The scenario that the baseline is pinned from; `"same"` is this very server, and the usual one if not given.
+    /// The scenario that the baseline is pinned from; `"same"` is this very server; by default an
+    /// ordinary one.
     #[serde(default)]
     pinned: Option<Box<RawValue>>,
     /// A shell script that starts the server, `"$@"`, in its own way.
@@ -91,7 +96,7 @@ struct Behaviour {
     through: Option<String>,
     /// The command and its flags.
     run: Vec<String>,
-    /// Files and folders that the server itself writes into its working folder.
+    /// Files and folders that the server itself writes into its working directory.
     #[serde(default)]
     writes: Vec<String>,
     /// Too heavy for every test run: ignored, and run by `.ci/hostile`.
@@ -110,22 +115,23 @@ struct Expected {
     /// The rules of changes and of findings in the report, exactly.
     #[serde(default)]
     rules: Option<BTreeSet<String>>,
-    /// What the error names (without an error, the output): requests, numbers, rules, and the server's own words. Never
-    /// a sentence of ours, so that a message can be reworded: see [`Behaviour::facts`].
+    /// What the error names (without an error, the output): requests, numbers, rules, and the
+    /// server's own words. Never one of mcp-keel's sentences, so that a message can be reworded:
+    /// see [`Behaviour::facts`].
     #[serde(default)]
     names: Vec<String>,
-    /// Two limits are reached at the same time, and which of them is reported is chance: the message is not compared.
+    /// Two limits are reached at the same time, and it is random which of them is reported: the
+    /// message is not compared.
     #[serde(default)]
     message_varies: bool,
-    /// What must not.
+    /// What it must not name.
     #[serde(default)]
     never_says: Vec<String>,
-    /// How many requests a server over HTTP gets at most.
+    /// The maximum number of requests to a server over HTTP.
     #[serde(default)]
     requests: Option<usize>,
 }
 
-/// What was seen.
 struct Seen {
     outcome: String,
     /// Why servers are undetermined: the messages, without what varies.
@@ -147,7 +153,7 @@ impl Behaviour {
         }
     }
 
-    /// What the error must name: one word each, or words that the server itself sends.
+    /// What the error must name: single words, or words that the server itself sends.
     fn facts(&self) -> Result<&[String], String> {
         let (script, _) = self.script();
         let names = &self.expect.names;
@@ -155,7 +161,9 @@ impl Behaviour {
             .iter()
             .find(|it| it.contains(' ') && !script.contains(*it))
         {
-            Some(prose) => Err(format!("the file demands a sentence of ours: `{prose}`")),
+            Some(prose) => Err(format!(
+                "the file requires one of mcp-keel's sentences: `{prose}`"
+            )),
             None => Ok(names),
         }
     }
@@ -163,7 +171,7 @@ impl Behaviour {
 
 /// What mcp-keel meets in one run.
 enum Opponent {
-    /// The words that start a server over stdio.
+    /// The command of a server over stdio.
     Stdio(Vec<String>),
     Http(http::Opponent),
 }
@@ -183,7 +191,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     arguments.test_threads.get_or_insert(AT_A_TIME);
-    // What a run leaves behind becomes a child of this process, however it detached itself.
+    // Whatever a run leaves behind becomes a child of this process, however it detached itself.
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_child_subreaper(true).unwrap();
     let all = behaviours();
@@ -220,7 +228,7 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&arguments, tests);
     let left = children();
     if !arguments.list && !left.is_empty() {
-        // Said where the failures are.
+        // Printed where the failures are.
         let _ = std::io::Write::write_fmt(
             &mut std::io::stderr(),
             format_args!("processes are left: {left:?}\n"),
@@ -287,10 +295,9 @@ fn run(behaviour: &Behaviour) -> Result<Seen, String> {
         .stdout(std::fs::File::create(at("reports/stdout")).unwrap())
         .stderr(std::fs::File::create(at("reports/stderr")).unwrap());
     if verb != "capture" {
-        for format in [
-            "json", "markdown", "html", "sarif", "junit", "github", "gitlab",
-        ] {
-            let path = at("reports").join(format);
+        let in_files = Format::ALL.iter().filter(|it| **it != Format::Terminal);
+        for format in in_files {
+            let path = at("reports").join(format.word());
             command.arg("--report");
             command.arg(format!("{format}={}", path.display()));
         }
@@ -320,7 +327,7 @@ fn run(behaviour: &Behaviour) -> Result<Seen, String> {
     let time = begun.elapsed();
     let code = status.code().ok_or_else(|| status.to_string())?;
 
-    let mut said = String::new();
+    let mut printed = String::new();
     for entry in std::fs::read_dir(at("reports")).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read(&path).unwrap();
@@ -331,13 +338,13 @@ fn run(behaviour: &Behaviour) -> Result<Seen, String> {
         {
             return Err(format!("{}: a raw {control:?}", path.display()));
         }
-        said += &text;
+        printed += &text;
     }
     let report: Value = std::fs::read_to_string(at("reports/json"))
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or(Value::Null);
-    let told = |problem: String| {
+    let failure = |problem: String| {
         let stderr = std::fs::read_to_string(at("reports/stderr")).unwrap_or_default();
         let stdout = std::fs::read_to_string(at("reports/stdout")).unwrap_or_default();
         let short = |text: &str| text.chars().take(2000).collect::<String>();
@@ -345,39 +352,42 @@ fn run(behaviour: &Behaviour) -> Result<Seen, String> {
     };
     let expect = &behaviour.expect;
     if let Opponent::Http(server) = &opponent {
-        server.judge(expect.requests).map_err(&told)?;
+        server.judge(expect.requests).map_err(&failure)?;
     }
     if code != expect.exit {
-        return Err(told(format!("exits {code}, not {}", expect.exit)));
+        return Err(failure(format!("exits {code}, not {}", expect.exit)));
     }
     let verdict = report["verdict"].as_str();
     if expect.verdict.is_some() && verdict != expect.verdict.as_deref() {
-        return Err(told(format!("says {verdict:?}, not {:?}", expect.verdict)));
+        return Err(failure(format!(
+            "the verdict is {verdict:?}, not {:?}",
+            expect.verdict
+        )));
     }
     let rules = rules(&report);
     if expect.rules.as_ref().is_some_and(|it| *it != rules) {
-        return Err(told(format!("has the rules {rules:?}")));
+        return Err(failure(format!("has the rules {rules:?}")));
     }
     let error = errors(&report);
-    let searched = if error.is_empty() { &said } else { &error };
+    let searched = if error.is_empty() { &printed } else { &error };
     for fact in behaviour.facts()? {
         if !searched.contains(fact) {
-            return Err(told(format!("does not name `{fact}`")));
+            return Err(failure(format!("does not name `{fact}`")));
         }
     }
     let written = std::fs::read_to_string(&baseline).unwrap_or_default();
     let secrets = SECRETS.iter().map(|(_, value)| *value);
     for text in secrets.chain(expect.never_says.iter().map(String::as_str)) {
-        if said.contains(text) || written.contains(text) {
-            return Err(told(format!("`{text}` is told")));
+        if printed.contains(text) || written.contains(text) {
+            return Err(failure(format!("the output contains `{text}`")));
         }
     }
-    left(folder.path(), behaviour, verb == "pin" && code == 0).map_err(&told)?;
+    left(folder.path(), behaviour, verb == "pin" && code == 0).map_err(&failure)?;
     if marked(pid) {
-        return Err(told("a process is left".into()));
+        return Err(failure("a process is left".into()));
     }
     if memory > MEMORY_BOUND {
-        return Err(told(format!("holds {} MiB", memory / 1024)));
+        return Err(failure(format!("holds {} MiB", memory / 1024)));
     }
     Ok(Seen {
         outcome: outcome(code, verdict, &rules),
@@ -391,8 +401,8 @@ fn run(behaviour: &Behaviour) -> Result<Seen, String> {
     })
 }
 
-/// The baseline that a check is made against. Many want the same one: it is kept for the program as it is built, also
-/// for the other processes of a run in which each test has its own.
+/// The baseline of a check. Many servers share one: it is cached per build of the program, also for
+/// the other processes of a run in which each test has its own.
 fn pinned(behaviour: &Behaviour) -> String {
     static PINNING: Mutex<()> = Mutex::new(());
     let (own, over_http) = behaviour.script();
@@ -420,14 +430,14 @@ fn pinned(behaviour: &Behaviour) -> String {
     all.extend(words.iter().map(String::as_str));
     keel.run(&all).exits(0);
     let text = keel.read("mcp-baseline.json");
-    // Whole or not at all: another process may be reading it.
+    // Atomically: another process may be reading it.
     let mut file = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
     file.persist(&kept).unwrap();
     text
 }
 
-/// What tells one build of the program and of the scripted server from another.
+/// Identifies a build of the program and of the scripted server.
 fn built() -> String {
     let of = |path: &str| {
         let it = std::fs::metadata(path).unwrap();
@@ -436,7 +446,7 @@ fn built() -> String {
     of(env!("CARGO_BIN_EXE_mcp-keel")) + &of(&example("scripted-server"))
 }
 
-/// Whether files are there that nobody named.
+/// Whether there are files that were not named.
 fn left(folder: &Path, behaviour: &Behaviour, pinned: bool) -> Result<(), String> {
     let mut named: BTreeSet<String> = behaviour.writes.iter().cloned().collect();
     if pinned || behaviour.run[0] == "check" {
@@ -465,7 +475,7 @@ fn rules(report: &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// Why servers are undetermined, as the report has it: message, help and the end of stderr.
+/// Why servers are undetermined, as in the report: message, help and the end of stderr.
 fn errors(report: &Value) -> String {
     let servers = report["servers"].as_array().into_iter().flatten();
     servers
@@ -475,8 +485,8 @@ fn errors(report: &Value) -> String {
         .join("\n")
 }
 
-/// The messages alone, without ports and without what follows a colon: which of two errors of the operating system comes
-/// first is chance.
+/// The messages alone, without ports and without what follows a colon: which of two operating
+/// system errors comes first is random.
 fn messages(report: &Value) -> String {
     let servers = report["servers"].as_array().into_iter().flatten();
     let messages = servers
@@ -511,7 +521,7 @@ fn outcome(code: i32, verdict: Option<&str>, rules: &BTreeSet<String>) -> String
     text
 }
 
-/// The most memory that a process has held so far, in KiB. Its children are not counted.
+/// The peak memory of a process so far, in KiB, without its children.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -519,7 +529,7 @@ fn peak(pid: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// Whether a process of a launch of `keel` is there.
+/// Whether a process launched by `keel` exists.
 fn marked(keel: u32) -> bool {
     let prefix = format!("{}={keel}-", mcp_keel::launch::MARKER);
     std::fs::read_dir("/proc").unwrap().any(|entry| {
@@ -533,8 +543,8 @@ fn marked(keel: u32) -> bool {
     })
 }
 
-/// The children of this process, those included that were left to it. So is what has ended and only waits to be reaped:
-/// in a container without an init nobody would.
+/// The children of this process, including those it inherited. Also zombies: in a container without
+/// an init nothing would reap them.
 fn children() -> BTreeSet<String> {
     let ours = std::process::id();
     let tasks = std::fs::read_dir(format!("/proc/{ours}/task")).unwrap();
@@ -580,14 +590,18 @@ fn no_reference_is_followed_and_no_proxy_asked() {
             .envs(["http_proxy", "HTTPS_PROXY", "ALL_PROXY"].map(|name| (name, &address)))
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        (output.status.code(), said)
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), printed)
     };
     assert_eq!(run("pin", &old).0, Some(0));
     assert_eq!(run("check", &old).0, Some(0));
-    let (code, said) = run("check", &new);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(!said.contains("read from a file"), "{said}");
-    let nobody = listener.accept().map(|_| ()).unwrap_err().kind();
-    assert_eq!(nobody, std::io::ErrorKind::WouldBlock, "somebody connected");
+    let (code, printed) = run("check", &new);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(!printed.contains("read from a file"), "{printed}");
+    let refused = listener.accept().map(|_| ()).unwrap_err().kind();
+    assert_eq!(
+        refused,
+        std::io::ErrorKind::WouldBlock,
+        "something connected"
+    );
 }

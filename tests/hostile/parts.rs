@@ -1,12 +1,13 @@
-//! What the scripts of the test servers have in common: bytes without end, and bytes that are no text.
+//! What the scripts of the test servers have in common: endless bytes, and bytes that are not text.
 //!
-//! `examples/scripted-server.rs` speaks over stdio and says what a `stream` is, `hostile/http.rs` over HTTP.
+//! `examples/scripted-server.rs` uses them over stdio and documents `stream`, `hostile/http.rs`
+//! uses them over HTTP.
 
 use std::io::{BufWriter, Write};
 
 use serde_json::Value;
 
-/// The bytes that hex digits stand for.
+/// The bytes in hexadecimal digits.
 pub(crate) fn bytes_of(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex
         .chars()
@@ -16,7 +17,7 @@ pub(crate) fn bytes_of(hex: &str) -> Vec<u8> {
     pairs.map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// Writes the parts of a `stream`, and what is left of them when the last is written.
+/// Writes the parts of a `stream`, and flushes after the last one.
 pub(crate) fn stream(parts: &Value, to: &mut BufWriter<impl Write>) -> std::io::Result<()> {
     stream_part(parts, 0, to)?;
     to.flush()
@@ -34,7 +35,7 @@ fn stream_part(part: &Value, count: u64, to: &mut impl Write) -> std::io::Result
         part => {
             let times = part["times"].as_u64().expect("`times` is a number");
             let between = part["between"].as_str().unwrap_or_default();
-            // The same short text many times goes out in large pieces.
+            // A short text repeated many times is written in large pieces.
             if let Some(text) = part["of"].as_str()
                 && between.is_empty()
                 && !text.contains("$n")

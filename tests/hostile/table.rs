@@ -1,8 +1,8 @@
-//! What the suite comes to, in two committed files with a line per server: the table of docs/hostile.md, and what the
-//! errors say in tests/snapshots/hostile.txt.
+//! The results of the suite, in two committed files with one line per server: the table of
+//! docs/hostile.md, and the error messages in tests/snapshots/hostile.txt.
 //!
-//! A test compares, or with `MCP_KEEL_UPDATE` replaces, its own lines only: it may be one of many processes. What was
-//! measured is never compared.
+//! A test compares, or with `MCP_KEEL_UPDATE` replaces, only its own lines: it may be one of many
+//! processes. Measurements are never compared.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ fn is_update() -> bool {
     std::env::var_os("MCP_KEEL_UPDATE").is_some()
 }
 
-/// A name for what is made of these texts.
+/// An identifier for something derived from these texts.
 pub(super) fn digest(texts: &[&str]) -> String {
     let mut hasher = DefaultHasher::new();
     texts.hash(&mut hasher);
@@ -80,7 +80,7 @@ fn write_messages(messages: &BTreeMap<String, String>) {
     std::fs::write(at(MESSAGES), lines.collect::<String>()).unwrap();
 }
 
-/// Only one process at a time changes the files. The lock ends with the value.
+/// Only one process at a time changes the files. The lock is released on drop.
 fn locked() -> File {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile.lock");
     let file = File::create(path).unwrap();
@@ -88,7 +88,7 @@ fn locked() -> File {
     file
 }
 
-/// Before the runs of an update: every server has a row, and no other has.
+/// Before an update: makes sure that exactly the existing servers have a row.
 pub(super) fn prepare(all: &BTreeMap<String, Behaviour>) {
     if !is_update() {
         return;
@@ -105,7 +105,7 @@ pub(super) fn prepare(all: &BTreeMap<String, Behaviour>) {
     write_messages(&messages);
 }
 
-/// That the files speak of every server, and of no other.
+/// Asserts that the files cover exactly the existing servers.
 pub(super) fn is_complete(behaviours: &BTreeMap<String, String>, over_http: usize) {
     let _lock = is_update().then(locked);
     let rows = rows();
@@ -117,7 +117,7 @@ pub(super) fn is_complete(behaviours: &BTreeMap<String, String>, over_http: usiz
     }
 }
 
-/// Compares, or replaces, what the files say of one server.
+/// Compares, or replaces, the lines of one server.
 pub(super) fn record(name: &str, behaviour: &Behaviour, seen: &Seen) -> Result<(), String> {
     if is_update() {
         update(name, seen);
@@ -136,7 +136,7 @@ pub(super) fn record(name: &str, behaviour: &Behaviour, seen: &Seen) -> Result<(
     if committed != seen.error {
         let now = &seen.error;
         return Err(format!(
-            "says\n  {now}\nand {MESSAGES} has\n  {committed}\n{STALE}"
+            "the message is\n  {now}\nbut {MESSAGES} has\n  {committed}\n{STALE}"
         ));
     }
     Ok(())
@@ -183,26 +183,26 @@ fn header(count: usize, over_http: usize) -> String {
 
 const HEADER: &str = "# Hostile servers
 
-$COUNT ways in which a server can misbehave, $HTTP of them over HTTP, and what mcp-keel makes of each. Every row is a file
+$COUNT ways in which a server can misbehave, $HTTP of them over HTTP, and how mcp-keel handles each. Every row is a file
 in `fixtures/hostile/servers`: the behaviour as a script (of `examples/scripted-server.rs` over stdio, of
 `tests/hostile/http.rs` over HTTP, where a script says which bytes are written on the connection), the command, and the
-outcome that is demanded. Each is a test of its own (`cargo test --locked --test hostile NAME`) that runs
+required outcome. Each is its own test (`cargo test --locked --test hostile NAME`) that runs
 the real program and asserts, besides the outcome:
 
-- **No process is left**: not of a server that forks, detaches itself or ignores every request to end.
+- **No process is left**: not of a server that forks, detaches itself or ignores every request to exit.
 - **No file is written** but those that the command names; home and temporary folder stay empty.
 - **No secret** of mcp-keel's environment is in any output, report (all eight formats are written) or baseline.
 - **No control character** reaches a terminal or a report.
-- **Nobody else is asked** over HTTP than the server at its address: not where a redirect, an endpoint, a header or a
+- **No other host is contacted** over HTTP than the server at its address: not where a redirect, an endpoint, a header or a
   `$ref` leads, and no proxy of the environment.
 - **Memory is bounded**: mcp-keel itself never holds more than $BOUND MiB, whatever a server sends.
-- **Time is bounded**: a capture by its [timeouts](capture.md#limits), and 5 s for the end of the server; what comes after it by
-  the bounds on what is accepted. The most that was measured is 7 s of a core in a release build, for 10,000 tools that all
+- **Time is bounded**: a capture by its [timeouts](capture.md#limits), and 5 s for the end of the server; the rest by
+  the limits on what is accepted. The maximum measured was 7 s of a core in a release build, for 10,000 tools that all
   changed; a development build takes many times as long.
 
 The figures are of a development build on a shared Linux machine with 2 cores, 8 runs at a time: time rounded up to the
 second (or to 15 s), memory to the next power of two; of mcp-keel itself, not of the server. `MCP_KEEL_UPDATE=1 cargo test
---locked --test hostile` accepts new outcomes; with `MCP_KEEL_MEASURE=1` too, what was measured is replaced. Add
+--locked --test hostile` accepts new outcomes; with `MCP_KEEL_MEASURE=1` too, the measurements are replaced. Add
 `-- --include-ignored` for the heavy ones, which `.ci/hostile` runs.
 
 | file | behaviour | outcome | time | peak memory |

@@ -1,4 +1,4 @@
-//! The baseline: deterministic, trusted only when whole, updated without touching what is not meant.
+//! The baseline: deterministic, trusted only if intact, updated without touching anything else.
 
 use crate::keel::{Keel, serving};
 
@@ -27,7 +27,7 @@ fn pinning_twice_gives_the_same_bytes_and_keeps_what_was_sent() {
 }
 
 #[test]
-fn a_missing_baseline_names_the_command_that_makes_it() {
+fn a_missing_baseline_error_names_the_command_that_creates_it() {
     let keel = Keel::new();
     let run = keel
         .run(&[
@@ -48,7 +48,7 @@ fn a_missing_baseline_names_the_command_that_makes_it() {
 }
 
 #[test]
-fn the_named_command_makes_it_and_then_the_check_passes() {
+fn the_suggested_command_creates_it_and_the_check_passes() {
     let keel = Keel::new();
     let tools = "[]";
     let run = keel.run_serving(&["check"], tools).exits(2);
@@ -61,7 +61,7 @@ fn the_named_command_makes_it_and_then_the_check_passes() {
 }
 
 #[test]
-fn what_is_wrong_with_a_baseline_is_named_with_its_line() {
+fn an_invalid_baseline_is_reported_with_its_line() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
     let line_of =
@@ -94,27 +94,27 @@ fn what_is_wrong_with_a_baseline_is_named_with_its_line() {
         "its `integrity` does not match",
     );
     let future = good.replace("\"manifestVersion\": 1", "\"manifestVersion\": 2");
-    expect(&future, at(3), "manifestVersion 2 is not known");
+    expect(&future, at(3), "unsupported manifestVersion 2");
     let conflict = good.replace("  \"servers\"", "<<<<<<< HEAD\n  \"servers\"");
-    expect(&conflict, at(4), "a merge-conflict marker");
+    expect(&conflict, at(4), "merge conflict marker");
     let cut = &good[..good.len() / 2];
     expect(cut, at(cut.lines().count()), "not JSON");
     let unknown = good.replace("\"scheme\"", "\"colour\": 1,\n      \"scheme\"");
-    expect(&unknown, at(6), "`colour` is not a member");
+    expect(&unknown, at(6), "`colour` is not allowed here");
     expect("{}", at(1), "not a baseline");
     expect("", at(1), "not JSON");
     expect("[1]", at(1), "must be an object");
 }
 
 #[test]
-fn updating_one_server_leaves_the_others_byte_for_byte() {
+fn updating_one_server_leaves_the_others_unchanged_byte_for_byte() {
     let [program, one] = serving(r#"[{"name":"one"}]"#);
     let [_, two] = serving(r#"[{"name":"two"}]"#);
     let [_, three] = serving(r#"[{"name":"three"}]"#);
     let keel = Keel::new();
     keel.run(&["pin", "a", "--", &program, &one]).exits(0);
     keel.run(&["pin", "b", "--", &program, &two]).exits(0);
-    // Somebody's formatter went over it: content and integrity are the same.
+    // A formatter changed the layout: content and integrity are the same.
     let text = keel.read("mcp-baseline.json").replace(
         "\"roots\",\n          \"sampling\"",
         "\"roots\", \"sampling\"",
@@ -151,7 +151,7 @@ fn pinning_does_not_launder_a_hand_edit_of_another_server() {
 }
 
 #[test]
-fn pinning_mends_its_own_entry_and_a_stale_integrity() {
+fn pinning_repairs_its_own_entry_and_a_stale_integrity() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
     for broken in [
@@ -166,7 +166,7 @@ fn pinning_mends_its_own_entry_and_a_stale_integrity() {
 }
 
 #[test]
-fn one_file_a_server() {
+fn one_file_per_server() {
     let [program, scenario] = serving(r#"[{"name":"one"}]"#);
     let command = serde_json::to_string(&[&program, &scenario]).unwrap();
     let config = format!(
@@ -187,7 +187,7 @@ fn one_file_a_server() {
 }
 
 #[test]
-fn a_member_that_a_server_repeats_is_pinned_as_sent_and_noted() {
+fn a_repeated_member_is_pinned_as_sent_and_noted() {
     let keel = Keel::new();
     let tools = r#"[{"name":"a","description":"x","description":"y"}]"#;
     keel.run_serving(&["pin"], tools)
@@ -207,7 +207,7 @@ fn a_member_that_a_server_repeats_is_pinned_as_sent_and_noted() {
 }
 
 #[test]
-fn a_new_server_in_an_existing_baseline_is_told_as_new() {
+fn a_new_server_in_an_existing_baseline_is_reported_as_new() {
     let keel = pinned();
     let tools = r#"[{"name":"one"}]"#;
     let run = keel

@@ -1,4 +1,4 @@
-//! What `launch` and `capture` promise, each against a server that tries to break it.
+//! What `launch` and `capture` promise, each tested with a server that tries to break it.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ fn tools(capture: &Capture) -> Vec<String> {
 fn received(scenario: impl FnOnce(&str) -> String) -> Vec<String> {
     let (_folder, path) = log();
     let log = format!(r#""log":{}"#, serde_json::Value::from(path.to_str()));
-    // Time enough to write down that stdin has ended.
+    // Enough time to log that stdin has ended.
     let patient = Capture::of(&scenario(&log))
         .limits(|limits| limits.patience.after_eof = Duration::from_secs(10));
     let _ = patient.run();
@@ -41,7 +41,7 @@ fn received(scenario: impl FnOnce(&str) -> String) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-// What is captured.
+// What is captured
 
 #[test]
 fn definitions_are_kept_byte_for_byte() {
@@ -54,7 +54,7 @@ fn definitions_are_kept_byte_for_byte() {
 }
 
 #[test]
-fn the_answer_to_initialize_is_kept_as_sent() {
+fn the_initialize_result_is_kept_as_sent() {
     let result = r#"{"protocolVersion":"2024-10-07","capabilities":{"x-vendor":{"n":1.0}},"serverInfo":{"name":"s","version":"1","extra":[]},"vendor":true,"instructions":"do"}"#;
     let captured = Capture::of(&format!(
         r#"{{"on":{{"initialize":{{"result":{result}}}}}}}"#
@@ -102,7 +102,7 @@ fn all_four_kinds_and_all_pages_are_listed() {
 }
 
 #[test]
-fn an_empty_cursor_is_a_cursor_and_a_null_one_is_none() {
+fn an_empty_cursor_is_a_cursor_but_null_is_not() {
     let scenario = r#"{"tools":[],"on":{"tools/list":[
         [{"result":{"tools":[{"name":"a"}],"nextCursor":""}}],
         [{"result":{"tools":[{"name":"b"}],"nextCursor":null}}]]}}"#;
@@ -116,7 +116,7 @@ fn an_empty_cursor_is_a_cursor_and_a_null_one_is_none() {
 }
 
 #[test]
-fn what_is_not_declared_is_not_asked_for() {
+fn undeclared_capabilities_are_not_requested() {
     let lines = received(|log| {
         format!(r#"{{{log},{ONE_TOOL},"capabilities":{{"tools":{{}},"prompts":null}}}}"#)
     });
@@ -139,7 +139,7 @@ fn what_is_not_declared_is_not_asked_for() {
 }
 
 #[test]
-fn method_not_found_means_none() {
+fn method_not_found_means_an_empty_list() {
     let captured = Capture::of(r#"{"resources":[{"uri":"r:1"}],"tools":[],"on":{"tools/list":{"error":{"code":-32601,"message":"no"}}}}"#)
         .run()
         .unwrap();
@@ -148,10 +148,10 @@ fn method_not_found_means_none() {
     assert!(captured.lists.tools.is_empty());
 }
 
-// What is sent.
+// What is sent
 
 #[test]
-fn the_handshake_says_who_asks_and_nothing_else() {
+fn the_handshake_identifies_the_client_and_nothing_else() {
     let lines = received(|log| format!("{{{log},{ONE_TOOL}}}"));
     assert_eq!(
         lines,
@@ -188,8 +188,8 @@ fn any_capability_can_be_announced() {
 }
 
 #[test]
-fn the_lists_are_asked_for_together() {
-    // The server answers nothing before the last of four requests has come.
+fn all_lists_are_requested_at_once() {
+    // The server does not respond until the last of four requests has arrived.
     let capture = Capture::of(
         r#"{"tools":[],"prompts":[],"resources":[],"resourceTemplates":[],"on":{
             "tools/list":[],"prompts/list":[],"resources/list":[],"resources/templates/list":[
@@ -202,8 +202,8 @@ fn the_lists_are_asked_for_together() {
 }
 
 #[test]
-fn stdin_stays_open_until_the_last_answer() {
-    // A server that ends with its stdin, and answers late.
+fn stdin_stays_open_until_the_last_response() {
+    // A server that ends with its stdin, and responds late.
     let capture = Capture::of(
         r#"{"tools":[],"eof":[{"exit":0}],"on":{"tools/list":[{"background":[{"sleep_ms":300},{"result":{"tools":[{"name":"late"}]}}]}]}}"#,
     );
@@ -211,7 +211,7 @@ fn stdin_stays_open_until_the_last_answer() {
 }
 
 #[test]
-fn requests_of_the_server_are_answered_under_their_own_id_at_any_stage() {
+fn requests_from_the_server_are_answered_under_their_own_id_at_any_stage() {
     let lines = received(|log| {
         format!(
             r#"{{{log},{ONE_TOOL},"on":{{
@@ -241,15 +241,42 @@ fn requests_of_the_server_are_answered_under_their_own_id_at_any_stage() {
     );
 }
 
-// Settling.
+#[test]
+fn requesting_a_deprecated_feature_is_a_finding() {
+    let asks = |method: &str| {
+        let scenario = format!(
+            r#"{{{ONE_TOOL},"on":{{"tools/list":[{{"request":"{method}","id":1}},"answer"]}}}}"#
+        );
+        let captured = Capture::of(&scenario).run().unwrap();
+        let notes = captured.surface.notes.into_iter();
+        let notes = notes.filter(|note| note.rule == RuleId::DeprecatedFeature);
+        notes.map(|note| note.message).collect::<Vec<_>>()
+    };
+    let expected = [
+        (
+            "roots/list",
+            "take folders as parameters, resource URIs or configuration",
+        ),
+        ("sampling/createMessage", "call the model provider's API"),
+    ];
+    for (method, instead) in expected {
+        let message = format!(
+            "the server asks for `{method}`: deprecated since 2026-07-28, may be removed by the first revision released on or after 2027-07-28; {instead}"
+        );
+        assert_eq!(asks(method), [message]);
+    }
+    assert!(asks("elicitation/create").is_empty());
+}
+
+// Settling
 
 #[test]
-fn a_change_announced_while_listing_means_listing_again() {
+fn a_change_announced_while_listing_causes_another_listing() {
     let scenario = r#"{"tools":[{"name":"early"}],"on":{"tools/list":[
         ["answer",{"set":{"tools":[{"name":"early"},{"name":"later"}]}},{"notify":"notifications/tools/list_changed"}],
         ["answer"]],"ping":["answer"]}}"#;
-    // The announcement comes after the answer here, so the capture may be complete before it; with a second list that
-    // is slower, it never is.
+    // The announcement comes after the response here, so the capture may be complete before it; a
+    // slower second list prevents that.
     let scenario = scenario.replace(
         r#""on":{"#,
         r#""prompts":[],"on":{"prompts/list":[{"sleep_ms":50},"answer"],"#,
@@ -260,7 +287,7 @@ fn a_change_announced_while_listing_means_listing_again() {
 }
 
 #[test]
-fn a_change_announced_before_the_answer_means_listing_again() {
+fn a_change_announced_before_the_response_causes_another_listing() {
     let scenario = r#"{"tools":[{"name":"a"}],"on":{"tools/list":[
         [{"notify":"notifications/tools/list_changed","params":"malformed"},"answer",{"set":{"tools":[{"name":"b"}]}}],
         ["answer"]]}}"#;
@@ -268,14 +295,14 @@ fn a_change_announced_before_the_answer_means_listing_again() {
 }
 
 #[test]
-fn a_change_announced_right_after_the_answer_of_a_moving_server_is_seen() {
+fn a_change_announced_right_after_the_response_of_a_changing_server_is_seen() {
     let later = r#""answer",{"sleep_ms":50},{"set":{"tools":[{"name":"z"}]}},{"notify":"notifications/tools/list_changed"}"#;
     for turns in [
         // One that has announced a change before.
         format!(
             r#"[{{"notify":"notifications/tools/list_changed"}},"answer"],[{later}],["answer"]"#
         ),
-        // One that waits for an answer of ours.
+        // One that waits for the client's response.
         format!(r#"[{{"request":"roots/list","id":1}},{later}],["answer"]"#),
     ] {
         let scenario = format!(r#"{{{ONE_TOOL},"on":{{"tools/list":[{turns}]}}}}"#);
@@ -284,7 +311,7 @@ fn a_change_announced_right_after_the_answer_of_a_moving_server_is_seen() {
 }
 
 #[test]
-fn a_changed_resource_list_concerns_its_templates_too() {
+fn a_changed_resource_list_also_affects_templates() {
     let scenario = r#"{"resources":[{"uri":"r:1"}],"resourceTemplates":[{"uriTemplate":"t:1"}],"on":{"resources/templates/list":[
         [{"notify":"notifications/resources/list_changed"},"answer",{"set":{"resourceTemplates":[{"uriTemplate":"t:2"}]}}],
         ["answer"]]}}"#;
@@ -306,7 +333,7 @@ fn a_list_that_never_settles_is_undetermined() {
 }
 
 #[test]
-fn a_moving_server_that_does_not_know_ping_is_captured_all_the_same() {
+fn a_changing_server_without_ping_is_captured_anyway() {
     let moving = r#""tools/list":[{"request":"roots/list"},"answer"]"#;
     for ping in [r#"[]"#, r#"{"error":{"code":-32601,"message":"?"}}"#] {
         let scenario = format!(r#"{{{ONE_TOOL},"on":{{{moving},"ping":{ping}}}}}"#);
@@ -314,7 +341,7 @@ fn a_moving_server_that_does_not_know_ping_is_captured_all_the_same() {
     }
 }
 
-// Noise.
+// Noise
 
 #[test]
 fn noise_on_stdout_is_tolerated_and_reported_once() {
@@ -335,7 +362,7 @@ fn noise_on_stdout_is_tolerated_and_reported_once() {
         .collect();
     assert_eq!(notes.len(), 1);
     assert_eq!(notes[0].0, RuleId::StdoutNoise);
-    // The last line races with the end of the capture: it may or may not be counted.
+    // The last line races with the end of the capture, so it may not be counted.
     let counted = notes[0].1.replace("6 lines", "5 lines");
     assert_eq!(
         counted,
@@ -352,15 +379,15 @@ fn several_messages_in_one_array_are_read() {
 }
 
 #[test]
-fn an_answer_without_a_newline_at_the_end_counts() {
+fn a_response_without_a_final_newline_counts() {
     let scenario = r#"{"tools":[],"on":{"tools/list":[{"text":"{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"tools\":[]}}"},{"exit":0}]}}"#;
     Capture::of(scenario).run().unwrap();
 }
 
-// Failures, each with its own words.
+// Failures, each with its own message
 
 #[test]
-fn failures_at_the_start_are_told_apart() {
+fn failures_at_startup_have_distinct_messages() {
     let command =
         |words: &[&str]| Capture::of_command(words.iter().map(|word| (*word).to_owned()).collect());
     let folder = tempfile::tempdir().unwrap();
@@ -412,13 +439,13 @@ fn failures_at_the_start_are_told_apart() {
         Capture::of_shell("echo hello; exec sleep 1000")
             .impatient()
             .fails(),
-        "the server speaks, but no JSON-RPC: no answer to `initialize` in 0.4 s, and on stdout one line that is not JSON-RPC: `hello`"
+        "the server does not speak JSON-RPC: no answer to `initialize` in 0.4 s, and on stdout one line that is not JSON-RPC: `hello`"
     );
 }
 
 #[cfg(unix)]
 #[test]
-fn a_script_without_its_interpreter_is_told_from_a_missing_one() {
+fn a_missing_interpreter_is_distinguished_from_a_missing_script() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let script = folder.path().join("script");
@@ -434,7 +461,7 @@ fn a_script_without_its_interpreter_is_told_from_a_missing_one() {
 }
 
 #[test]
-fn a_server_that_ends_at_once_shows_its_last_words() {
+fn a_server_that_exits_at_once_is_reported_with_its_stderr() {
     let mut capture =
         Capture::of(r#"{"start":[{"stderr":"API_KEY is not set"},{"raw":"usage"},{"exit":3}]}"#);
     capture.spec.pass_env.insert("MCP_KEEL_TEST_NOT_SET".into());
@@ -453,7 +480,7 @@ fn a_server_that_ends_at_once_shows_its_last_words() {
 }
 
 #[test]
-fn a_server_that_dies_later_is_told_from_one_that_closes_its_stdout() {
+fn a_server_that_dies_later_is_distinguished_from_one_that_closes_stdout() {
     let dies = r#"{"tools":[],"on":{"tools/list":["abort"]}}"#;
     assert_eq!(
         Capture::of(dies).fails(),
@@ -467,7 +494,7 @@ fn a_server_that_dies_later_is_told_from_one_that_closes_its_stdout() {
 }
 
 #[test]
-fn a_leader_that_leaves_a_silent_child_behind_has_ended() {
+fn a_server_that_exits_leaving_a_silent_child_has_ended() {
     let capture = Capture::of_shell("sleep 1000 & exit 4");
     let failure = capture
         .limits(|limits| limits.start = Duration::from_secs(3600))
@@ -480,7 +507,7 @@ fn a_leader_that_leaves_a_silent_child_behind_has_ended() {
 }
 
 #[test]
-fn a_refused_handshake_is_said_with_its_reason() {
+fn a_rejected_handshake_is_reported_with_its_reason() {
     let refusal = r#"{"on":{"initialize":{"error":{"code":-32000,"message":"no licence"}}}}"#;
     assert_eq!(
         Capture::of(refusal).fails(),
@@ -582,7 +609,7 @@ fn method_not_found_on_a_later_page_is_a_failure() {
 }
 
 #[test]
-fn pages_that_never_end_are_bounded() {
+fn endless_pagination_is_bounded() {
     let page = |cursor: &str| {
         format!(
             r#"{{"tools":[],"on":{{"tools/list":{{"result":{{"tools":[],"nextCursor":"{cursor}"}}}}}}}}"#
@@ -627,7 +654,7 @@ fn bytes_are_bounded_with_and_without_newlines() {
 
 #[cfg(unix)]
 #[test]
-fn a_flood_of_noise_does_not_stop_the_clock() {
+fn a_flood_of_noise_does_not_defeat_the_timeout() {
     let failure = Capture::of_command(vec!["yes".into()])
         .impatient()
         .run()
@@ -635,11 +662,12 @@ fn a_flood_of_noise_does_not_stop_the_clock() {
     let CaptureError::NotJsonRpc { noise, .. } = failure.error else {
         panic!("{failure}");
     };
-    // Without a look at the clock, tokio's own budget lets more than four million of them through at a time.
+    // Without checking the clock, tokio's own budget lets more than four million lines through at a
+    // time.
     assert!(noise.lines < 4_000_000, "{noise}");
 }
 
-// Isolation.
+// Isolation
 
 #[test]
 fn the_server_sees_only_what_it_was_given() {
@@ -653,19 +681,19 @@ fn the_server_sees_only_what_it_was_given() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_server_leads_a_session_of_its_own_and_has_no_terminal() {
+fn the_server_has_its_own_session_and_no_terminal() {
     let scenario = r#"{"tools":[{"name":"$pid","description":"$file{/proc/self/stat}"}]}"#;
     let captured = Capture::of(scenario).run().unwrap();
-    let told = |member| captured.lists.tools[0].get(member)?.as_str();
-    // Behind the name of the program: state, parent, group, session, terminal.
-    let (_, rest) = told("description").unwrap().rsplit_once(')').unwrap();
+    let of_tool = |member| captured.lists.tools[0].get(member)?.as_str();
+    // After the name of the program: state, parent, group, session, terminal.
+    let (_, rest) = of_tool("description").unwrap().rsplit_once(')').unwrap();
     let fields: Vec<&str> = rest.split_whitespace().collect();
-    let pid = told("name").unwrap();
+    let pid = of_tool("name").unwrap();
     assert_eq!(fields[2..5], [pid, pid, "0"]);
 }
 
 #[test]
-fn the_working_folder_is_the_one_asked_for() {
+fn the_working_directory_is_the_requested_one() {
     let folder = tempfile::tempdir().unwrap();
     let mut capture = Capture::of(r#"{"tools":[{"name":"$cwd"}]}"#);
     capture.spec.cwd = Some(folder.path().to_owned());
@@ -676,7 +704,7 @@ fn the_working_folder_is_the_one_asked_for() {
 }
 
 #[test]
-fn a_server_that_fills_stderr_does_not_block_and_its_end_is_kept() {
+fn a_server_that_fills_stderr_does_not_block_and_the_tail_is_kept() {
     let scenario = format!(
         r#"{{{ONE_TOOL},"start":[{{"repeat":20000,"do":[{{"stderr":"a line of a talkative server"}}]}},{{"stderr":"the end"}}]}}"#
     );
@@ -685,14 +713,15 @@ fn a_server_that_fills_stderr_does_not_block_and_its_end_is_kept() {
     assert!(captured.stderr.ends_with(b"the end\n"));
 }
 
-// Nothing is left behind.
+// Nothing is left behind
 
 #[cfg(target_os = "linux")]
 mod left_behind {
     use super::*;
     use crate::scripted::{launched_processes, processes_with};
 
-    /// Strays of every sort. Each has a variable by which it is found even if it forgets its marker.
+    /// Stray processes of every kind. Each has a variable that identifies it even without its
+    /// marker.
     fn strays() -> String {
         let strays = [
             r#"["sleep","1000"]"#,
@@ -711,10 +740,10 @@ mod left_behind {
     }
 
     #[test]
-    fn after_a_good_capture_and_after_a_failed_one() {
+    fn after_a_successful_capture_and_after_a_failed_one() {
         alone(
             module_path!(),
-            "after_a_good_capture_and_after_a_failed_one",
+            "after_a_successful_capture_and_after_a_failed_one",
             || {
                 for (reaction, good) in [
                     (r#""answer""#, true),
@@ -738,10 +767,10 @@ mod left_behind {
     }
 
     #[test]
-    fn a_server_that_ignores_every_request_to_end_is_killed() {
+    fn a_server_that_ignores_every_request_to_exit_is_killed() {
         alone(
             module_path!(),
-            "a_server_that_ignores_every_request_to_end_is_killed",
+            "a_server_that_ignores_every_request_to_exit_is_killed",
             || {
                 let scenario = format!(r#"{{{ONE_TOOL},"eof":["hang"]}}"#);
                 let [server, scenario] = &scripted(&scenario)[..] else {
@@ -805,10 +834,10 @@ mod left_behind {
     }
 
     #[test]
-    fn servers_side_by_side_do_not_end_each_other() {
+    fn servers_running_in_parallel_do_not_end_each_other() {
         alone(
             module_path!(),
-            "servers_side_by_side_do_not_end_each_other",
+            "servers_running_in_parallel_do_not_end_each_other",
             || {
                 // One ends early with strays of its own; the other is in the middle of its lists.
                 let (early, late) = (variable("early"), variable("late"));
@@ -847,10 +876,10 @@ mod left_behind {
     }
 
     #[test]
-    fn kill_all_ends_everything_and_the_capture_says_so() {
+    fn kill_all_ends_everything_and_the_capture_reports_it() {
         alone(
             module_path!(),
-            "kill_all_ends_everything_and_the_capture_says_so",
+            "kill_all_ends_everything_and_the_capture_reports_it",
             || {
                 let stray = variable("killed");
                 let scenario = format!(
@@ -903,8 +932,8 @@ mod left_behind {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_to_us_is_an_exit_code() {
-    alone(module_path!(), "a_signal_to_us_is_an_exit_code", || {
+fn a_signal_becomes_an_exit_code() {
+    alone(module_path!(), "a_signal_becomes_an_exit_code", || {
         use nix::sys::signal::{Signal, raise};
         for (signal, code) in [
             (Signal::SIGINT, 130),

@@ -1,4 +1,4 @@
-//! `check`: what is reported, how it looks, how it ends.
+//! `check`: what it reports, how it looks, how it exits.
 
 use crate::keel::{Keel, serving};
 
@@ -89,7 +89,7 @@ fn the_json_report_carries_everything() {
 }
 
 #[test]
-fn several_reports_at_once() {
+fn several_reports_are_written_at_once() {
     let (keel, [program, scenario]) = drifted();
     let args = [
         "check",
@@ -146,7 +146,7 @@ fn an_accepted_change_passes_until_it_is_stale() {
 }
 
 #[test]
-fn a_version_that_does_not_say_what_the_drift_does() {
+fn a_version_that_does_not_match_the_drift_is_reported() {
     let (keel, [program, scenario]) = drifted();
     keel.write(
         "mcp-keel.toml",
@@ -199,7 +199,7 @@ fn the_version_is_read_where_the_maintainers_write_it() {
 }
 
 #[test]
-fn a_versioned_tool_that_changes_under_its_version_is_noted() {
+fn a_versioned_tool_that_changes_without_a_new_version_is_noted() {
     let tool = |version: &str, required: &str| {
         format!(
             r#"[{{"name":"calc","inputSchema":{{"type":"object","properties":{{"a":{{}}}},"required":[{required}]}},"_meta":{{"fastmcp":{{"version":"{version}"}}}}}}]"#
@@ -218,7 +218,7 @@ fn a_versioned_tool_that_changes_under_its_version_is_noted() {
 }
 
 #[test]
-fn a_missing_credential_looks_like_removal_and_is_told_as_such() {
+fn a_missing_credential_looks_like_a_removal_and_is_reported_as_such() {
     let (keel, [program, _]) = drifted();
     let [_, empty] = serving("[]");
     keel.run(&["check", "--", &program, &empty])
@@ -255,7 +255,7 @@ fn one_failing_server_does_not_hide_the_others() {
 }
 
 #[test]
-fn a_server_of_the_baseline_that_nobody_checks_is_noted() {
+fn a_server_in_the_baseline_that_is_not_checked_is_noted() {
     let keel = Keel::new();
     keel.run_serving(&["pin", "a"], OLD).exits(0);
     keel.run_serving(&["pin", "b"], OLD).exits(0);
@@ -265,7 +265,7 @@ fn a_server_of_the_baseline_that_nobody_checks_is_noted() {
 }
 
 #[test]
-fn what_is_typed_wrong_is_explained() {
+fn mistyped_arguments_are_explained() {
     let keel = Keel::new();
     keel.run(&["check"])
         .exits(2)
@@ -303,7 +303,7 @@ fn what_is_typed_wrong_is_explained() {
 }
 
 #[test]
-fn the_client_that_pinned_a_server_is_the_one_that_checks_it() {
+fn a_server_is_checked_as_the_client_that_pinned_it() {
     let keel = Keel::new();
     let log = keel.folder().join("log").to_string_lossy().into_owned();
     let scenario = format!(r#"{{"tools": [], "log": "{log}"}}"#);
@@ -326,7 +326,7 @@ fn the_client_that_pinned_a_server_is_the_one_that_checks_it() {
     std::fs::remove_file(&log).unwrap();
     keel.run(&["check", "--", &program, &scenario]).exits(0);
     assert!(asked(r#""name":"claude""#) && asked(r#""capabilities":{"roots":{}}"#));
-    // One member of the profile given: the other stays as it was pinned.
+    // One member of the profile is set: the other stays as pinned.
     std::fs::remove_file(&log).unwrap();
     keel.run(&["check", "--client", "other", "--", &program, &scenario])
         .exits(1)
@@ -335,7 +335,7 @@ fn the_client_that_pinned_a_server_is_the_one_that_checks_it() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_noted() {
+fn an_unset_variable_is_noted() {
     let keel = Keel::new();
     keel.run_serving(&["pin", "--pass-env", "NOT_SET_HERE"], "[]")
         .exits(0)
@@ -344,7 +344,7 @@ fn a_variable_that_is_not_set_is_noted() {
 }
 
 #[test]
-fn hostile_text_reaches_no_terminal() {
+fn hostile_text_never_reaches_the_terminal() {
     let keel = Keel::new();
     keel.run_serving(&["pin"], "[]").exits(0);
     let hostile = r#"[{"name":"a\u001b[2Jb\u202e\n::error::x","description":"\u001b]0;title\u0007\u200b","inputSchema":{"type":"object"}}]"#;

@@ -1,4 +1,4 @@
-//! Lists of servers that people have: each format as its documentation gives it, read, and run where it can be.
+//! Existing server lists: each format as documented by its client, read, and run where possible.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn words(server: &ServerConfig) -> Vec<&str> {
     server.command.iter().map(String::as_str).collect()
 }
 
-/// Where the server is, and the values of its headers as they are sent.
+/// The server's address, and the values of its headers as sent.
 fn http(server: &ServerConfig) -> (String, Vec<String>) {
     let http = server.http.as_ref().unwrap();
     let lookup = |name: &str| server.values.get(name).cloned();
@@ -98,21 +98,24 @@ fn claude_code_fills_in_variables_and_their_defaults() {
 }
 
 #[test]
-fn a_variable_that_is_not_set_is_an_error_of_its_server_alone() {
+fn an_unset_variable_is_an_error_of_its_server_only() {
     let listed = listed("claude-code/.mcp.json", &[("API_KEY", "")], &[]);
-    let said = wrong(&listed, "airtable");
+    let message = wrong(&listed, "airtable");
     assert!(
-        said.contains(".mcp.json:7: server `airtable`:") && said.contains("AIRTABLE_API_KEY"),
-        "{said}"
+        message.contains(".mcp.json:7: server `airtable`:") && message.contains("AIRTABLE_API_KEY"),
+        "{message}"
     );
-    assert!(said.contains("--env AIRTABLE_API_KEY=VALUE"), "{said}");
-    // Empty is not set: that is how a workflow hands over a secret that is not there.
+    assert!(
+        message.contains("--env AIRTABLE_API_KEY=VALUE"),
+        "{message}"
+    );
+    // Empty counts as unset: a workflow passes a missing secret that way.
     assert!(wrong(&listed, "api-server").contains("API_KEY is not set"));
     server(&listed, "events");
 }
 
 #[test]
-fn claude_desktop_means_what_stands_there() {
+fn claude_desktop_has_no_placeholders() {
     let listed = listed("claude-desktop/claude_desktop_config.json", &[], &[]);
     let filesystem = server(&listed, "filesystem");
     assert_eq!(words(filesystem).last(), Some(&"${literal}"));
@@ -144,7 +147,7 @@ fn vs_code_has_comments_inputs_and_an_env_file() {
         ("TEAM", "data, eu"),
     ]);
     assert_eq!(perplexity.env, env);
-    // Whoever redacts knows what was given.
+    // Given values are known to the redaction.
     assert_eq!(
         perplexity.values,
         map(&[("INPUT_SECRET_perplexity_key", "secret")])
@@ -154,9 +157,12 @@ fn vs_code_has_comments_inputs_and_an_env_file() {
     assert_eq!(listed.notes, [""; 0]);
 
     let listed = self::listed("vscode/.vscode/mcp.json", &variables, &[]);
-    let said = wrong(&listed, "perplexity");
-    assert!(said.contains("`perplexity-key`"), "{said}");
-    assert!(said.contains("--input perplexity-key=VALUE"), "{said}");
+    let message = wrong(&listed, "perplexity");
+    assert!(message.contains("`perplexity-key`"), "{message}");
+    assert!(
+        message.contains("--input perplexity-key=VALUE"),
+        "{message}"
+    );
     server(&listed, "github");
 }
 
@@ -176,7 +182,7 @@ fn cursor_has_the_variables_of_an_editor() {
 }
 
 #[test]
-fn what_is_left_out_is_told() {
+fn skipped_servers_and_members_are_reported() {
     let listed = listed("mcp/mcp.json", &[], &[]);
     assert_eq!(server(&listed, "weather").env, map(&[("UNITS", "metric")]));
     assert!(!listed.servers.contains_key("retired"));
@@ -184,13 +190,13 @@ fn what_is_left_out_is_told() {
     assert!(notes.contains("server `retired`:"), "{notes}");
     assert!(notes.contains("server `signed`: `spiral`"), "{notes}");
     assert!(
-        notes.contains("server `signed`: nobody signs in here"),
+        notes.contains("server `signed`: signing in is not supported"),
         "{notes}"
     );
 }
 
 #[test]
-fn zed_keeps_its_servers_among_its_settings() {
+fn zed_keeps_its_servers_in_its_settings() {
     let listed = listed("zed/settings.json", &[], &[]);
     assert_eq!(
         words(server(&listed, "local-mcp-server")),
@@ -201,10 +207,10 @@ fn zed_keeps_its_servers_among_its_settings() {
         (words(older), older.env["MODE"].as_str()),
         (vec!["node", "old.js"], "old")
     );
-    let said = wrong(&listed, "from-an-extension");
+    let message = wrong(&listed, "from-an-extension");
     assert!(
-        said.contains("an extension of an editor starts its server by itself"),
-        "{said}"
+        message.contains("a server that an editor extension starts"),
+        "{message}"
     );
     assert!(!listed.servers.contains_key("switched-off"));
     let remote = http(server(&listed, "remote-mcp-server"));
@@ -233,7 +239,7 @@ fn codex_names_variables() {
 }
 
 #[test]
-fn the_registry_tells_how_packages_are_started_and_remotes_reached() {
+fn the_registry_describes_how_to_start_packages_and_reach_remotes() {
     let inputs = [
         ("source_path", "/data"),
         ("tenant", "us-cell1"),
@@ -332,7 +338,7 @@ fn a_bundle_is_started_from_its_own_folder() {
 }
 
 #[test]
-fn the_address_of_a_package_refers_to_its_arguments_and_variables() {
+fn the_address_of_a_package_may_refer_to_its_arguments_and_variables() {
     let keel = Keel::new().file(
         "server.json",
         r#"{"name": "io.example/web", "packages": [
@@ -351,7 +357,7 @@ fn the_address_of_a_package_refers_to_its_arguments_and_variables() {
 }
 
 #[test]
-fn the_registry_that_a_package_names_is_told_because_the_runtime_asks_its_own() {
+fn a_packages_own_registry_is_noted_because_the_runtime_uses_its_default() {
     let keel = Keel::new().file(
         "server.json",
         r#"{"name": "io.example/a", "packages": [{"registryType": "npm", "registryBaseUrl": "https://packages.example",
@@ -363,20 +369,14 @@ fn the_registry_that_a_package_names_is_told_because_the_runtime_asks_its_own() 
 }
 
 #[test]
-fn what_has_another_shape_is_not_taken_for_nothing() {
+fn a_value_of_the_wrong_shape_is_an_error_not_an_empty_one() {
     let clients = [
         (r#""args": "server.py""#, "this is not a list"),
-        (r#""args": [5]"#, "this is not a text"),
-        (r#""env": ["A=b"]"#, "this has no names"),
-        (r#""env": {"A": {}}"#, "this is not a text"),
-        (
-            r#""env": {"A": "1", "A": "2"}"#,
-            "`A` stands here a second time",
-        ),
-        (
-            r#""command": "node""#,
-            "`command` stands here a second time",
-        ),
+        (r#""args": [5]"#, "this is not a string"),
+        (r#""env": ["A=b"]"#, "this is not an object"),
+        (r#""env": {"A": {}}"#, "this is not a string"),
+        (r#""env": {"A": "1", "A": "2"}"#, "duplicate `A`"),
+        (r#""command": "node""#, "duplicate `command`"),
     ];
     for (members, problem) in clients {
         let text = format!(r#"{{"mcpServers": {{"a": {{"command": "python3", {members}}}}}}}"#);
@@ -385,14 +385,14 @@ fn what_has_another_shape_is_not_taken_for_nothing() {
         let wrong = wrong(&listed, "a");
         assert!(wrong.contains(problem), "{members}: {wrong}");
     }
-    // Nobody knows which one a client would start.
+    // Clients differ in which one they would start.
     for text in [
         r#"{"mcpServers": {"a": {"command": "a"}, "a": {"command": "b"}}}"#,
         r#"{"mcpServers": {"a": {"command": "a"}}, "mcpServers": {"b": {"command": "b"}}}"#,
     ] {
         let keel = Keel::new().file("mcp.json", text);
         let error = listed_at(&keel.folder().join("mcp.json"), &[], &[]).unwrap_err();
-        assert!(error.to_string().contains("a second time"), "{error}");
+        assert!(error.to_string().contains("duplicate"), "{error}");
     }
     for (name, text) in [
         (
@@ -416,7 +416,7 @@ fn what_has_another_shape_is_not_taken_for_nothing() {
 }
 
 #[test]
-fn a_format_can_be_named_and_a_file_of_none_is_refused() {
+fn a_format_can_be_set_and_an_unknown_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list.json");
     let none = map(&[]);
@@ -433,7 +433,7 @@ fn a_format_can_be_named_and_a_file_of_none_is_refused() {
     let desktop = read(text, Some(Format::ClaudeDesktop)).unwrap();
     assert_eq!(words(server(&desktop, "a")), ["x", "${A}"]);
     for (text, says) in [
-        ("{}", "not a list of servers"),
+        ("{}", "not a known kind of server list"),
         ("{\n  'a': 1\n}", "list.json:2: not JSON"),
         ("", "the file is empty"),
         ("[1, 2", "not JSON"),
@@ -450,19 +450,19 @@ fn a_format_can_be_named_and_a_file_of_none_is_refused() {
             r#"{"mcpServers": {"a": {"command": "x", "url": "https://y"}}}"#,
             "a `command` and a `url`",
         ),
-        (r#"{"mcpServers": {"a": {"command": 1}}}"#, "not a text"),
+        (r#"{"mcpServers": {"a": {"command": 1}}}"#, "not a string"),
         (r#"{"mcpServers": {"a": 1}}"#, "not an object"),
         (
             r#"{"mcpServers": {"a": {"command": "${A:-${B}}"}}}"#,
-            "nothing can be filled in",
+            "cannot fill in",
         ),
         (
             r#"{"servers": {"a": {"command": "${command:pick}"}}}"#,
-            "nothing can be filled in",
+            "cannot fill in",
         ),
         (
             r#"{"mcpServers": {"a": {"type": "ws", "url": "wss://y"}}}"#,
-            "cannot be reached here",
+            "is not supported",
         ),
     ] {
         let listed = read(text, None).unwrap();
@@ -471,7 +471,7 @@ fn a_format_can_be_named_and_a_file_of_none_is_refused() {
     }
 }
 
-/// Programs of that name which are a scripted server: its one tool tells how it was started.
+/// Programs of that name that are a scripted server; its one tool shows how it was started.
 #[cfg(unix)]
 fn programs(keel: &Keel) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
@@ -493,7 +493,7 @@ fn programs(keel: &Keel) -> PathBuf {
 
 #[cfg(unix)]
 #[test]
-fn every_format_is_pinned_and_checked_from_its_file() {
+fn every_format_can_be_pinned_and_checked() {
     let keel = Keel::new();
     let npx = programs(&keel);
     for (from, servers, more) in [
@@ -561,7 +561,7 @@ fn every_format_is_pinned_and_checked_from_its_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_sees_what_its_file_names_and_is_accepted_with_the_same_file() {
+fn a_server_sees_only_what_its_file_names_and_is_accepted_with_the_same_file() {
     let keel = Keel::new();
     let npx = programs(&keel);
     keel.write(
@@ -573,7 +573,7 @@ fn a_server_sees_what_its_file_names_and_is_accepted_with_the_same_file() {
         .exits(0);
     let baseline = keel.read("mcp-baseline.json");
     assert!(baseline.contains("uvx w - metric -"), "{baseline}");
-    // Another server's missing variable is no concern of this one, and of those who ask for all of them it is.
+    // Another server's missing variable does not affect this one, only a run with all of them.
     keel.run_on_path(&["check", "weather", "--from", "mcp.json"], &npx)
         .exits(0);
     keel.run_on_path(&["check", "--from", "mcp.json"], &npx)
@@ -600,7 +600,7 @@ fn a_server_sees_what_its_file_names_and_is_accepted_with_the_same_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_configuration_takes_its_servers_from_a_file_and_keeps_the_policy() {
+fn a_configuration_takes_servers_from_a_file_and_keeps_its_policy() {
     let keel = Keel::new();
     let npx = programs(&keel);
     keel.write(

@@ -1,4 +1,5 @@
-//! Both eras of the protocol: how a conversation is opened, what is captured, and what a move from one to the other is.
+//! Both eras of the protocol: how a connection is opened, what is captured, and what moving from
+//! one to the other means.
 
 use std::time::Duration;
 
@@ -17,21 +18,21 @@ const TOOL: &str = r#"{"name":"a","description":"Does a.","inputSchema":{"type":
 const REFUSES: &str =
     r#""initialize":[{"error":{"code":-32601,"message":"Method not found: initialize"}}]"#;
 
-/// The answer to `server/discover` of a server with tools.
+/// The `server/discover` result of a server with tools.
 fn discover() -> String {
     format!(
         r#"{{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{"listChanged":true}}}},"instructions":"Ask.","ttlMs":60000,"cacheScope":"public",{META}}}"#
     )
 }
 
-/// A page of tools as the modern era has it.
+/// A page of tools in the modern era.
 fn page(tools: &str) -> String {
     format!(
         r#"{{"resultType":"complete","ttlMs":5,"cacheScope":"private","tools":[{tools}],{META}}}"#
     )
 }
 
-/// What a modern server does with the requests of its era.
+/// How a modern server responds to the requests of its era.
 fn reactions() -> String {
     format!(
         r#""server/discover":[{{"result":{}}}],"tools/list":[{{"result":{}}}]"#,
@@ -45,7 +46,7 @@ fn modern() -> String {
     format!(r#"{{"on":{{{},{REFUSES}}}}}"#, reactions())
 }
 
-/// A server of the old era that does this with `server/discover`.
+/// A server of the legacy era that responds to `server/discover` like this.
 fn legacy(reaction: &str) -> String {
     format!(r#"{{"tools":[{TOOL}],"instructions":"Ask.","on":{{"server/discover":{reaction}}}}}"#)
 }
@@ -58,7 +59,7 @@ fn era_of(scenario: &str, order: Order) -> Era {
     captured.era
 }
 
-/// What a server received, as methods; a new start begins with the opening request.
+/// The methods that a server received; each start begins with the opening request.
 fn methods(scenario: &str, order: Order) -> Vec<String> {
     let (_folder, path) = log();
     let log = format!(r#"{{"log":{},"#, Value::from(path.to_str()));
@@ -75,10 +76,10 @@ fn methods(scenario: &str, order: Order) -> Vec<String> {
     text.lines().filter_map(method).collect()
 }
 
-// What is captured.
+// What is captured
 
 #[test]
-fn a_modern_server_is_captured_as_it_answers() {
+fn a_modern_server_is_captured_as_it_responds() {
     let captured = Capture::of(&modern())
         .order(Order::Only(Era::Modern))
         .run()
@@ -93,7 +94,7 @@ fn a_modern_server_is_captured_as_it_answers() {
 }
 
 #[test]
-fn every_request_of_the_modern_era_says_who_asks() {
+fn every_request_of_the_modern_era_identifies_the_client() {
     let (_folder, path) = log();
     let scenario = modern().replacen(
         '{',
@@ -119,7 +120,7 @@ fn every_request_of_the_modern_era_says_who_asks() {
 }
 
 #[test]
-fn pages_are_read_and_announced_changes_are_heeded_without_a_ping() {
+fn pages_are_read_and_announced_changes_are_respected_without_a_ping() {
     let (_folder, path) = log();
     let first = page(r#"{"name":"old"}"#).replacen('{', r#"{"nextCursor":"2","#, 1);
     let scenario = format!(
@@ -140,7 +141,7 @@ fn pages_are_read_and_announced_changes_are_heeded_without_a_ping() {
 }
 
 #[test]
-fn a_list_that_wants_input_is_not_complete() {
+fn a_list_that_requires_input_is_not_complete() {
     let wants = r#"{"resultType":"input_required","inputRequests":{},"tools":[]}"#;
     let scenario = format!(
         r#"{{"on":{{"server/discover":[{{"result":{}}}],"tools/list":[{{"result":{wants}}}]}}}}"#,
@@ -162,21 +163,21 @@ fn a_list_that_wants_input_is_not_complete() {
 }
 
 #[test]
-fn a_server_of_another_revision_only_is_told_apart_from_one_without_a_contract() {
+fn a_server_of_an_unsupported_revision_is_distinguished_from_one_without_a_contract() {
     let newer = modern().replace("2026-07-28", "2031-01-01");
     let refuses = r#"{"on":{"server/discover":[{"error":{"code":-32022,"message":"no","data":{"supported":["2031-01-01"],"requested":"2026-07-28"}}}]}}"#;
     for scenario in [newer.as_str(), refuses] {
         for order in [Order::Only(Era::Modern), Order::First(Era::Modern)] {
             assert_eq!(
                 Capture::of(scenario).order(order).fails(),
-                "the server speaks other revisions of the protocol than mcp-keel does: 2031-01-01"
+                "the server supports none of mcp-keel's protocol revisions: 2031-01-01"
             );
         }
     }
 }
 
 #[test]
-fn an_echo_is_no_server_in_either_era() {
+fn an_echo_is_not_a_server_in_either_era() {
     for order in [Order::Only(Era::Modern), Order::First(Era::Modern)] {
         let echo = Capture::of_command(vec!["cat".into()]).order(order);
         assert_eq!(
@@ -186,10 +187,10 @@ fn an_echo_is_no_server_in_either_era() {
     }
 }
 
-// Which era it is.
+// Which era
 
 #[test]
-fn a_server_of_the_old_era_is_never_asked_for_the_new_one() {
+fn a_legacy_server_is_never_asked_for_the_modern_era() {
     let expected = ["initialize", "notifications/initialized", "tools/list"];
     let dual = format!(
         r#"{{"tools":[{TOOL}],"on":{{"server/discover":[{{"result":{}}}]}}}}"#,
@@ -201,7 +202,7 @@ fn a_server_of_the_old_era_is_never_asked_for_the_new_one() {
 }
 
 #[test]
-fn a_server_that_refuses_initialize_is_started_again_and_asked_in_the_new_era() {
+fn a_server_that_rejects_initialize_is_restarted_and_asked_in_the_modern_era() {
     let expected = ["initialize", "server/discover", "tools/list"];
     assert_eq!(methods(&modern(), Order::First(Era::Legacy)), expected);
     // As rmcp's own server does.
@@ -210,7 +211,7 @@ fn a_server_that_refuses_initialize_is_started_again_and_asked_in_the_new_era() 
 }
 
 #[test]
-fn a_refusal_of_both_eras_is_told_as_it_came_first() {
+fn a_rejection_in_both_eras_is_reported_as_the_first_one() {
     let scenario = format!(r#"{{"on":{{{REFUSES}}}}}"#);
     assert_eq!(
         Capture::of(&scenario).fails(),
@@ -219,11 +220,11 @@ fn a_refusal_of_both_eras_is_told_as_it_came_first() {
 }
 
 #[test]
-fn a_server_that_went_back_to_the_old_era_is_found_there() {
+fn a_server_that_went_back_to_the_legacy_era_is_found_there() {
     let answers = [
         r#"[{"error":{"code":-32601,"message":"Method not found"}}]"#,
         r#"[{"error":{"code":-32602,"message":"Invalid request parameters","data":""}}]"#,
-        // Whatever it is, no answer to this question.
+        // Whatever it is, not a response to this request.
         r#"[{"result":{}}]"#,
     ];
     let expected = [
@@ -239,7 +240,7 @@ fn a_server_that_went_back_to_the_old_era_is_found_there() {
 }
 
 #[test]
-fn silence_about_discover_is_not_waited_out() {
+fn a_server_silent_about_discover_does_not_exhaust_the_timeout() {
     let expected = [
         "server/discover",
         "initialize",
@@ -248,13 +249,13 @@ fn silence_about_discover_is_not_waited_out() {
     ];
     let silent = legacy("[]");
     assert_eq!(methods(&silent, Order::First(Era::Modern)), expected);
-    // The same when it takes longer to start than anybody waits.
+    // The same if it takes longer to start than the timeout for this request.
     let slow = silent.replacen('{', r#"{"start":[{"sleep_ms":900}],"#, 1);
     assert_eq!(methods(&slow, Order::First(Era::Modern)), expected);
 }
 
 #[test]
-fn a_server_that_ends_when_it_is_asked_what_it_does_not_know_is_started_again() {
+fn a_server_that_exits_on_an_unknown_request_is_restarted() {
     for reaction in [r#"[{"exit":1}]"#, r#"["abort"]"#, r#"["close-stdout"]"#] {
         assert_eq!(
             era_of(&legacy(reaction), Order::First(Era::Modern)),
@@ -267,7 +268,7 @@ fn a_server_that_ends_when_it_is_asked_what_it_does_not_know_is_started_again() 
 #[test]
 fn a_modern_server_that_starts_slowly_stays_modern() {
     let slow = |scenario: &str| scenario.replacen('{', r#"{"start":[{"sleep_ms":900}],"#, 1);
-    // One that refuses the `initialize` behind it, as the Python SDK does.
+    // One that rejects the following `initialize`, as the Python SDK does.
     let methods_of = |scenario: &str| methods(&slow(scenario), Order::First(Era::Modern));
     assert_eq!(
         methods_of(&modern()),
@@ -279,14 +280,14 @@ fn a_modern_server_that_starts_slowly_stays_modern() {
         methods_of(&ignores),
         ["server/discover", "initialize", "tools/list"]
     );
-    // One that takes both: started again, and asked for one.
+    // One that accepts both: restarted, and asked for one.
     let both = format!(r#"{{"tools":[],"on":{{{}}}}}"#, reactions());
     let asked = methods_of(&both);
     assert_eq!(asked[asked.len() - 2..], ["server/discover", "tools/list"]);
 }
 
 #[test]
-fn what_is_asked_for_alone_is_all_that_is_accepted() {
+fn with_one_era_requested_only_that_era_is_accepted() {
     assert_eq!(
         Capture::of(&legacy(
             r#"[{"error":{"code":-32601,"message":"Method not found"}}]"#
@@ -310,7 +311,7 @@ fn what_is_asked_for_alone_is_all_that_is_accepted() {
     );
 }
 
-// From one era to the other.
+// From one era to the other
 
 fn rules(report: &Value, of: &str) -> Vec<String> {
     let list = report["servers"][0][of].as_array().unwrap();
@@ -319,7 +320,7 @@ fn rules(report: &Value, of: &str) -> Vec<String> {
         .collect()
 }
 
-/// rmcp's server half in these eras.
+/// rmcp's server side in these eras.
 fn rmcp(eras: &str) -> [String; 2] {
     [example("rmcp-server"), eras.to_owned()]
 }
@@ -329,14 +330,14 @@ fn run(keel: &Keel, words: &[&str], [program, argument]: &[String; 2]) -> Run {
 }
 
 #[test]
-fn the_move_to_the_new_era_is_one_change_and_nothing_else() {
+fn the_move_to_the_modern_era_is_a_single_change() {
     let keel = Keel::new();
     run(&keel, &["pin"], &rmcp("legacy")).exits(0);
     assert!(
         keel.read("mcp-baseline.json")
             .contains(r#""protocolVersion": "2025-11-25""#)
     );
-    // A server of both eras is asked in the one that is pinned.
+    // A server of both eras is asked in the pinned one.
     let report = run(&keel, &["check", "--format", "json"], &rmcp("both"))
         .exits(0)
         .json();
@@ -346,6 +347,10 @@ fn the_move_to_the_new_era_is_one_change_and_nothing_else() {
         .json();
     assert_eq!(rules(&report, "changes"), ["protocol-version-changed"]);
     assert_eq!(rules(&report, "findings"), ["era-fallback"]);
+    // Clients of the era that the server rejects cannot connect.
+    let change = &report["servers"][0]["changes"][0];
+    assert_eq!(change["level"], "breaking");
+    assert_eq!(change["proof"]["instance"]["method"], "initialize");
     let moved = ["check", "--format", "json", "--era", "modern"];
     let report = run(&keel, &moved, &rmcp("both")).exits(1).json();
     assert_eq!(rules(&report, "changes"), ["protocol-version-changed"]);
@@ -356,11 +361,12 @@ fn the_move_to_the_new_era_is_one_change_and_nothing_else() {
         keel.read("mcp-baseline.json")
             .contains(r#""protocolVersion": "2026-07-28""#)
     );
-    for eras in ["modern", "both"] {
+    // A server of both eras names the revisions of both.
+    for (eras, exit, changes) in [("modern", 0, &[][..]), ("both", 1, &["revision-added"])] {
         let report = run(&keel, &["check", "--format", "json"], &rmcp(eras))
-            .exits(0)
+            .exits(exit)
             .json();
-        assert_eq!(rules(&report, "changes"), [""; 0]);
+        assert_eq!(rules(&report, "changes"), changes);
         assert_eq!(rules(&report, "findings"), [""; 0]);
     }
     let report = run(&keel, &["check", "--format", "json"], &rmcp("legacy"))
@@ -371,7 +377,7 @@ fn the_move_to_the_new_era_is_one_change_and_nothing_else() {
 }
 
 #[test]
-fn a_capture_reads_back_as_what_it_is_of() {
+fn a_capture_reads_back_as_the_same_surface() {
     let keel = Keel::new();
     for era in ["legacy", "modern"] {
         let file = format!("{era}.json");
@@ -395,16 +401,19 @@ fn a_capture_reads_back_as_what_it_is_of() {
     let fingerprint = |file: &str| keel.run(&["fingerprint", file]).exits(0).stdout;
     assert_eq!(fingerprint("legacy.json"), fingerprint("modern.json"));
 
-    // A revision that was taken stays, whatever else the server offers.
+    // The negotiated revision is kept, whatever else the server supports.
     let offers = keel
         .read("modern.json")
         .replace("\"2025-11-25\",", "\"2026-12-31\",");
     keel.write("offers.json", &offers);
-    keel.run(&["diff", "modern.json", "offers.json"]).exits(0);
+    let offered = keel.run(&["diff", "modern.json", "offers.json", "--format", "json"]);
+    let offered = offered.exits(1).json();
+    let expected = ["revision-dropped", "revision-added"];
+    assert_eq!(rules(&offered, "changes"), expected);
 }
 
 #[test]
-fn what_the_eras_say_differently_is_no_drift_and_what_the_server_does_is() {
+fn spelling_differences_between_eras_are_not_drift_but_real_changes_are() {
     let keel = Keel::new();
     let capture = |opening: Value, tools: &str| {
         let mut capture = json!({"tools": serde_json::from_str::<Value>(tools).unwrap(), "prompts": [], "resources": [], "resourceTemplates": []});
@@ -443,7 +452,7 @@ fn what_the_eras_say_differently_is_no_drift_and_what_the_server_does_is() {
     let one = vec!["protocol-version-changed".to_owned()];
     let same = compare(capture(modern(new.clone(), named.clone()), respelled));
     assert_eq!(same, (one.clone(), one.clone()));
-    // Who does not say who answers has no other name.
+    // A server that does not identify itself has no other name.
     assert_eq!(compare(capture(modern(new, json!({})), respelled)).0, one);
 
     let less = json!({"tools": {}});
@@ -467,9 +476,9 @@ fn what_the_eras_say_differently_is_no_drift_and_what_the_server_does_is() {
     assert!(forth.iter().any(|it| it.starts_with("input-")), "{forth:?}");
 }
 
-// Both.
+// Both eras
 
-/// A server of both eras that tells the second tool to one of them only.
+/// A server of both eras that lists the second tool in one of them only.
 fn dual(more: &str) -> [String; 2] {
     let scenario = format!(
         r#"{{"tools":[{TOOL}],"instructions":"Ask.","capabilities":{{"tools":{{}}}},"on":{{"server/discover":[{{"set":{{"tools":[{TOOL}{more}]}}}},{{"result":{}}}]}}}}"#,
@@ -479,7 +488,7 @@ fn dual(more: &str) -> [String; 2] {
 }
 
 #[test]
-fn both_eras_are_captured_and_their_difference_is_told() {
+fn both_eras_are_captured_and_their_differences_reported() {
     let keel = Keel::new();
     let more = r#",{"name":"b","inputSchema":{"type":"object"}}"#;
     run(&keel, &["pin", "--era", "both"], &dual(more)).exits(0);
@@ -503,7 +512,7 @@ fn both_eras_are_captured_and_their_difference_is_told() {
         .json();
     assert_eq!(rules(&report, "findings"), [""; 0]);
 
-    // What is pinned in the old era is compared in the old era.
+    // A baseline of the legacy era is compared in that era.
     run(&keel, &["pin", "--era", "legacy"], &dual(more)).exits(0);
     let report = run(&keel, &both, &dual(more)).exits(0).json();
     assert_eq!(
@@ -515,7 +524,7 @@ fn both_eras_are_captured_and_their_difference_is_told() {
 }
 
 #[test]
-fn a_server_of_one_era_is_captured_in_that_one_and_it_is_said() {
+fn a_server_of_one_era_is_captured_in_it_with_a_note() {
     let keel = Keel::new();
     run(&keel, &["pin"], &rmcp("legacy")).exits(0);
     let both = ["check", "--era", "both", "--format", "json"];
@@ -524,7 +533,7 @@ fn a_server_of_one_era_is_captured_in_that_one_and_it_is_said() {
     let report = run(&keel, &both, &rmcp("modern")).exits(1).json();
     assert_eq!(rules(&report, "changes"), ["protocol-version-changed"]);
     assert_eq!(rules(&report, "findings"), ["era-not-spoken"]);
-    // What was opened and failed later is not "not spoken".
+    // An era that opened and failed later does not count as unsupported.
     let broken = format!(
         r#"{{"tools":[{TOOL}],"on":{{"server/discover":[{{"set":{{"on":{{"tools/list":[{{"error":{{"code":-1,"message":"broken"}}}}]}}}}}},{{"result":{}}}]}}}}"#,
         discover()
@@ -533,7 +542,7 @@ fn a_server_of_one_era_is_captured_in_that_one_and_it_is_said() {
 }
 
 #[test]
-fn the_configuration_names_the_era() {
+fn the_configuration_sets_the_era() {
     let [program, eras] = rmcp("both");
     let config =
         |era: &str| format!("[server.a]\ncommand = ['{program}', '{eras}']\nera = \"{era}\"\n");
@@ -549,10 +558,10 @@ fn the_configuration_names_the_era() {
     keel.run(&["check"]).exits(2).says("did you mean `modern`?");
 }
 
-// Headers.
+// Headers
 
 #[test]
-fn a_tool_that_http_clients_leave_out_is_gone_for_them_and_only_for_them() {
+fn a_tool_that_http_clients_drop_is_removed_for_them_and_only_for_them() {
     let keel = Keel::new();
     let capture = |revision: &str, http: bool, header: &str| {
         let opening = match revision {
@@ -597,12 +606,12 @@ fn a_tool_that_http_clients_leave_out_is_gone_for_them_and_only_for_them() {
         hidden(valid(true), capture(modern, true, "Area")),
         (false, false)
     );
-    // Left out before and after.
+    // Dropped before and after.
     assert_eq!(
         hidden(capture(modern, true, "a b"), capture(modern, true, "c d")),
         (false, true)
     );
-    // Clients of the old era do not read it; with the new era the tool goes.
+    // Clients of the legacy era do not read the header; in the modern era the tool is dropped.
     let before = capture(legacy, true, "a b");
     assert_eq!(
         hidden(before.clone(), capture(legacy, true, "c d")),
@@ -611,7 +620,8 @@ fn a_tool_that_http_clients_leave_out_is_gone_for_them_and_only_for_them() {
     assert_eq!(hidden(before, capture(modern, true, "a b")), (true, true));
 }
 
-/// A modern server over HTTP as the specification wants it: whatever does not name revision and method is refused.
+/// A modern server over HTTP that follows the specification: requests without revision and method
+/// are rejected.
 fn over_http(tools: &'static str) -> Double {
     Double::start(move |request, connection| {
         let id = request.id();
@@ -640,7 +650,7 @@ fn over_http(tools: &'static str) -> Double {
 }
 
 #[test]
-fn a_modern_server_over_http_is_found_and_what_its_clients_leave_out_is_a_removal() {
+fn a_modern_server_over_http_is_found_and_a_tool_its_clients_drop_is_a_removal() {
     let keel = Keel::new();
     let valid = r#"{"name":"a","inputSchema":{"type":"object","properties":{"p":{"type":"string","x-mcp-header":"P"}}}}"#;
     let invalid = r#"{"name":"a","inputSchema":{"type":"object","properties":{"p":{"type":"string","x-mcp-header":"p q"}}}}"#;

@@ -1,5 +1,5 @@
-//! What goes wrong around us: we are killed, the disk is full, a folder refuses, another writes the same file. Nothing
-//! that was committed is ever lost, and every error says what happened.
+//! External faults: the process is killed, the disk is full, a directory is not writable, another
+//! process writes the same file. Committed data is never lost, and every error says what happened.
 
 #![cfg(unix)]
 
@@ -17,7 +17,7 @@ use crate::scripted::scripted;
 const TOOLS: &str = r#"[{"name":"greet","inputSchema":{"type":"object"}}]"#;
 const BASELINE: &str = "mcp-baseline.json";
 
-/// A folder with a baseline, and the bytes of it.
+/// A folder with a baseline, and its bytes.
 fn pinned() -> (Keel, String) {
     let keel = Keel::new();
     pin(&keel, "x", TOOLS).exits(0);
@@ -29,7 +29,7 @@ fn pin(keel: &Keel, server: &str, tools: &str) -> crate::keel::Run {
     keel.run_serving(&["pin", server], tools)
 }
 
-/// The program at work, in the folder.
+/// The running program, in the folder.
 fn started(keel: &Keel, args: &[&str], server: &[String]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_mcp-keel"))
         .args(args)
@@ -93,7 +93,7 @@ fn killed_at_any_stage_of_a_capture_pin_leaves_the_old_baseline_and_nothing_else
             .join(stage.trim_matches(['"', '<', '>']).replace('/', "-"));
         let scenario = json!({
             "tools": [], "on": silent, "log": log,
-            // Long enough to be killed in; it ends by itself, because nobody is left to end it.
+            // Long enough to be killed in; it ends by itself, because nothing is left to end it.
             "eof": [{"sleep_ms": 1500}],
         });
         let mut server = vec![
@@ -137,13 +137,13 @@ fn killed_at_any_moment_pin_leaves_the_old_baseline_or_the_new_one() {
 }
 
 #[test]
-fn a_baseline_is_put_in_place_whole_and_never_written_over() {
+fn a_baseline_is_replaced_atomically_and_never_overwritten() {
     let (keel, before) = pinned();
     let (path, link) = (keel.folder().join(BASELINE), keel.folder().join("link"));
     std::fs::hard_link(&path, &link).unwrap();
     pin(&keel, "x", "[]").exits(0);
     assert_ne!(keel.read(BASELINE), before);
-    // The old file is still what it was: another was put in its place.
+    // The old file is unchanged: a new one was put in its place.
     assert_eq!(keel.read("link"), before);
     assert_ne!(
         path.metadata().unwrap().ino(),
@@ -153,7 +153,7 @@ fn a_baseline_is_put_in_place_whole_and_never_written_over() {
 }
 
 #[test]
-fn what_a_killed_run_left_behind_is_swept_when_it_is_old() {
+fn old_leftovers_of_a_killed_run_are_removed() {
     let (keel, _) = pinned();
     let hours_ago = std::time::SystemTime::now() - Duration::from_secs(3 * 3600);
     for (name, old) in [
@@ -174,10 +174,10 @@ fn what_a_killed_run_left_behind_is_swept_when_it_is_old() {
 }
 
 #[test]
-fn a_full_disk_is_an_error_and_the_old_baseline_stays() {
+fn a_full_disk_is_an_error_and_the_old_baseline_is_kept() {
     let (keel, before) = pinned();
     let [program, scenario] = serving("[]");
-    // No file may grow beyond 512 bytes, and writing more is an error like that of a full disk.
+    // No file may grow beyond 512 bytes; writing more fails like a full disk.
     let full = "trap '' XFSZ; ulimit -f 1";
     let pin = ["pin", "x", "--", &program, &scenario];
     shell(&keel, full, &pin)
@@ -214,7 +214,7 @@ fn a_device_is_written_to_and_never_replaced() {
     keel.run(&report).exits(0);
     let full = std::fs::metadata("/dev/full").unwrap();
     assert!(!full.is_file() && !full.is_dir());
-    // stdout that is full is no "clean".
+    // A full stdout is not "clean".
     shell(
         &keel,
         "exec >/dev/full",
@@ -225,7 +225,7 @@ fn a_device_is_written_to_and_never_replaced() {
 }
 
 #[test]
-fn places_that_cannot_be_written_are_named() {
+fn unwritable_places_are_named() {
     let (keel, _) = pinned();
     keel.write("folder/file", "text");
     for (path, problem) in [
@@ -251,7 +251,7 @@ fn places_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn a_baseline_without_end_is_not_read_to_its_end() {
+fn an_endless_baseline_is_not_read_to_its_end() {
     let keel = Keel::new();
     std::os::unix::fs::symlink("/dev/zero", keel.folder().join(BASELINE)).unwrap();
     keel.run_serving(&["check", "x"], TOOLS)
@@ -260,14 +260,14 @@ fn a_baseline_without_end_is_not_read_to_its_end() {
 }
 
 #[test]
-fn two_pins_at_once_lose_nothing() {
+fn two_concurrent_pins_lose_nothing() {
     let (keel, _) = pinned();
     let elsewhere = tempfile::tempdir().unwrap();
     let names = ["a", "b", "c"];
     let mut running: Vec<Child> = names
         .iter()
         .map(|name| {
-            // Each answers when all of them have read the baseline and been started.
+            // Each responds once all of them have read the baseline and been started.
             let log = elsewhere.path().join(name);
             let scenario = json!({"tools": [], "log": log, "on": {"tools/list": [{"sleep_ms": 700}, "answer"]}});
             let mut one = started(&keel, &["pin", name], &scripted(&scenario.to_string()));
@@ -286,7 +286,7 @@ fn two_pins_at_once_lose_nothing() {
 }
 
 #[test]
-fn an_entry_that_changed_under_us_is_not_overwritten() {
+fn an_entry_that_changed_meanwhile_is_not_overwritten() {
     let (keel, old) = pinned();
     pin(&keel, "x", "[]").exits(0);
     let other = keel.read(BASELINE);
@@ -302,7 +302,7 @@ fn an_entry_that_changed_under_us_is_not_overwritten() {
     };
     replacing(&other).exits(2).says("`x`").says("pin again");
     assert_eq!(keel.read(BASELINE), other);
-    // What concerns another server only is kept.
+    // Changes to another server's entry are kept.
     replacing(&more).exits(0);
     let merged = keel.read(BASELINE);
     assert!(
@@ -357,7 +357,7 @@ fn git_runs_no_program_that_a_repository_names() {
     keel.run(&["diff", "git:HEAD:tools.json", "tools.json"])
         .exits(0)
         .says("no difference");
-    // Drift is located through git as well.
+    // Declarations are located through git as well.
     keel.run_serving(&["pin", "x"], r#"[{"name":"a"}]"#)
         .exits(0);
     keel.run_serving(&["check", "x"], r#"[{"name":"a","description":"new"}]"#)
@@ -366,10 +366,10 @@ fn git_runs_no_program_that_a_repository_names() {
 }
 
 #[test]
-fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+fn a_pipe_without_a_writer_does_not_block() {
     let (keel, _) = pinned();
     let [program, scenario] = serving(TOOLS);
-    // Put there by the server itself, between the two looks that `pin` takes.
+    // Created by the server itself, between `pin`'s two reads.
     let script = format!("rm -f {BASELINE}; mkfifo {BASELINE}; exec \"$0\" \"$1\"");
     let server = ["--", "sh", "-c", &script, &program, &scenario];
     let args = [&["pin", "x"][..], &server].concat();

@@ -1,7 +1,8 @@
-//! Many servers in one run: the same bytes whatever the timing, and nothing that one server does hides another.
+//! Many servers in one run: the same bytes regardless of timing, and no server hides another.
 
 use crate::keel::{Keel, Run};
 use crate::scripted::scripted;
+use mcp_keel::report::Format;
 
 /// A configuration with these servers, each with a scenario.
 pub(crate) fn configuration(servers: &[(String, String)]) -> String {
@@ -24,7 +25,7 @@ pub(crate) fn scenario(tool: &str, description: &str) -> String {
     serde_json::json!({"tools": [tool]}).to_string()
 }
 
-/// So many servers; of those in `drifting` another description than was pinned.
+/// This many servers; those in `drifting` have a different description than was pinned.
 pub(crate) fn servers(count: usize, drifting: &[usize]) -> Vec<(String, String)> {
     (0..count)
         .map(|at| {
@@ -38,17 +39,13 @@ pub(crate) fn servers(count: usize, drifting: &[usize]) -> Vec<(String, String)>
         .collect()
 }
 
-/// Pins so many servers, and lets some of them drift.
+/// Pins this many servers, and makes some of them drift.
 pub(crate) fn pinned(count: usize, drifting: &[usize]) -> Keel {
     let keel = Keel::new().file("mcp-keel.toml", &configuration(&servers(count, &[])));
     keel.run(&["pin", "--quiet"]).exits(0);
     keel.write("mcp-keel.toml", &configuration(&servers(count, drifting)));
     keel
 }
-
-const FORMATS: [&str; 8] = [
-    "terminal", "json", "markdown", "html", "sarif", "junit", "github", "gitlab",
-];
 
 /// Runs a command with every format in a file of its own below `folder`, and returns them.
 pub(crate) fn in_every_format(
@@ -57,23 +54,22 @@ pub(crate) fn in_every_format(
     folder: &str,
     code: i32,
 ) -> Vec<(&'static str, String)> {
-    let reports: Vec<String> = FORMATS
-        .iter()
+    let formats = || Format::ALL.iter().map(|it| it.word());
+    let reports: Vec<String> = formats()
         .map(|format| format!("--report={format}={folder}/{format}"))
         .collect();
     let mut args: Vec<&str> = args.to_vec();
     args.extend(reports.iter().map(String::as_str));
     keel.run(&args).exits(code);
-    FORMATS
-        .iter()
-        .map(|format| (*format, keel.read(&format!("{folder}/{format}"))))
+    formats()
+        .map(|format| (format, keel.read(&format!("{folder}/{format}"))))
         .collect()
 }
 
 #[test]
-fn the_report_is_the_same_however_many_run_at_a_time() {
+fn the_report_is_the_same_with_any_number_of_jobs() {
     let keel = pinned(12, &[1, 7]);
-    // The first ones are the slowest, so that the last ones are through before them.
+    // The first ones are the slowest, so that the last ones finish before them.
     let mut slow = servers(12, &[1, 7]);
     for (at, (_, scenario)) in slow.iter_mut().enumerate().take(3) {
         let wait = 120 - 40 * at;
@@ -90,14 +86,14 @@ fn the_report_is_the_same_however_many_run_at_a_time() {
 }
 
 #[test]
-fn a_failing_server_hides_no_other_and_takes_only_its_own_place() {
+fn a_failing_server_hides_no_other_and_only_affects_its_own_entry() {
     let keel = pinned(6, &[5]);
     let mut fleet = servers(6, &[5]);
     fleet[0].1 = r#"{"start": [{"stderr": "no"}, {"exit": 7}]}"#.to_owned();
     fleet[2].1 = r#"{"on": {"initialize": ["hang"]}}"#.to_owned();
     keel.write("mcp-keel.toml", &configuration(&fleet));
     let args = ["check", "--jobs", "2", "--timeout", "1", "--format", "json"];
-    // Drift that blocks is certain, and stands above what could not be determined.
+    // Blocking drift is certain, and ranks above undetermined servers.
     let report = keel.run(&args).exits(1).json();
     let statuses: Vec<&str> = report["servers"]
         .as_array()
@@ -123,7 +119,7 @@ fn a_failing_server_hides_no_other_and_takes_only_its_own_place() {
 }
 
 #[test]
-fn pinning_many_at_a_time_writes_the_same_baseline_and_a_failing_server_keeps_its_entry() {
+fn pinning_in_parallel_writes_the_same_baseline_and_a_failing_server_keeps_its_entry() {
     let one = Keel::new().file("mcp-keel.toml", &configuration(&servers(8, &[])));
     one.run(&["pin", "--jobs", "1"]).exits(0);
     let many = Keel::new().file("mcp-keel.toml", &configuration(&servers(8, &[])));
@@ -148,7 +144,7 @@ fn pinning_many_at_a_time_writes_the_same_baseline_and_a_failing_server_keeps_it
 }
 
 #[test]
-fn an_entry_that_cannot_be_read_is_replaced_or_kept_but_never_dropped() {
+fn an_unreadable_entry_is_replaced_or_kept_but_never_dropped() {
     let keel = pinned(2, &[]);
     let damaged = keel.read("mcp-baseline.json").replacen(
         "\"scheme\": \"keel-1\"",
@@ -159,7 +155,7 @@ fn an_entry_that_cannot_be_read_is_replaced_or_kept_but_never_dropped() {
     let mut fleet = servers(2, &[1]);
     fleet[0].1 = r#"{"start": [{"exit": 7}]}"#.to_owned();
     keel.write("mcp-keel.toml", &configuration(&fleet));
-    // The damaged entry is that of the server that cannot be captured: nothing is written.
+    // The damaged entry belongs to the server that cannot be captured: nothing is written.
     keel.run(&["pin"]).says("keel-9");
     assert_eq!(keel.read("mcp-baseline.json"), damaged);
     keel.write("mcp-keel.toml", &configuration(&servers(2, &[])));
@@ -169,8 +165,8 @@ fn an_entry_that_cannot_be_read_is_replaced_or_kept_but_never_dropped() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn servers_side_by_side_end_only_what_is_theirs() {
-    // Each leaves a process behind in a session of its own; some end while others are still listing.
+fn parallel_servers_only_end_their_own_processes() {
+    // Each leaves a process behind in its own session; some end while others are still listing.
     let keel = Keel::new();
     let fleet: Vec<(String, String)> = servers(12, &[])
         .into_iter()
@@ -195,7 +191,7 @@ fn servers_side_by_side_end_only_what_is_theirs() {
 }
 
 #[test]
-fn what_is_written_wrong_is_told_before_anything_is_started() {
+fn configuration_errors_are_reported_before_anything_is_started() {
     let keel = Keel::new();
     let log = keel.folder().join("log");
     let scenario = serde_json::json!({"tools": [], "log": log}).to_string();
@@ -214,7 +210,7 @@ fn what_is_written_wrong_is_told_before_anything_is_started() {
 
 #[cfg(unix)]
 #[test]
-fn a_command_that_tells_a_version_outlives_the_servers_beside_it() {
+fn a_version_command_outlives_the_servers_running_beside_it() {
     let quick = serde_json::to_string(&scripted(&scenario("quick", "Ends at once."))).unwrap();
     let slow = serde_json::to_string(&scripted(&scenario("slow", "Comes later."))).unwrap();
     let keel = Keel::new().file(
@@ -224,7 +220,8 @@ fn a_command_that_tells_a_version_outlives_the_servers_beside_it() {
              version = [\"sh\", \"-c\", \"sleep 1; echo 1.2.3\"]\n"
         ),
     );
-    // While the one tells its version, the other is the only server, and what nobody knows would be its own.
+    // While one prints its version, the other is the only server, and unknown processes would be
+    // attributed to it.
     keel.run(&["pin", "--jobs", "2"]).exits(0);
     assert!(keel.read("mcp-baseline.json").contains("1.2.3"));
 }

@@ -1,4 +1,4 @@
-//! Every format of a report: its structure, its limits, and what becomes of hostile text in it.
+//! Every report format: its structure, its limits, and its handling of hostile text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,9 +8,9 @@ use mcp_keel::canonical::is_invisible;
 use mcp_keel::drift;
 use mcp_keel::policy::{Action, Date, Policy, check_version};
 use mcp_keel::report::{
-    AnnotationLevel, CHECK_RUN_LIMIT, COMMENT_LIMIT, Comparison, Cost, Failure, Finding, Located,
-    Place, Report, SUMMARY_LIMIT, ServerReport, Status, Style, annotations, escape, github, gitlab,
-    html, junit, markdown, sarif, terminal, to_json,
+    AnnotationLevel, CHECK_RUN_LIMIT, COMMENT_LIMIT, Comparison, Cost, Failure, Finding, Format,
+    Located, Place, Report, SUMMARY_LIMIT, ServerReport, Status, Style, annotations, escape,
+    github, html, junit, markdown, render, sarif,
 };
 use mcp_keel::rules::RuleId;
 use mcp_keel::surface::{ComponentKey, Kind, Note, Surface};
@@ -23,7 +23,7 @@ const TODAY: Date = Date {
     day: 15,
 };
 
-/// Text that acts in some sink, with the part of it that a reviewer must still see.
+/// Text that has an effect in some sink, with the part of it that a reviewer must still see.
 const HOSTILE: [(&str, &str); 38] = [
     ("::error::pwned1", "pwned1"),
     ("::error file=a,line=1::pwned2", "pwned2"),
@@ -79,7 +79,7 @@ fn place(path: &str, line: usize) -> Option<Place> {
     })
 }
 
-/// A report of one server between two lists of tools.
+/// A report of one server between two tool lists.
 fn server(name: &str, old: Value, new: Value) -> ServerReport {
     let (old, new) = (surface(&old), surface(&new));
     let judged = Policy::default().judge(name, drift::compare(&old, &new), TODAY);
@@ -104,7 +104,7 @@ fn report(servers: Vec<ServerReport>) -> Report {
     Report::new(Comparison::Check, servers, Vec::new())
 }
 
-/// Hostile text wherever a server, a configuration or a file name can put it.
+/// Hostile text everywhere a server, a configuration or a file name can put it.
 fn hostile(text: &str) -> Report {
     let tool = |name: &str, text: &str| {
         json!({
@@ -154,19 +154,13 @@ fn hostile(text: &str) -> Report {
 }
 
 fn every_format(report: &Report) -> BTreeMap<&'static str, String> {
-    BTreeMap::from([
-        ("terminal", terminal(report, Style::default())),
-        ("json", to_json(report)),
-        ("markdown", markdown(report, usize::MAX)),
-        ("html", html(report)),
-        ("sarif", sarif(report)),
-        ("junit", junit(report)),
-        ("github", github(report)),
-        ("gitlab", gitlab(report)),
-    ])
+    let formats = Format::ALL.iter();
+    formats
+        .map(|it| (it.word(), render(report, *it, Style::default())))
+        .collect()
 }
 
-/// What a runner reads in a line: the name of the command, its properties, its message. As GitHub's runner does it.
+/// How GitHub's runner parses a line: the name of the command, its properties, its message.
 fn command(line: &str) -> Option<(String, BTreeMap<String, String>, String)> {
     let known = [
         "error",
@@ -216,7 +210,7 @@ fn command(line: &str) -> Option<(String, BTreeMap<String, String>, String)> {
 }
 
 #[test]
-fn no_control_invisible_character_or_command_survives_in_any_format_and_all_of_it_is_seen() {
+fn controls_invisible_characters_and_commands_are_defused_but_visible_in_every_format() {
     for (text, seen) in HOSTILE {
         for (format, output) in every_format(&hostile(text)) {
             let bad = |it: char| it != '\n' && (it.is_control() || is_invisible(it));
@@ -253,7 +247,7 @@ fn no_control_invisible_character_or_command_survives_in_any_format_and_all_of_i
 }
 
 #[test]
-fn workflow_commands_are_ours_and_carry_the_text() {
+fn workflow_commands_are_only_ours_and_carry_the_text() {
     for (text, _) in HOSTILE {
         let report = hostile(text);
         let output = github(&report);
@@ -294,7 +288,7 @@ fn options() -> Options<'static> {
     options
 }
 
-/// What GitHub acts upon in text, after it has rendered it: mentions, references, addresses, commits.
+/// What GitHub acts upon in rendered text: mentions, references, URLs, commits.
 fn acts(text: &str) -> bool {
     let commit = text
         .split(|it: char| !it.is_ascii_alphanumeric())
@@ -310,7 +304,7 @@ fn acts(text: &str) -> bool {
         || reference
 }
 
-/// The tags of our own, and text only in code or harmless.
+/// Only known tags, with text that is code or harmless.
 fn is_our_html(block: &str) -> bool {
     let mut rest = block;
     let mut in_code = false;
@@ -333,7 +327,7 @@ fn is_our_html(block: &str) -> bool {
     !acts(rest) && !rest.contains('>')
 }
 
-/// What stands in a document that must not.
+/// What a document contains that it must not.
 fn offence<'a>(root: Node<'a>) -> Option<String> {
     root.descendants().find_map(|node| {
         let data = node.data();
@@ -363,7 +357,7 @@ fn offence<'a>(root: Node<'a>) -> Option<String> {
     })
 }
 
-/// The shape of a document: how many of each kind of node.
+/// The shape of a document: the number of nodes of each kind.
 fn shape<'a>(root: Node<'a>) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for node in root.descendants() {
@@ -389,7 +383,7 @@ fn hostile_text_is_text_or_code_in_markdown_and_never_changes_its_shape() {
         let arena = Arena::new();
         let root = parse_document(&arena, &output, &options());
         assert_eq!(offence(root), None, "{text:?}:\n{output}");
-        let told = output
+        let rows = output
             .lines()
             .filter(|line| line.starts_with("<details>"))
             .count();
@@ -397,8 +391,8 @@ fn hostile_text_is_text_or_code_in_markdown_and_never_changes_its_shape() {
         let wanted = [
             ("heading", 3),
             ("table", 1),
-            ("row", told + 1),
-            ("cell", 5 * (told + 1)),
+            ("row", rows + 1),
+            ("cell", 5 * (rows + 1)),
             ("item", 4),
         ];
         for (node, count) in wanted {
@@ -411,7 +405,7 @@ fn hostile_text_is_text_or_code_in_markdown_and_never_changes_its_shape() {
     }
 }
 
-/// Markdown that must be one paragraph of text and code: its text, and all of it that is visible.
+/// Markdown that must be one paragraph of text and code: its text, and everything visible.
 fn inline(markdown: &str) -> (Vec<String>, String) {
     let arena = Arena::new();
     let root = parse_document(&arena, markdown, &options());
@@ -437,7 +431,7 @@ fn hostile_text() -> impl Strategy<Value = String> {
     proptest::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
 }
 
-/// The same texts on every run: `MCP_KEEL_SEED` looks at others.
+/// The same texts on every run: `MCP_KEEL_SEED` tries others.
 fn seeded() -> ProptestConfig {
     let seed = std::env::var("MCP_KEEL_SEED")
         .ok()
@@ -450,7 +444,7 @@ fn seeded() -> ProptestConfig {
 }
 
 #[test]
-fn backticks_around_nothing_are_no_code() {
+fn backticks_around_nothing_are_not_code() {
     for text in ["``tick9` ``tick10`` ```tick11```", "` `", "a` `b", "``"] {
         let bare = |text: &str| text.replace(['`', ' '], "");
         let (_, visible) = inline(&escape::markdown(text));
@@ -461,9 +455,10 @@ fn backticks_around_nothing_are_no_code() {
 proptest! {
     #![proptest_config(seeded())]
     #[test]
-    fn escaped_markdown_is_text_and_code_only_and_loses_nothing(text in hostile_text()) {
-        // Backticks around words become code, and a pipe its code point; spaces that would be dropped are shown, and
-        // backslashes that would read as escapes doubled; nothing else changes.
+    fn escaped_markdown_is_only_text_and_code_and_loses_nothing(text in hostile_text()) {
+        // Backticks around words become code, and a pipe its code point; spaces that would be
+        // dropped are shown, and backslashes that would read as escapes doubled; nothing else
+        // changes.
         let bare = |text: &str| -> String {
             let text = text.replace("\\u{20}", "");
             text.chars().filter(|it| !"`\\".contains(*it) && !it.is_whitespace()).collect()
@@ -475,7 +470,7 @@ proptest! {
         for text in texts {
             prop_assert!(!acts(&text), "{text:?} of {escaped:?}");
         }
-        // In a cell, the table has the cells that it had.
+        // In a cell, the table keeps its number of cells.
         let arena = Arena::new();
         let table = format!("| a | b |\n| --- | --- |\n| x {escaped} | {} |\n", escape::code(&text));
         let root = parse_document(&arena, &table, &options());
@@ -484,7 +479,7 @@ proptest! {
     }
 
     #[test]
-    fn code_is_one_code_and_a_fence_holds(text in hostile_text()) {
+    fn code_is_one_code_span_and_a_fence_cannot_be_closed(text in hostile_text()) {
         let (texts, visible) = inline(&escape::code(&text));
         prop_assert!(texts.is_empty(), "{texts:?}");
         if !text.is_empty() && !text.contains(' ') {
@@ -498,7 +493,7 @@ proptest! {
     }
 
     #[test]
-    fn a_command_says_what_it_was_given(text in hostile_text()) {
+    fn a_workflow_command_round_trips_its_text(text in hostile_text()) {
         let line = format!("::notice title={}::{}", escape::command_property(&text), escape::command_data(&text));
         prop_assert_eq!(line.lines().count().max(1), 1);
         let (_, properties, data) = command(&line).unwrap();
@@ -507,7 +502,7 @@ proptest! {
     }
 
     #[test]
-    fn xml_holds_only_what_xml_allows(text in hostile_text()) {
+    fn xml_contains_only_what_xml_allows(text in hostile_text()) {
         let escaped = escape::xml(&text);
         let allowed = |it: char| matches!(it, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
         prop_assert!(escaped.chars().all(allowed), "{escaped:?}");
@@ -519,7 +514,7 @@ proptest! {
 }
 
 #[test]
-fn html_holds_only_tags_of_ours() {
+fn html_contains_only_our_tags() {
     let ours = [
         "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p",
         "code", "pre", "section", "div", "a", "ul", "li",
@@ -542,7 +537,7 @@ fn html_holds_only_tags_of_ours() {
 }
 
 #[test]
-fn sarif_messages_hold_no_links_and_no_placeholders() {
+fn sarif_messages_contain_no_links_or_placeholders() {
     for (text, _) in HOSTILE {
         let log: Value = serde_json::from_str(&sarif(&hostile(text))).unwrap();
         let run = &log["runs"][0];
@@ -574,7 +569,8 @@ fn sarif_messages_hold_no_links_and_no_placeholders() {
     }
 }
 
-/// A server on which this many tools lost a parameter's value, one of them described anew, one new.
+/// A server on which this many tools lost a parameter's value, one with a new description, and one
+/// is new.
 fn many(count: usize) -> Report {
     let tools = |value: &str| -> Vec<Value> {
         let one = |at: usize| {
@@ -620,7 +616,7 @@ fn annotations_are_complete_ordered_and_within_their_limits() {
 }
 
 #[test]
-fn workflow_commands_stay_within_what_github_shows_and_count_the_rest() {
+fn workflow_commands_stay_within_githubs_limits_and_count_the_rest() {
     let output = github(&many(137));
     assert_eq!(
         output
@@ -636,12 +632,12 @@ fn workflow_commands_stay_within_what_github_shows_and_count_the_rest() {
         "{last}"
     );
     assert!(last.contains(&format!("{} errors", all - 10)), "{last}");
-    // Nothing is said of what is complete.
+    // No remark if everything is shown.
     assert!(!github(&many(2)).contains("not everything is shown"));
 }
 
 #[test]
-fn markdown_is_cut_by_whole_changes_and_says_how_many() {
+fn markdown_is_cut_by_whole_changes_and_counts_the_rest() {
     let report = many(250);
     let whole = markdown(&report, usize::MAX);
     assert!(whole.len() > COMMENT_LIMIT && !whole.contains("for lack of space"));
@@ -690,7 +686,7 @@ fn markdown_is_cut_by_whole_changes_and_says_how_many() {
                 rows(&whole),
                 "{limit}"
             );
-            // The least severe went first.
+            // The least severe are cut first.
             assert!(!cut.contains("<details><summary>additive"));
         }
         let arena = Arena::new();
@@ -699,7 +695,7 @@ fn markdown_is_cut_by_whole_changes_and_says_how_many() {
 }
 
 #[test]
-fn many_servers_do_not_break_the_limit() {
+fn many_servers_stay_within_the_limit() {
     let failed = |at: usize| ServerReport {
         status: Status::Undetermined(Failure {
             message: "m".repeat(900),
@@ -782,7 +778,7 @@ fn each_change_is_one_result_one_issue_and_part_of_one_case() {
 }
 
 #[test]
-fn a_clean_run_says_so_shortly() {
+fn a_clean_run_is_brief() {
     let clean = ServerReport {
         status: Status::Clean,
         changes: Vec::new(),
@@ -799,7 +795,7 @@ fn a_clean_run_says_so_shortly() {
 }
 
 #[test]
-fn junit_counts_a_tool_that_lost_an_enum_value_as_changed() {
+fn a_removed_enum_value_counts_as_failed_in_junit() {
     let tool = |name: &str, values: Value| {
         let properties = json!({"units": {"enum": values}});
         json!({"name": name, "inputSchema": {"type": "object", "properties": properties}})
@@ -816,7 +812,7 @@ fn junit_counts_a_tool_that_lost_an_enum_value_as_changed() {
         .map(|it| it.judged.change.rule)
         .collect();
     assert_eq!(rules, [RuleId::InputEnumValueRemoved, RuleId::ToolRemoved]);
-    // One of the two that are left; the tool that is gone is not among them.
+    // One of the two remaining; the removed tool is not among them.
     let output = junit(&report(vec![drifted]));
     assert!(
         output.contains("name=\"unchanged components: 1\""),

@@ -1,6 +1,7 @@
-//! Committed files, and blocks of committed files, that are made by the program.
+//! Committed files, and blocks of committed files, that the program generates.
 //!
-//! `MCP_KEEL_UPDATE=1 cargo test` rewrites them; without it, a test fails if one of them is not current.
+//! `MCP_KEEL_UPDATE=1 cargo test` rewrites them; without it, a test fails if one of them is not
+//! current.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// Whether generated files are to be written instead of compared.
+/// Whether to write generated files instead of comparing them.
 pub(crate) fn is_update() -> bool {
     std::env::var_os("MCP_KEEL_UPDATE").is_some()
 }
@@ -18,7 +19,7 @@ pub(crate) fn committed(path: &str) -> String {
     std::fs::read_to_string(at(path)).unwrap_or_default()
 }
 
-/// Writes the file when asked to; otherwise fails if it differs.
+/// Writes the file in update mode; otherwise fails if it differs.
 #[track_caller]
 pub(crate) fn assert_current(path: &str, current: &str) {
     if is_update() {
@@ -41,8 +42,8 @@ pub(crate) fn assert_current(path: &str, current: &str) {
     );
 }
 
-/// The same for blocks of one file. A block begins with a line that contains `generated: NAME` and ends with one that
-/// contains `end of generated: NAME`, both of them comments in the language of the file.
+/// The same for blocks of one file. A block begins with a line that contains `generated: NAME` and
+/// ends with one that contains `end of generated: NAME`, both comments in the language of the file.
 #[track_caller]
 pub(crate) fn assert_blocks_current(path: &str, blocks: &[(&str, String)]) {
     let mut text = committed(path);
@@ -51,7 +52,7 @@ pub(crate) fn assert_blocks_current(path: &str, blocks: &[(&str, String)]) {
         let begin_mark = format!("generated: {name}");
         let mark = |line: &str, mark: &str| {
             let found = line.find(mark).map(|at| &line[at + mark.len()..]);
-            // Not the mark of a longer name.
+            // Not the marker of a longer name.
             found.is_some_and(|rest| matches!(rest.trim(), "" | "-->"))
         };
         let lines: Vec<&str> = text.split_inclusive('\n').collect();

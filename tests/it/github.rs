@@ -1,4 +1,5 @@
-//! `mcp-keel action` against a double of GitHub's API: exactly one check run and one comment, whatever fails.
+//! `mcp-keel action` against a double of GitHub's API: exactly one check run and one comment,
+//! whatever fails.
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
@@ -8,25 +9,34 @@ use serde_json::{Value, json};
 
 use crate::github_double::{Double, Fault};
 use crate::keel::{Keel, Run};
-use crate::machine::repository;
+use crate::machine::git;
 use crate::scripted::scripted;
 
-const HEAD: &str = "1111111111111111111111111111111111111111";
-const BASE: &str = "2222222222222222222222222222222222222222";
 const TOKEN: &str = "ghs_thisIsTheToken";
 
 /// A pull request: a repository with a baseline, a server, GitHub, and the runner's environment.
 pub(crate) struct Pull {
-    keel: Keel,
-    double: Double,
-    env: BTreeMap<String, String>,
+    pub(crate) keel: Keel,
+    pub(crate) double: Double,
+    pub(crate) env: BTreeMap<String, String>,
+    /// The files of the base branch.
+    pub(crate) on_base: BTreeMap<String, String>,
+    pub(crate) base: String,
+    pub(crate) head: String,
+    pub(crate) merge: String,
 }
 
-fn tool(name: &str, description: &str) -> Value {
+/// Runs git with a variable.
+pub(crate) fn git_with(folder: &std::path::Path, variable: &str, args: &[&str]) -> String {
+    let (name, value) = variable.split_once('=').unwrap();
+    crate::machine::git_with(folder, &[(name, value)], args)
+}
+
+pub(crate) fn tool(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description, "inputSchema": {"type": "object", "properties": {}}})
 }
 
-fn usual() -> Vec<Value> {
+pub(crate) fn usual() -> Vec<Value> {
     vec![
         tool("forecast", "The forecast."),
         tool("alerts", "The alerts."),
@@ -34,7 +44,7 @@ fn usual() -> Vec<Value> {
     ]
 }
 
-fn drifted() -> Vec<Value> {
+pub(crate) fn drifted() -> Vec<Value> {
     vec![
         tool("forecast", "The forecast, now with rain."),
         json!({"name": "alerts", "description": "The alerts.", "inputSchema": {
@@ -45,34 +55,44 @@ fn drifted() -> Vec<Value> {
 
 impl Pull {
     /// With these tools in the baseline, on both branches, and in the server.
-    fn new(tools: &[Value]) -> Self {
-        let keel = Keel::new();
-        let pull = Self {
-            double: Double::start(),
-            env: BTreeMap::new(),
-            keel,
-        };
+    pub(crate) fn new(tools: &[Value]) -> Self {
+        Self::with(Keel::new(), tools)
+    }
+
+    /// [`Pull::new`] in this folder.
+    pub(crate) fn with(keel: Keel, tools: &[Value]) -> Self {
+        let mut pull = Self::of(keel);
         pull.serve(tools);
         let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
         words.extend(pull.command());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         pull.keel.run(&words).exits(0);
         let baseline = pull.keel.read("mcp-baseline.json");
-        let path = "mcp-baseline.json".to_owned();
-        pull.double.state().files.insert(path, baseline);
+        pull.on_base
+            .insert("mcp-baseline.json".to_owned(), baseline);
         pull.with_runner()
+    }
+
+    fn of(keel: Keel) -> Self {
+        Self {
+            double: Double::start(),
+            env: BTreeMap::new(),
+            on_base: BTreeMap::new(),
+            base: String::new(),
+            head: String::new(),
+            merge: String::new(),
+            keel,
+        }
     }
 
     /// In a folder with a configuration and a baseline, which the base branch has too.
     pub(crate) fn around(keel: Keel) -> Self {
-        let pull = Self {
-            double: Double::start(),
-            env: BTreeMap::new(),
-            keel,
-        };
-        let baseline = pull.keel.read("mcp-baseline.json");
-        let path = "mcp-baseline.json".to_owned();
-        pull.double.state().files.insert(path, baseline);
+        let mut pull = Self::of(keel);
+        for name in ["mcp-baseline.json", "mcp-keel.toml"] {
+            if pull.keel.folder().join(name).exists() {
+                pull.on_base.insert(name.to_owned(), pull.keel.read(name));
+            }
+        }
         let mut pull = pull.with_runner();
         pull.set("INPUT_COMMAND", "");
         pull.set("INPUT_SERVERS", "");
@@ -80,12 +100,6 @@ impl Pull {
     }
 
     fn with_runner(mut self) -> Self {
-        let event = json!({"pull_request": {
-            "number": 7, "labels": [],
-            "head": {"sha": HEAD, "repo": {"full_name": "octo/weather"}},
-            "base": {"sha": BASE, "ref": "main", "repo": {"full_name": "octo/weather"}},
-        }});
-        self.keel.write("runner/event.json", &event.to_string());
         let at = |name: &str| {
             let path = self.keel.folder().join("runner").join(name);
             path.to_string_lossy().into_owned()
@@ -103,7 +117,6 @@ impl Pull {
             ("GITHUB_OUTPUT", at("output")),
             ("GITHUB_REPOSITORY", "octo/weather".to_owned()),
             ("GITHUB_RUN_ID", "42".to_owned()),
-            ("GITHUB_SHA", "3".repeat(40)),
             ("GITHUB_STEP_SUMMARY", at("summary.md")),
             (
                 "GITHUB_WORKSPACE",
@@ -115,16 +128,107 @@ impl Pull {
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .into();
+        self.check_out();
         self
     }
 
+    /// Puts a file on the base branch.
+    pub(crate) fn on_base(&mut self, path: &str, text: &str) {
+        self.on_base.insert(path.to_owned(), text.to_owned());
+        self.check_out();
+    }
+
+    /// Everything in the folder but the runner's own, as the base branch has it.
+    pub(crate) fn commit_all(&mut self) {
+        for name in ["mcp-baseline.json", "mcp-keel.toml"] {
+            if self.keel.folder().join(name).exists() {
+                self.on_base.insert(name.to_owned(), self.keel.read(name));
+            }
+        }
+        self.check_out();
+    }
+
+    /// Makes the commits: the base, a head upon it, and the merge of both, which is checked out. What the head changes is
+    /// what lies in the folder.
+    pub(crate) fn check_out(&mut self) {
+        let folder = self.keel.folder();
+        git(folder, &["init", "-q"]);
+        let index = folder.join(".git/index-of-the-base");
+        let _ = std::fs::remove_file(&index);
+        let index = format!("GIT_INDEX_FILE={}", index.display());
+        for (path, text) in &self.on_base {
+            std::fs::write(folder.join(".git/blob"), text).unwrap();
+            let (mode, file) = match text.strip_prefix("link: ") {
+                Some(target) => {
+                    std::fs::write(folder.join(".git/blob"), target).unwrap();
+                    ("120000", ".git/blob")
+                }
+                None => ("100644", ".git/blob"),
+            };
+            let id = git(folder, &["hash-object", "-w", "--no-filters", file]);
+            let entry = format!("{mode},{id},{path}");
+            let update = ["update-index", "--add", "--cacheinfo", &entry];
+            git_with(folder, &index, &update);
+        }
+        let tree = if self.on_base.is_empty() {
+            git(folder, &["mktree"])
+        } else {
+            git_with(folder, &index, &["write-tree"])
+        };
+        let commit = |parents: &[&str], message: &str| {
+            let mut args = vec!["commit-tree", &tree, "-m", message];
+            args.extend(parents.iter().flat_map(|it| ["-p", it]));
+            git_with(folder, "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", &args)
+        };
+        self.base = commit(&[], "base");
+        self.head = commit(&[&self.base], "head");
+        self.merge = commit(&[&self.base, &self.head], "merge");
+        git(folder, &["update-ref", "--no-deref", "HEAD", &self.merge]);
+        let merge = self.merge.clone();
+        self.set("GITHUB_SHA", &merge);
+        self.event("synchronize", json!({}));
+        self.double.state().repository = Some(self.keel.folder().join(".git"));
+    }
+
+    /// What the runner says has happened.
+    pub(crate) fn event(&self, action: &str, more: Value) {
+        let mut event = json!({"action": action, "pull_request": {
+            "number": 7, "labels": [], "updated_at": "2026-01-02T00:00:00Z",
+            "head": {"sha": self.head, "repo": {"full_name": "octo/weather"}},
+            "base": {"sha": self.base, "ref": "main", "repo": {"full_name": "octo/weather"}},
+        }});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            event[name] = value.clone();
+        }
+        self.keel.write("runner/event.json", &event.to_string());
+    }
+
+    /// Pins what the server says now, as the pull request does it.
+    pub(crate) fn pin(&self) {
+        let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
+        words.extend(self.command());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        self.keel.run(&words).exits(0);
+    }
+
+    /// A maintainer sets the label at this time.
+    pub(crate) fn label(&self, at: &str) {
+        let label = "mcp-keel: accept-breaking";
+        let mut state = self.double.state();
+        state.labels = vec![label.to_owned()];
+        state.timeline.push(json!({
+            "event": "labeled", "created_at": at, "label": {"name": label},
+            "actor": {"login": "mona", "type": "User"},
+        }));
+    }
+
     /// What the server says from now on.
-    fn serve(&self, tools: &[Value]) {
+    pub(crate) fn serve(&self, tools: &[Value]) {
         let scenario = json!({"tools": tools}).to_string();
         self.keel.write("scenario.json", &scenario);
     }
 
-    fn command(&self) -> Vec<String> {
+    pub(crate) fn command(&self) -> Vec<String> {
         let scenario = self.keel.folder().join("scenario.json");
         scripted(&scenario.to_string_lossy())
     }
@@ -133,7 +237,7 @@ impl Pull {
         self.env.insert(name.to_owned(), value.to_owned());
     }
 
-    fn fault(&self, fault: Fault) {
+    pub(crate) fn fault(&self, fault: Fault) {
         self.double.state().faults.push(fault);
     }
 
@@ -150,7 +254,7 @@ impl Pull {
         }
     }
 
-    fn program(&self) -> Command {
+    pub(crate) fn program(&self) -> Command {
         let mut program = Command::new(env!("CARGO_BIN_EXE_mcp-keel"));
         program
             .arg("action")
@@ -158,7 +262,7 @@ impl Pull {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.keel.folder())
-            // A repository around the temporary folder is nobody's business.
+            // A repository around the temporary folder must not be found.
             .env(
                 "GIT_CEILING_DIRECTORIES",
                 self.keel.folder().parent().unwrap(),
@@ -168,7 +272,7 @@ impl Pull {
         program
     }
 
-    fn outputs(&self) -> BTreeMap<String, String> {
+    pub(crate) fn outputs(&self) -> BTreeMap<String, String> {
         let text = self.keel.read("runner/output");
         let mut lines = text.lines();
         let mut outputs = BTreeMap::new();
@@ -179,7 +283,7 @@ impl Pull {
         outputs
     }
 
-    fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         self.keel.read("runner/summary.md")
     }
 
@@ -188,7 +292,7 @@ impl Pull {
         report["servers"][0]["changes"].as_array().unwrap().len()
     }
 
-    /// There is one run, completed like this, and the API had nothing to object to.
+    /// There is one run with this conclusion, and the API had no objections.
     #[track_caller]
     pub(crate) fn one_run(&self, conclusion: &str) -> (Value, Vec<Value>) {
         let state = self.double.state();
@@ -212,12 +316,12 @@ impl Pull {
             (&run["status"], &run["conclusion"]),
             (&json!("completed"), &json!(conclusion))
         );
-        assert_eq!(run["head_sha"], HEAD);
+        assert_eq!(run["head_sha"], self.head.as_str());
         let id = run["id"].as_u64().unwrap();
         (run, state.annotations[&id].clone())
     }
 
-    /// The comments that are ours.
+    /// The action's own comments.
     pub(crate) fn comments(&self) -> Vec<String> {
         let state = self.double.state();
         let bodies = state
@@ -274,7 +378,7 @@ impl Pull {
         text
     }
 
-    fn count(&self, method: &str, path: &str) -> usize {
+    pub(crate) fn count(&self, method: &str, path: &str) -> usize {
         let state = self.double.state();
         let requests = state.requests.iter();
         requests
@@ -284,14 +388,14 @@ impl Pull {
 }
 
 #[test]
-fn a_drifted_pull_request_has_one_of_each_however_often_it_is_run() {
+fn a_drifted_pull_request_has_one_of_each_after_any_number_of_runs() {
     let pull = Pull::new(&usual());
     pull.serve(&drifted());
-    // Ours is on the second page, behind others of the same name and what other people say.
+    // Ours is on the second page, behind others of the same name and other people's comments.
     {
         let mut state = pull.double.state();
         for id in 0..120 {
-            let run = json!({"id": id, "name": "mcp-keel", "head_sha": HEAD, "external_id": "another", "output": {}});
+            let run = json!({"id": id, "name": "mcp-keel", "head_sha": pull.head, "external_id": "another", "output": {}});
             state.runs.push(run);
             state.comments.push(json!({"id": id, "body": "Looks good", "user": {"type": "User"}, "author_association": "NONE"}));
         }
@@ -339,17 +443,17 @@ fn a_drifted_pull_request_has_one_of_each_however_often_it_is_run() {
         }
         assert_eq!(outputs.len(), 8);
     }
-    // The second and the third time nothing was new, so that nothing was written but the verdict.
+    // The second and third run changed nothing, so only the verdict was written.
     assert_eq!(pull.count("POST", ""), 2);
     assert_eq!(pull.count("PATCH", "/check-runs/"), 3);
     assert_eq!(pull.count("PATCH", "/comments/"), 0);
 }
 
 #[test]
-fn many_annotations_arrive_in_batches_of_fifty() {
-    let many = |said: &str| -> Vec<Value> {
+fn annotations_are_sent_in_batches_of_fifty() {
+    let many = |description: &str| -> Vec<Value> {
         (0..137)
-            .map(|index| tool(&format!("tool_{index:03}"), said))
+            .map(|index| tool(&format!("tool_{index:03}"), description))
             .collect()
     };
     let pull = Pull::new(&many("One thing."));
@@ -358,17 +462,17 @@ fn many_annotations_arrive_in_batches_of_fifty() {
     assert_eq!(pull.changes(), 137);
     assert_eq!(pull.one_run("failure").1.len(), 137);
     assert_eq!(pull.count("PATCH", "/check-runs/"), 3);
-    // Again, with the answer to the second batch lost: nothing is sent twice.
+    // Again, with the response to the second batch lost: nothing is sent twice.
     pull.run().exits(1);
     assert_eq!(pull.one_run("failure").1.len(), 137);
     assert_eq!(pull.count("PATCH", "/check-runs/"), 4);
 }
 
 #[test]
-fn a_lost_answer_to_a_batch_does_not_repeat_it() {
-    let many = |said: &str| -> Vec<Value> {
+fn a_batch_whose_response_is_lost_is_not_repeated() {
+    let many = |description: &str| -> Vec<Value> {
         (0..137)
-            .map(|index| tool(&format!("tool_{index:03}"), said))
+            .map(|index| tool(&format!("tool_{index:03}"), description))
             .collect()
     };
     for carried_out in [true, false] {
@@ -408,7 +512,7 @@ fn writes_answered_with_502_leave_exactly_one() {
 }
 
 #[test]
-fn a_rate_limit_is_waited_for() {
+fn a_rate_limit_is_waited_out() {
     let limits = [
         (
             403,
@@ -439,7 +543,7 @@ fn a_rate_limit_is_waited_for() {
 }
 
 #[test]
-fn a_token_that_can_only_read_costs_reach_and_not_the_verdict() {
+fn a_read_only_token_limits_posting_but_not_the_verdict() {
     for (tools, code, verdict) in [(drifted(), 1, "block"), (usual(), 0, "pass")] {
         let mut pull = Pull::new(&usual());
         pull.serve(&tools);
@@ -472,7 +576,7 @@ fn a_token_that_can_only_read_costs_reach_and_not_the_verdict() {
 }
 
 #[test]
-fn other_refusals_and_an_api_that_is_away_change_no_verdict() {
+fn other_rejections_and_an_unreachable_api_do_not_change_the_verdict() {
     for status in [401, 404, 422] {
         let pull = Pull::new(&usual());
         pull.serve(&drifted());
@@ -483,7 +587,8 @@ fn other_refusals_and_an_api_that_is_away_change_no_verdict() {
         let run = pull.run().exits(1).says("check run");
         assert_eq!(run.stderr.lines().count(), 2, "{}", run.stderr);
     }
-    // Nobody listens there. The base's baseline cannot be read either, and that drift blocks is certain.
+    // No server listens there. The base's baseline cannot be read either; still, blocking drift is
+    // certain.
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
     pull.set("GITHUB_API_URL", "http://127.0.0.1:9");
@@ -492,7 +597,7 @@ fn other_refusals_and_an_api_that_is_away_change_no_verdict() {
 }
 
 #[test]
-fn slow_answers_are_waited_for() {
+fn slow_responses_are_waited_for() {
     let pull = Pull::new(&usual());
     pull.serve(&drifted());
     pull.fault(Fault {
@@ -526,14 +631,16 @@ fn without_a_token_there_are_commands_and_a_summary() {
     assert!(pull.summary().contains("tool-removed"));
     assert_eq!(pull.outputs()["verdict"], "block");
     assert!(pull.double.state().requests.is_empty());
-    // Whether the base branch's baseline is another one nobody can tell: that is no "pass".
+    // Without a checkout it is not known what the base branch's baseline says: that is no "pass".
     pull.serve(&usual());
     pull.set("INPUT_COMPARE-BASE", "true");
+    pull.run().exits(0);
+    std::fs::remove_dir_all(pull.keel.folder().join(".git")).unwrap();
     pull.run().exits(3).says("fetch-depth: 0");
 }
 
 #[test]
-fn with_debug_logging_the_settings_are_in_the_log_with_the_inputs_that_gave_them() {
+fn debug_logging_prints_the_settings_with_their_inputs() {
     let mut pull = Pull::new(&usual());
     pull.set("INPUT_TIMEOUT", "77");
     pull.set("INPUT_FAIL-ON", "breaking");
@@ -562,7 +669,7 @@ fn with_debug_logging_the_settings_are_in_the_log_with_the_inputs_that_gave_them
 }
 
 #[test]
-fn the_token_is_masked_and_told_to_nobody() {
+fn the_token_is_masked_and_never_printed() {
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
     let run = pull.run().exits(1);
@@ -575,7 +682,7 @@ fn the_token_is_masked_and_told_to_nobody() {
 }
 
 #[test]
-fn a_comment_is_folded_when_the_drift_is_gone_and_never_made_for_nothing() {
+fn a_comment_is_folded_once_the_drift_is_gone_and_never_created_without_drift() {
     let pull = Pull::new(&usual());
     pull.run().exits(0);
     pull.one_run("success");
@@ -589,7 +696,7 @@ fn a_comment_is_folded_when_the_drift_is_gone_and_never_made_for_nothing() {
     assert_eq!((long.len(), folded.len()), (1, 1));
     assert_eq!(folded[0].lines().count(), 2, "{folded:?}");
     assert!(folded[0].contains("no drift any more"), "{folded:?}");
-    // Its annotations cannot be taken back; the summary says that they are of the past.
+    // Its annotations cannot be removed; the summary says that they are outdated.
     let (run, _) = pull.one_run("success");
     assert!(
         run["output"]["summary"]
@@ -601,7 +708,7 @@ fn a_comment_is_folded_when_the_drift_is_gone_and_never_made_for_nothing() {
 }
 
 #[test]
-fn a_comment_of_an_outsider_is_left_alone() {
+fn another_persons_comment_is_left_alone() {
     let pull = Pull::new(&usual());
     pull.serve(&drifted());
     pull.run().exits(1);
@@ -616,23 +723,36 @@ fn a_comment_of_an_outsider_is_left_alone() {
     let comments = pull.comments();
     assert_eq!(comments.len(), 2);
     assert_eq!(comments[0], theirs);
+    // Neither is one of another app, or of a maintainer.
+    for (login, kind) in [("other-app[bot]", "Bot"), ("mona", "User")] {
+        pull.double.state().comments = vec![json!({
+            "id": 1, "body": theirs, "user": {"login": login, "type": kind}, "author_association": "OWNER",
+        })];
+        pull.run().exits(1);
+        let comments = pull.comments();
+        assert_eq!(comments.len(), 2, "{login}");
+        assert_eq!(comments[0], theirs);
+    }
 }
 
 #[test]
-fn what_merging_approves_is_a_question_of_its_own() {
+fn what_merging_approves_is_judged_separately() {
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
     let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
     words.extend(pull.command());
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     pull.keel.run(&words).exits(0);
-    // The server matches what is committed, and that breaks callers of what is on the base branch.
+    // The server matches the committed baseline, which breaks callers of the base branch's.
     pull.run().exits(1);
     let (run, annotations) = pull.one_run("failure");
     let title = run["output"]["title"].as_str().unwrap();
     assert!(title.starts_with("to approve: 2 breaking"), "{title}");
-    let said = annotations[0]["message"].as_str().unwrap();
-    assert!(said.starts_with("against the base branch: "), "{said}");
+    let message = annotations[0]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("against the base branch: "),
+        "{message}"
+    );
     let baseline = pull.keel.read("mcp-baseline.json").lines().count() as u64;
     assert!(
         annotations
@@ -648,10 +768,7 @@ fn what_merging_approves_is_a_question_of_its_own() {
         ("false", "major")
     );
     // The label of now counts, not that of the event.
-    pull.double
-        .state()
-        .labels
-        .push("mcp-keel: accept-breaking".to_owned());
+    pull.label("2026-01-03T00:00:00Z");
     pull.run().exits(0);
     let (run, _) = pull.one_run("success");
     assert!(
@@ -662,10 +779,10 @@ fn what_merging_approves_is_a_question_of_its_own() {
         "{run}"
     );
     // It accepts changes; the version is still to be raised.
-    pull.keel.write(
-        "mcp-keel.toml",
-        "[server.weather]\ncommand = [\"unused\"]\n[policy]\nrequire-version-bump = true\n",
-    );
+    let config =
+        "[server.weather]\ncommand = [\"unused\"]\n[policy]\nrequire-version-bump = true\n";
+    pull.keel.write("mcp-keel.toml", config);
+    pull.on_base("mcp-keel.toml", config);
     pull.run().exits(1).says("version-not-bumped");
     pull.set("INPUT_COMPARE-BASE", "false");
     pull.run().exits(0);
@@ -683,23 +800,19 @@ fn rules(pull: &Pull) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_fastmcp_manifest_is_a_baseline_of_the_action() {
+fn the_action_accepts_a_fastmcp_manifest_as_baseline() {
     let mut pull = Pull::new(&usual());
     let listed = json!({"tools": usual()}).to_string();
     pull.keel.write("tools.json", &listed);
     let fingerprint = ["fingerprint", "tools.json", "--profile", "fastmcp"];
     let manifest = pull.keel.run(&fingerprint).exits(0).stdout;
     pull.keel.write("manifest.json", &manifest);
-    let on_base = |pull: &Pull, text: &str| {
-        let path = "manifest.json".to_owned();
-        pull.double.state().files.insert(path, text.to_owned());
-    };
-    on_base(&pull, &manifest);
+    pull.on_base("manifest.json", &manifest);
     pull.set("INPUT_BASELINE", "manifest.json");
     pull.run().exits(0);
     pull.one_run("success");
 
-    // Its digests cover the key and the input schema: the new description of `forecast` is none of its business.
+    // Its digests cover the key and the input schema, not the new description of `forecast`.
     pull.serve(&drifted());
     pull.run().exits(1);
     let pair = |rule: &str, component: &str| (rule.to_owned(), component.to_owned());
@@ -746,14 +859,16 @@ fn a_fastmcp_manifest_is_a_baseline_of_the_action() {
     assert_eq!(title, "to approve: 1 breaking, 1 risky, 1 additive");
 
     // A file of another kind is not compared with it, and no reason to let it pass unseen.
-    on_base(&pull, &pull.keel.read("mcp-baseline.json"));
+    let own = pull.keel.read("mcp-baseline.json");
+    pull.on_base("manifest.json", &own);
     pull.run();
     let comment = &pull.comments()[0];
     assert!(comment.contains("cannot be compared"), "{comment}");
     assert!(comment.contains("server-not-pinned"), "{comment}");
 
     // One that is not in the repository yet is new.
-    pull.double.state().files.remove("manifest.json");
+    pull.on_base.remove("manifest.json");
+    pull.check_out();
     pull.run();
     let comment = &pull.comments()[0];
     assert!(!comment.contains("cannot be compared"), "{comment}");
@@ -769,9 +884,8 @@ fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
     words.extend(pull.command());
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     pull.keel.run(&words).exits(0);
-    let path = "mcp-lock.json".to_owned();
     let lock = pull.keel.read("mcp-lock.json");
-    pull.double.state().files.insert(path, lock);
+    pull.on_base("mcp-lock.json", &lock);
     pull.set("INPUT_BASELINE", "mcp-lock.json");
     pull.run().exits(0);
     pull.one_run("success");
@@ -783,7 +897,7 @@ fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
     assert_eq!(run["output"]["title"], "to approve: 1 risky");
     let comment = &pull.comments()[0];
     assert!(comment.contains("lock-surface-changed"), "{comment}");
-    // A lock that was edited is no baseline, on either branch.
+    // An edited lock is not a baseline, on either branch.
     let edited = pull
         .keel
         .read("mcp-lock.json")
@@ -793,11 +907,8 @@ fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
 }
 
 #[test]
-fn the_base_is_read_from_git_where_the_clone_has_it() {
+fn the_base_is_read_from_git_if_the_clone_has_it() {
     let mut pull = Pull::new(&usual());
-    let base = repository(pull.keel.folder());
-    let event = pull.keel.read("runner/event.json").replace(BASE, &base);
-    pull.keel.write("runner/event.json", &event);
     pull.serve(&drifted());
     let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
     words.extend(pull.command());
@@ -808,22 +919,29 @@ fn the_base_is_read_from_git_where_the_clone_has_it() {
         .exits(1)
         .says("against the base branch: tool removed");
     assert!(pull.double.state().requests.is_empty());
-    // A label of the event is all there is without a token.
-    let event = pull.keel.read("runner/event.json");
-    let event = event.replace("\"labels\":[]", "\"labels\":[{\"name\":\"fine\"}]");
-    pull.keel.write("runner/event.json", &event);
+    // The event that it was set is all that can be known of a label without a token.
     pull.set("INPUT_ACCEPT-LABEL", "fine");
+    let mona = json!({"login": "mona", "type": "User"});
+    pull.event(
+        "labeled",
+        json!({"label": {"name": "fine"}, "sender": mona}),
+    );
     pull.run().exits(0);
+    pull.event(
+        "labeled",
+        json!({"label": {"name": "other"}, "sender": mona}),
+    );
+    pull.run().exits(1);
 }
 
 #[test]
-fn places_count_from_the_root_of_the_repository() {
+fn places_are_relative_to_the_root_of_the_repository() {
     let mut pull = Pull::new(&usual());
     let baseline = pull.keel.read("mcp-baseline.json");
     pull.keel
         .write("servers/weather/mcp-baseline.json", &baseline);
-    let files = BTreeMap::from([("servers/weather/mcp-baseline.json".to_owned(), baseline)]);
-    pull.double.state().files = files;
+    pull.on_base.clear();
+    pull.on_base("servers/weather/mcp-baseline.json", &baseline);
     pull.serve(&drifted());
     pull.set("INPUT_WORKING-DIRECTORY", "servers/weather");
     pull.run().exits(1);
@@ -852,20 +970,20 @@ fn a_server_that_cannot_be_captured_is_action_required() {
 
 #[cfg(unix)]
 #[test]
-fn a_job_that_is_cancelled_leaves_no_run_in_progress() {
+fn a_cancelled_job_leaves_no_run_in_progress() {
     use std::os::unix::process::ExitStatusExt as _;
     for signal in [
         nix::sys::signal::Signal::SIGINT,
         nix::sys::signal::Signal::SIGTERM,
     ] {
         let mut pull = Pull::new(&usual());
-        // It writes where the runner's files are.
+        // It writes to the runner's files.
         pull.set("INPUT_SANDBOX", "off");
         let log = pull.keel.folder().join("runner/received");
         let silent = json!({"log": log, "on": {"initialize": []}});
         pull.keel.write("scenario.json", &silent.to_string());
         let mut running = pull.program().spawn().unwrap();
-        // The server has been asked, so the check run is there.
+        // The server has received a request, so the check run exists.
         while !log.exists() {
             assert_eq!(running.try_wait().unwrap(), None);
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -885,7 +1003,7 @@ fn a_job_that_is_cancelled_leaves_no_run_in_progress() {
 }
 
 #[test]
-fn a_report_that_cannot_be_written_leaves_no_run_in_progress() {
+fn an_unwritable_report_leaves_no_run_in_progress() {
     let pull = Pull::new(&usual());
     std::fs::create_dir(pull.keel.folder().join("mcp-keel-report.json")).unwrap();
     pull.run().exits(2).says("mcp-keel-report.json");
@@ -893,10 +1011,10 @@ fn a_report_that_cannot_be_written_leaves_no_run_in_progress() {
 }
 
 #[test]
-fn pushes_and_wrong_inputs() {
+fn pushes_and_invalid_inputs() {
     let mut pull = Pull::new(&usual());
     pull.set("GITHUB_EVENT_NAME", "push");
-    pull.set("GITHUB_SHA", HEAD);
+    pull.head = pull.merge.clone();
     pull.serve(&drifted());
     pull.run().exits(1);
     pull.one_run("failure");
@@ -912,10 +1030,10 @@ fn pushes_and_wrong_inputs() {
     pull.run().exits(2).says("GITHUB_REPOSITORY");
 }
 
-/// A pull request changes the server and its configuration. Neither may speak to the runner.
+/// A pull request changes the server and its configuration. Neither may control the runner.
 #[test]
 #[cfg(target_os = "linux")]
-fn the_action_has_a_sandbox_that_a_configuration_cannot_take_away() {
+fn a_configuration_cannot_remove_the_actions_sandbox() {
     let mut pull = Pull::new(&usual());
     let output = pull.keel.folder().join("runner/output");
     let scenario = json!({"tools": usual(), "start": [{"write": output, "content": "evil=true"}]});
@@ -953,24 +1071,25 @@ fn a_warning_is_neutral() {
 }
 
 #[test]
-fn a_merge_queue_is_told_what_it_merges_and_not_held_up_by_it() {
+fn a_merge_queue_run_reports_what_it_merges_without_blocking_it() {
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
     let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
     words.extend(pull.command());
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     pull.keel.run(&words).exits(0);
-    let event = json!({"merge_group": {"head_sha": HEAD, "base_sha": BASE}});
+    let event = json!({"merge_group": {"head_sha": pull.merge, "base_sha": pull.base}});
     pull.keel.write("runner/event.json", &event.to_string());
     pull.set("GITHUB_EVENT_NAME", "merge_group");
+    pull.head = pull.merge.clone();
     pull.run().exits(0);
     let (run, _) = pull.one_run("success");
     let title = run["output"]["title"].as_str().unwrap();
     assert!(title.starts_with("to approve: 2 breaking"), "{title}");
 }
 
-/// Each input of action.yml is given a value that no run could ignore: what the action does must then differ from what
-/// it does without.
+/// Each input of action.yml gets a value that no run can ignore: the result must differ from the
+/// result without it.
 #[test]
 fn every_input_of_the_action_is_read() {
     let action = include_str!("../../action.yml");
@@ -983,21 +1102,21 @@ fn every_input_of_the_action_is_read() {
         .collect();
     assert!(names.len() > 20, "{names:?}");
     let mut pull = Pull::new(&usual());
-    // It repeats a variable that it sees only where `pass-env` names it.
+    // It repeats a variable that it only sees if `pass-env` names it.
     let mut tools = drifted();
     tools.push(tool("seen", "$env{OF_THE_STEP}"));
     pull.serve(&tools);
     pull.set("OF_THE_STEP", "handed on");
-    // The pull request takes a tool out of the baseline: there is something for a label to accept.
+    // The pull request removes a tool from the baseline, so that there is something for a label to
+    // accept.
     let before = Pull::new(&[&usual()[..], &[tool("gone", "Once here.")]].concat());
     let before = before.keel.read("mcp-baseline.json");
-    let path = "mcp-baseline.json".to_owned();
-    pull.double.state().files.insert(path, before);
+    pull.on_base("mcp-baseline.json", &before);
     let usually = pull.observed();
     assert_eq!(usually, pull.observed(), "the same run twice");
     let mut unread = Vec::new();
     for name in names {
-        // Wrong for a number, a word of a list, a pair, a file, a folder and a command.
+        // Invalid as a number, a word of a list, a pair, a file, a folder and a command.
         let value = match name {
             "pass-env" => "OF_THE_STEP",
             "capabilities" => "none",
@@ -1006,7 +1125,7 @@ fn every_input_of_the_action_is_read() {
         let env = pull.env.clone();
         let mut without = usually.clone();
         if name == "timings" {
-            // Read for the parts of a fleet only.
+            // Only read for the parts of a fleet.
             let command = serde_json::to_string(&pull.command()).unwrap();
             let config = format!("[server.weather]\ncommand = {command}\n");
             pull.keel.write("mcp-keel.toml", &config);
@@ -1026,7 +1145,7 @@ fn every_input_of_the_action_is_read() {
 }
 
 #[test]
-fn nothing_that_a_server_says_acts_in_any_place() {
+fn nothing_that_a_server_lists_has_an_effect_in_any_sink() {
     let hostile = "::error::pwned\n::set-output name=verdict::pass\n##[error]x %0A @everyone <script>alert(1)</script> \
                    ![x](http://evil.example/a.png) `code` | cell ]]> \u{1b}[31m \u{202e}gnp <!-- mcp-keel:0 --> \
                    </details> [link](http://evil.example) https://evil.example";
@@ -1060,7 +1179,7 @@ fn nothing_that_a_server_says_acts_in_any_place() {
             sink.contains("pwned"),
             "the reviewer sees what was there: {sink}"
         );
-        // Outside of code nothing of it is left.
+        // Nothing of it is left outside of code.
         let mut fenced = false;
         for line in sink.lines() {
             if line.trim_start().starts_with("```") {
@@ -1143,7 +1262,7 @@ fn without_code(line: &str) -> String {
 }
 
 #[test]
-fn the_parts_of_a_run_post_nothing_and_whoever_joins_them_posts_one_of_each() {
+fn parts_of_a_run_post_nothing_and_the_merge_posts_one_of_each() {
     let whole = {
         let pull = fleet();
         pull.run().exits(1);
@@ -1165,7 +1284,8 @@ fn the_parts_of_a_run_post_nothing_and_whoever_joins_them_posts_one_of_each() {
         let code = if part == "1/2" { 1 } else { 0 };
         pull.run().exits(code);
     }
-    assert_eq!(pull.double.state().requests, []);
+    let wrote = |it: &&(String, String, u16)| it.0 != "GET";
+    assert_eq!(pull.double.state().requests.iter().find(wrote), None);
     pull.env.remove("INPUT_SHARD");
     pull.env.remove("INPUT_REPORT");
     pull.set("INPUT_MERGE", "parts");
@@ -1176,26 +1296,24 @@ fn the_parts_of_a_run_post_nothing_and_whoever_joins_them_posts_one_of_each() {
     assert_eq!(pull.keel.read("mcp-keel-report.json"), whole.2);
     assert_eq!(pull.comments(), whole.3);
 
-    // A part that is missing is nobody's success.
+    // A missing part is not a success.
     std::fs::remove_dir_all(pull.keel.folder().join("parts/1")).unwrap();
     pull.run().exits(3);
     pull.one_run("action_required");
 
     pull.set("INPUT_SHARD", "1/2");
-    pull.run().exits(2).says("two jobs");
+    pull.run().exits(2).says("two different jobs");
 }
 
 /// A pull request with three servers, of which the first drifts.
-fn fleet() -> Pull {
+pub(crate) fn fleet() -> Pull {
     let mut pull = Pull::new(&usual());
     pull.keel.write(
         "mcp-keel.toml",
         &crate::fleet::configuration(&crate::fleet::servers(3, &[])),
     );
     pull.keel.run(&["pin"]).exits(0);
-    let baseline = pull.keel.read("mcp-baseline.json");
-    let path = "mcp-baseline.json".to_owned();
-    pull.double.state().files.insert(path, baseline);
+    pull.commit_all();
     pull.keel.write(
         "mcp-keel.toml",
         &crate::fleet::configuration(&crate::fleet::servers(3, &[0])),

@@ -1,8 +1,8 @@
-//! A double of GitHub's API: it stores check runs and comments as GitHub does, holds every request to GitHub's own
-//! OpenAPI description, and fails on demand.
+//! A double of GitHub's API: it stores check runs and comments as GitHub does, checks every request
+//! against GitHub's own OpenAPI description, and fails on demand.
 //!
-//! Blocking and small on purpose: a thread a connection, one request a connection. `examples/github-double.rs` is the
-//! same thing as a program, for the image's test.
+//! Blocking and small on purpose: one thread per connection, one request per connection.
+//! `examples/github-double.rs` is the same as a program, for the image's test.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const SLICE: &str = include_str!("../../fixtures/github/openapi-slice.json");
 
-/// Something that goes wrong, a number of times.
+/// A failure that happens a number of times.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     /// Only requests with this method; all if empty.
@@ -22,11 +22,11 @@ pub(crate) struct Fault {
     /// Only requests whose path contains this.
     pub(crate) path: &'static str,
     pub(crate) times: usize,
-    /// 0 leaves the answer as it is.
+    /// 0 leaves the response unchanged.
     pub(crate) status: u16,
     pub(crate) headers: &'static str,
     pub(crate) message: &'static str,
-    /// Whether the request is carried out all the same, and only its answer is lost.
+    /// Whether the request is carried out anyway, and only its response is lost.
     pub(crate) carried_out: bool,
     pub(crate) delay: Duration,
 }
@@ -52,14 +52,18 @@ pub(crate) struct State {
     pub(crate) annotations: BTreeMap<u64, Vec<Value>>,
     pub(crate) comments: Vec<Value>,
     pub(crate) labels: Vec<String>,
-    /// By path.
-    pub(crate) files: BTreeMap<String, String>,
+    /// The repository that GitHub has, whatever a clone of it lacks.
+    pub(crate) repository: Option<std::path::PathBuf>,
+    /// The merge base that it finds.
+    pub(crate) merge_base: Option<String>,
+    /// What happened to the pull request.
+    pub(crate) timeline: Vec<Value>,
     /// Method and path of every request, with the status that it got.
     pub(crate) requests: Vec<(String, String, u16)>,
     /// What the description of the API does not allow.
     pub(crate) violations: Vec<String>,
     pub(crate) faults: Vec<Fault>,
-    /// What stands before `/repos`, as on GitHub Enterprise Server.
+    /// The path before `/repos`, as on GitHub Enterprise Server.
     pub(crate) prefix: String,
     next: u64,
 }
@@ -245,7 +249,7 @@ fn dump(state: &State) -> Value {
     })
 }
 
-/// The operation of the description that a request is, with the values in its path.
+/// The operation of the description that matches a request, with the values in its path.
 fn operation(slice: &Value, request: &Request, path: &str) -> Option<(Value, Vec<String>)> {
     let wanted: Vec<&str> = path.split('/').collect();
     for (template, methods) in slice["paths"].as_object()? {
@@ -302,7 +306,7 @@ fn violations(slice: &Value, operation: &Value, request: &Request) -> Vec<String
             for error in validator.iter_errors(body) {
                 found.push(format!("{} at {}", error, error.instance_path()));
             }
-            // GitHub ignores members that it does not know; we mean every one that we send.
+            // GitHub ignores unknown members; every one that mcp-keel sends is intended.
             let members = body.as_object().into_iter().flatten();
             for (name, _) in members.filter(|(name, _)| schema["properties"][*name].is_null()) {
                 found.push(format!("no member `{name}`"));
@@ -335,8 +339,8 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
     };
     let wrong = violations(&slice, &operation, request);
     if !wrong.is_empty() {
-        let told = wrong.iter().map(|it| format!("{what}: {it}"));
-        state.violations.extend(told);
+        let found = wrong.iter().map(|it| format!("{what}: {it}"));
+        state.violations.extend(found);
         return Answer::new(422, json!({"message": wrong.join("; ")}));
     }
     let body = request.body.clone().unwrap_or_default();
@@ -360,6 +364,13 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
             let run = run.clone();
             annotate(state, id, &body);
             Answer::new(200, run)
+        }
+        "checks/get" => {
+            let id: u64 = id(2).unwrap_or_default();
+            match state.runs.iter().find(|run| run["id"] == id) {
+                Some(run) => Answer::new(200, run.clone()),
+                None => Answer::new(404, json!({"message": "Not Found"})),
+            }
         }
         "checks/list-annotations" => {
             let all = state.annotations.get(&id(2).unwrap_or_default());
@@ -411,29 +422,78 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
             let labels: Vec<Value> = state.labels.iter().map(|it| json!({"name": it})).collect();
             Answer::new(200, Value::Array(page(&labels, request)))
         }
-        "repos/get-content" => match state.files.get(&values[2]) {
-            Some(text) => {
-                use base64::Engine as _;
-                let content = base64::engine::general_purpose::STANDARD.encode(text);
-                // GitHub breaks its lines.
-                let lines: Vec<String> = content
-                    .as_bytes()
-                    .chunks(60)
-                    .map(|chunk| String::from_utf8_lossy(chunk).into_owned())
-                    .collect();
-                Answer::new(
-                    200,
-                    json!({"type": "file", "encoding": "base64", "content": lines.join("\n")}),
-                )
+        "issues/delete-comment" => {
+            let id: u64 = id(2).unwrap_or_default();
+            state.comments.retain(|it| it["id"] != id);
+            Answer::new(204, Value::Null)
+        }
+        _ if path.contains("/git/") => {
+            let found = state.repository.as_deref();
+            match found.and_then(|at| object(at, path.rsplit('/').nth(1)?, &values[2])) {
+                Some(object) => Answer::new(200, object),
+                None => Answer::new(404, json!({"message": "Not Found"})),
             }
+        }
+        _ if path.contains("/compare/") => match &state.merge_base {
+            Some(id) => Answer::new(200, json!({"merge_base_commit": {"sha": id}})),
             None => Answer::new(404, json!({"message": "Not Found"})),
         },
+        _ if path.ends_with("/timeline") => {
+            let all = state.timeline.clone();
+            Answer::new(200, Value::Array(page(&all, request)))
+        }
+        _ if path == "/user" => Answer::new(
+            403,
+            json!({"message": "Resource not accessible by integration"}),
+        ),
         other => {
             state
                 .violations
-                .push(format!("{what}: {other} is not played"));
+                .push(format!("{what}: {other} is not implemented"));
             Answer::new(404, json!({"message": "Not Found"}))
         }
+    }
+}
+
+/// An object of a repository, as GitHub sends it.
+fn object(repository: &std::path::Path, kind: &str, id: &str) -> Option<Value> {
+    use base64::Engine as _;
+    let git = |args: &[&str]| -> Option<Vec<u8>> {
+        let output = std::process::Command::new("git")
+            .arg("--git-dir")
+            .arg(repository)
+            .args(args)
+            .output()
+            .ok()?;
+        output.status.success().then_some(output.stdout)
+    };
+    let text = |args: &[&str]| Some(String::from_utf8_lossy(&git(args)?).into_owned());
+    match kind {
+        "commits" => {
+            let all = text(&["rev-list", "--no-walk", "--parents", "--format=%T", id])?;
+            let mut lines = all.lines();
+            let mut words = lines.next()?.split(' ').skip(2);
+            let parents: Vec<Value> = words.by_ref().map(|it| json!({"sha": it})).collect();
+            Some(json!({"sha": id, "tree": {"sha": lines.next()?}, "parents": parents}))
+        }
+        "trees" => {
+            let all = text(&["ls-tree", "-z", id])?;
+            let entries = all.split_terminator('\0').filter_map(|line| {
+                let (about, path) = line.split_once('\t')?;
+                let words: Vec<&str> = about.split(' ').collect();
+                Some(json!({"path": path, "mode": words[0], "type": words[1], "sha": words[2]}))
+            });
+            Some(json!({"sha": id, "tree": entries.collect::<Vec<_>>(), "truncated": false}))
+        }
+        "blobs" => {
+            let content = git(&["cat-file", "blob", id])?;
+            let content = base64::engine::general_purpose::STANDARD.encode(content);
+            // GitHub breaks its lines.
+            let lines: Vec<&[u8]> = content.as_bytes().chunks(60).collect();
+            let content = String::from_utf8_lossy(&lines.join(&b'\n')).into_owned();
+            Some(json!({"sha": id, "encoding": "base64", "content": content}))
+        }
+        _ => None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Vectors printed by the original implementations (`fixtures/golden`, see its README) hold here too.
+//! Vectors printed by the original implementations (`fixtures/golden`, see its README) hold here
+//! too.
 
 use crate::interop::conventions::{golden, manifest};
 use mcp_keel::canonical::python::{NonFinite, dumps};
@@ -35,7 +36,7 @@ fn numbers_print_as_in_python_and_in_rfc_8785() {
 }
 
 #[test]
-fn our_canonical_form_tells_all_numbers_apart_and_is_rfc_8785_where_that_is_exact() {
+fn the_canonical_form_distinguishes_all_numbers_and_is_rfc_8785_where_that_is_exact() {
     let file = golden("numbers.json");
     for row in rows(&file, "rows") {
         let number = parse_str(text(row, "literal")).unwrap();
@@ -109,8 +110,8 @@ fn fastmcp_recipe_and_its_variants() {
 fn fastmcp_keys() {
     let mut keys = 0;
     for row in rows(&golden("fastmcp_keys.json"), "rows") {
-        // A FastMCP server puts the version on the wire as the string that it made of it; what it refuses, it
-        // never sends.
+        // A FastMCP server sends the version as the string it made of it; versions it rejects are
+        // never sent.
         let Some(expected) = row.get("key").and_then(Json::as_str) else {
             continue;
         };
@@ -125,7 +126,7 @@ fn fastmcp_keys() {
 }
 
 #[test]
-fn fastmcp_manifest_from_the_wire_equals_the_one_made_in_the_server() {
+fn fastmcp_manifest_from_the_wire_equals_the_servers_own() {
     use fastmcp::Field::{Annotations, Description, Meta, OutputSchema};
     let file = golden("fastmcp_wire.json");
     for (version, row) in file

@@ -1,4 +1,4 @@
-//! Servers over HTTP: what is asked, what is sent along, and that it does not matter how a server is reached.
+//! Servers over HTTP: what is requested and sent, and that the transport makes no difference.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,8 +11,8 @@ use crate::http_double::{
 use crate::keel::Keel;
 use crate::scripted::scripted;
 
-/// A list with everything that a careless reader would lose: spellings of numbers, the order of members, members that come
-/// twice, line breaks between parts.
+/// A list with everything that a careless reader would lose: number spellings, member order,
+/// repeated members, line breaks between parts.
 const TOOLS: &str = "[{\"name\": \"b\", \"inputSchema\": {\"type\": \"object\", \"maximum\": 1.0e+2,\n  \"x\": 1, \"x\": 12345678901234567890.10},\r\n \"vendor\": null}, {\"name\": \"a\",\"description\":\"\\ud800 \\u00e9\"}]";
 
 const ONE: &str = r#"[{"name": "greet", "inputSchema": {"type": "object"}}]"#;
@@ -22,7 +22,7 @@ fn ordinary(way: Way, tools: &str) -> Double {
     Double::start(move |request, connection| mcp.respond(request, connection))
 }
 
-/// A server that answers some requests in its own way and all others as usual.
+/// A server that responds to some requests in its own way and to all others normally.
 pub(crate) fn special(
     respond: impl Fn(&Request, &mut dyn Connection) -> Option<bool> + Send + Sync + 'static,
 ) -> Double {
@@ -55,13 +55,22 @@ fn the_same_server_is_the_same_over_stdio_json_events_and_sse() {
         let double = ordinary(way, TOOLS);
         let captured = keel.run(&["capture", "--url", &double.url()]).exits(0);
         // The scripted server writes the members of its identity in another order.
-        let lists = |text: &str| text[text.find("\"tools\": [").expect("tools")..].to_owned();
+        let lists = |text: &str| {
+            let from = text.find("\"tools\": [").expect("tools");
+            let to = text.find("\"notes\": [").expect("notes");
+            text[from..to].to_owned()
+        };
         assert_eq!(lists(&captured.stdout), lists(&stdio), "{way:?}");
+        // The transport itself is deprecated.
+        let noted = captured
+            .stdout
+            .contains("HTTP+SSE transport: deprecated since 2025-03-26");
+        assert_eq!(noted, matches!(way, Way::Sse), "{way:?}");
     }
 }
 
 #[test]
-fn a_pinned_server_checks_clean_over_another_transport_and_drift_is_drift() {
+fn a_pinned_server_is_clean_over_another_transport_and_drift_is_drift() {
     let keel = Keel::new();
     let json = ordinary(Way::Json, TOOLS);
     keel.run(&["pin", "--url", &json.url()]).exits(0);
@@ -129,7 +138,7 @@ fn the_first_request_is_bare_and_all_others_carry_session_and_revision() {
 }
 
 #[test]
-fn what_a_server_asks_and_announces_before_its_answer_is_heard() {
+fn server_requests_and_notifications_before_the_response_are_processed() {
     let double = special(|request, connection| {
         if request.rpc() != "tools/list" {
             return None;
@@ -161,7 +170,7 @@ fn what_a_server_asks_and_announces_before_its_answer_is_heard() {
 }
 
 #[test]
-fn a_change_announced_on_the_servers_own_stream_means_listing_again() {
+fn a_change_announced_on_the_servers_own_stream_causes_another_listing() {
     let mcp = Arc::new(Mcp::new(Way::Json, ONE).with_session("s"));
     let double = Double::start(move |request, connection| {
         if request.rpc() == "notifications/initialized" {
@@ -180,7 +189,7 @@ fn a_change_announced_on_the_servers_own_stream_means_listing_again() {
 }
 
 #[test]
-fn a_stream_that_ends_before_the_answer_is_taken_up_where_it_ended() {
+fn a_stream_that_ends_before_the_response_is_resumed() {
     let double = special(|request, connection| {
         match (request.method.as_str(), request.rpc().as_str()) {
             ("POST", "tools/list") => {
@@ -205,7 +214,7 @@ fn a_stream_that_ends_before_the_answer_is_taken_up_where_it_ended() {
 }
 
 #[test]
-fn headers_go_along_from_the_environment_and_are_shown_nowhere() {
+fn headers_are_filled_from_the_environment_and_never_shown() {
     let double = ordinary(Way::Json, ONE);
     let keel = Keel::new();
     let url = double.url();
@@ -234,7 +243,7 @@ fn headers_go_along_from_the_environment_and_are_shown_nowhere() {
             && !baseline.contains("literal-secret")
             && !baseline.contains("uthorization")
     );
-    // A report says how to accept a change, and that command names the variable, never its value.
+    // The suggested command for accepting a change names the variable, never its value.
     let drifted = ordinary(Way::Json, TOOLS);
     let url = drifted.url();
     let mut args = args;
@@ -248,7 +257,7 @@ fn headers_go_along_from_the_environment_and_are_shown_nowhere() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_a_usage_error_that_shows_no_value() {
+fn an_unsendable_header_is_a_usage_error_that_shows_no_value() {
     let keel = Keel::new();
     let run = |args: &[&str]| {
         keel.run_with_env(&[&["capture"][..], args].concat(), &[("EMPTY", " ")])
@@ -257,7 +266,7 @@ fn what_cannot_be_sent_is_a_usage_error_that_shows_no_value() {
     run(&["--url", "localhost/mcp"]).says("not a URL");
     run(&["--url", "ws://localhost/mcp"]).says("begins with `ws:`");
     run(&["--url", "https://me:hunter2@localhost/"])
-        .says("holds credentials")
+        .says("contains credentials")
         .says_nothing_of("hunter2");
     let url = ["--url", "http://127.0.0.1:9/mcp"];
     let with = |more: &[&str]| run(&[&url[..], more].concat());
@@ -327,10 +336,10 @@ fn a_redirect_within_the_origin_is_followed_and_remembered() {
 }
 
 #[test]
-fn a_connection_that_the_server_closed_while_it_waited_is_replaced() {
+fn a_connection_that_the_server_closed_while_idle_is_replaced() {
     let double = special(|request, connection| {
         let answer = Mcp::new(Way::Json, ONE).answer(request)?;
-        // Promises to stay, and leaves.
+        // Promises keep-alive, and closes.
         Some(write_last(connection, json_answer(&answer)))
     });
     Keel::new()
@@ -340,7 +349,7 @@ fn a_connection_that_the_server_closed_while_it_waited_is_replaced() {
 }
 
 #[test]
-fn an_old_server_is_found_by_itself_and_its_query_is_kept() {
+fn an_http_sse_server_is_detected_and_its_query_is_kept() {
     let double = ordinary(Way::Sse, ONE);
     Keel::new()
         .run(&["capture", "--url", &double.url()])
@@ -378,7 +387,7 @@ fn an_old_server_is_found_by_itself_and_its_query_is_kept() {
         .says("405");
 }
 
-/// A program that serves over HTTP, at a port that nobody uses.
+/// A program that serves over HTTP, on a free port.
 fn program(way: &str) -> (String, String) {
     let port = std::net::TcpListener::bind(("127.0.0.1", 0))
         .unwrap()
@@ -398,7 +407,7 @@ fn program(way: &str) -> (String, String) {
 }
 
 #[test]
-fn a_server_that_is_started_is_waited_for_and_ended() {
+fn a_started_server_is_waited_for_and_ended() {
     for way in ["json", "sse"] {
         let (command, url) = program(way);
         let late = format!("sh -c 'sleep 0.3; exec \"$0\" \"$@\"' {command}");
@@ -408,7 +417,7 @@ fn a_server_that_is_started_is_waited_for_and_ended() {
             std::net::TcpStream::connect(url[7..].trim_end_matches("/mcp")).is_err(),
             "it is gone"
         );
-        // What is launched is what counts; at which port is an accident.
+        // The launch chain matters; the port does not.
         let baseline = keel.read("mcp-baseline.json");
         assert!(
             baseline.contains("subprocess") && !baseline.contains("127.0.0.1"),
@@ -418,7 +427,7 @@ fn a_server_that_is_started_is_waited_for_and_ended() {
 }
 
 #[test]
-fn a_server_that_does_not_start_is_told_with_what_it_said() {
+fn a_server_that_fails_to_start_is_reported_with_its_output() {
     let keel = Keel::new();
     let (_, url) = program("json");
     let start = |command: &str| {
@@ -459,7 +468,7 @@ fn a_server_is_not_started_where_another_one_listens() {
 }
 
 #[test]
-fn a_proxy_is_used_when_it_is_asked_for_and_never_by_itself() {
+fn a_proxy_is_used_only_if_requested() {
     let proxy = ordinary(Way::Json, ONE);
     let server = ordinary(Way::Json, ONE);
     let at = format!("http://me:pass@{}", proxy.address);
@@ -484,7 +493,7 @@ fn a_proxy_is_used_when_it_is_asked_for_and_never_by_itself() {
     assert_eq!(proxy.seen().len(), seen.len());
 }
 
-/// Certificates of an authority of our own: its own, and one for 127.0.0.1 with its key.
+/// Certificates of a test authority: its own, and one for 127.0.0.1 with its key.
 struct Authority {
     ca: String,
     server: Arc<rustls::ServerConfig>,
@@ -526,7 +535,7 @@ fn encrypted(config: Arc<rustls::ServerConfig>) -> Double {
 }
 
 #[test]
-fn a_certificate_counts_if_somebody_trusted_has_signed_it() {
+fn a_certificate_is_accepted_if_a_trusted_authority_signed_it() {
     let Authority { ca, server } = authority();
     let double = encrypted(server);
     let url = double.url().replace("http:", "https:");
@@ -539,11 +548,11 @@ fn a_certificate_counts_if_somebody_trusted_has_signed_it() {
         .says("greet");
     keel.run(&["capture", "--url", &url, "--ca", "other.pem"])
         .exits(3)
-        .says("nobody trusted has signed")
+        .says("not signed by a trusted authority")
         .says("--ca FILE");
     keel.run(&["capture", "--url", &url, "--ca", "empty.pem"])
         .exits(2)
-        .says("there is none in it");
+        .says("it contains none");
     let elsewhere = url.replace("127.0.0.1", "localhost");
     keel.run(&["capture", "--url", &elsewhere, "--ca", "ca.pem"])
         .exits(3)
@@ -555,7 +564,7 @@ fn a_certificate_counts_if_somebody_trusted_has_signed_it() {
 }
 
 #[test]
-fn what_is_encrypted_goes_through_a_tunnel_and_the_proxy_sees_no_header() {
+fn encrypted_traffic_is_tunnelled_and_the_proxy_sees_no_header() {
     let Authority { ca, server } = authority();
     let double = encrypted(server);
     let target = double.address;

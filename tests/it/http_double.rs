@@ -1,8 +1,8 @@
-//! A server over HTTP that answers with exact bytes: the opponent of the tests of that transport.
+//! An HTTP server that responds with exact bytes, for testing that transport.
 //!
-//! Blocking and small on purpose: a thread a connection. What is special about a server is a function from a request to
-//! what is written on the connection; [`Mcp`] is what an ordinary server would write. `examples/http-double.rs` is an
-//! ordinary server as a program.
+//! Blocking and small on purpose: one thread per connection. What is special about a server is a
+//! function from a request to the bytes to write; [`Mcp`] is what an ordinary server would write.
+//! `examples/http-double.rs` is an ordinary server as a program.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A request as it came in.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -46,40 +45,40 @@ impl Request {
 pub(crate) trait Connection: Read + Write + Send {}
 impl<C: Read + Write + Send> Connection for C {}
 
-/// Writes bytes. A client that has gone is no concern of ours.
+/// Writes bytes. A client that has disconnected is ignored.
 pub(crate) fn write(connection: &mut dyn Connection, bytes: impl AsRef<[u8]>) -> bool {
     connection.write_all(bytes.as_ref()).is_ok() && connection.flush().is_ok()
 }
 
-/// Writes bytes, and then the connection is closed.
+/// Writes bytes, then closes the connection.
 pub(crate) fn write_last(connection: &mut dyn Connection, bytes: impl AsRef<[u8]>) -> bool {
     write(connection, bytes);
     false
 }
 
-/// A whole answer.
+/// A complete response.
 pub(crate) fn whole(status: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
 }
 
-/// A whole answer of JSON.
+/// A complete JSON response.
 pub(crate) fn json_answer(body: &str) -> String {
     whole("200 OK", "Content-Type: application/json\r\n", body)
 }
 
-/// The beginning of a stream of events, which ends with the connection.
+/// The beginning of an event stream, which ends with the connection.
 pub(crate) const EVENTS: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
-/// A server that listens on a port of its own until the test ends.
+/// A server that listens on its own port until the test ends.
 pub(crate) struct Double {
     pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Double {
-    /// `respond` writes what a request is answered with, and says whether the connection stays.
+    /// `respond` writes the response to a request, and returns whether to keep the connection.
     pub(crate) fn start(
         respond: impl Fn(&Request, &mut dyn Connection) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -118,7 +117,7 @@ impl Double {
     }
 }
 
-/// Serves `listener` for ever.
+/// Serves `listener` forever.
 pub(crate) fn listen<W, R>(
     listener: &TcpListener,
     wrap: &Arc<W>,
@@ -176,14 +175,14 @@ fn read(connection: &mut impl BufRead) -> Option<Request> {
     Some(request)
 }
 
-/// How an ordinary server answers.
+/// How an ordinary server responds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Way {
-    /// Streamable HTTP, each answer a body of JSON.
+    /// Streamable HTTP, each response a JSON body.
     #[default]
     Json,
-    /// Streamable HTTP, each answer in a stream of its own.
+    /// Streamable HTTP, each response in its own stream.
     Events,
     /// HTTP+SSE.
     Sse,
@@ -192,10 +191,10 @@ pub(crate) enum Way {
 /// An ordinary server with these tools.
 pub(crate) struct Mcp {
     way: Way,
-    /// The text of the list, sent as it stands.
+    /// The text of the list, sent unchanged.
     tools: Mutex<String>,
     session: Option<String>,
-    /// Who listens to what it says by itself.
+    /// Receives what it sends on its own initiative.
     listener: Mutex<Option<Sender<String>>>,
 }
 
@@ -209,7 +208,7 @@ impl Mcp {
         }
     }
 
-    /// With sessions, and so with a stream of its own.
+    /// With sessions, and so with its own stream.
     pub(crate) fn with_session(mut self, session: &str) -> Self {
         self.session = Some(session.to_owned());
         self
@@ -219,14 +218,14 @@ impl Mcp {
         tools.clone_into(&mut self.tools.lock().unwrap());
     }
 
-    /// Says something by itself.
+    /// Sends a message on its own initiative.
     pub(crate) fn say(&self, message: &Value) {
         if let Some(listener) = &*self.listener.lock().unwrap() {
             let _ = listener.send(message.to_string());
         }
     }
 
-    /// The answer to a request of JSON-RPC; none to anything else.
+    /// The response to a JSON-RPC request; `None` for anything else.
     pub(crate) fn answer(&self, request: &Request) -> Option<String> {
         let id = request.id();
         if id.is_null() || request.rpc().is_empty() {
@@ -248,7 +247,7 @@ impl Mcp {
         ))
     }
 
-    /// Answers as such a server does.
+    /// Responds as such a server does.
     pub(crate) fn respond(&self, request: &Request, connection: &mut dyn Connection) -> bool {
         let legacy = self.way == Way::Sse;
         match request.method.as_str() {
@@ -316,7 +315,7 @@ impl Mcp {
     }
 }
 
-/// A message as an event: a line of data for each of its lines.
+/// A message as an event: one data line for each of its lines.
 pub(crate) fn event(message: &str) -> String {
     let lines: String = message
         .lines()

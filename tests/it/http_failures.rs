@@ -1,4 +1,5 @@
-//! What servers over HTTP do wrong, and what is said of it: exit 3, a reason and a help; never a hang, never a guess.
+//! What servers over HTTP do wrong, and how it is reported: exit 3, a reason and a help line; never
+//! a hang, never a guess.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::http_double::{
 use crate::keel::{Keel, Run};
 use crate::scripted::runtime;
 
-/// A server that answers one method of JSON-RPC with these bytes, and then closes the connection.
+/// A server that responds to one JSON-RPC method with these bytes, and then closes the connection.
 fn answering(rpc: &'static str, bytes: impl Into<Vec<u8>>) -> Double {
     let bytes = bytes.into();
     special(move |request, connection| {
@@ -28,7 +29,7 @@ fn fails(double: &Double) -> Run {
         .exits(3)
 }
 
-/// A capture through the library, with limits of the test's own.
+/// A capture through the library, with the test's own limits.
 fn capture(double: &Double, change: impl FnOnce(&mut Limits)) -> Result<Captured, CaptureFailure> {
     let url = HttpAddress::new(&Template::new(double.url()), &|_| None).unwrap();
     let mut limits = Limits::default();
@@ -50,7 +51,7 @@ fn refused(double: &Double, change: impl FnOnce(&mut Limits)) -> String {
 }
 
 #[test]
-fn a_status_says_what_to_do() {
+fn each_status_has_its_own_advice() {
     let status = |status: &str, headers: &str, body: &str| {
         fails(&answering("initialize", whole(status, headers, body)))
     };
@@ -78,7 +79,7 @@ fn a_status_says_what_to_do() {
 }
 
 #[test]
-fn an_authorization_that_is_not_accepted_is_told_from_one_that_is_missing() {
+fn a_rejected_authorization_is_distinguished_from_a_missing_one() {
     let double = answering("initialize", whole("401 Unauthorized", "", ""));
     Keel::new()
         .run_with_env(
@@ -97,7 +98,7 @@ fn an_authorization_that_is_not_accepted_is_told_from_one_that_is_missing() {
 }
 
 #[test]
-fn an_error_of_json_rpc_is_told_whatever_its_status() {
+fn a_json_rpc_error_is_reported_whatever_its_status() {
     let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no database"}}"#;
     for status in ["200 OK", "400 Bad Request", "500 Internal Server Error"] {
         let bytes = whole(status, "Content-Type: application/json\r\n", error);
@@ -106,7 +107,7 @@ fn an_error_of_json_rpc_is_told_whatever_its_status() {
 }
 
 #[test]
-fn a_body_that_is_no_answer_is_told_with_its_beginning() {
+fn a_body_that_is_not_a_response_is_reported_with_its_beginning() {
     let html = "<!doctype html><title>Welcome</title>";
     fails(&answering(
         "initialize",
@@ -116,16 +117,16 @@ fn a_body_that_is_no_answer_is_told_with_its_beginning() {
     .says("Welcome");
     fails(&answering("initialize", whole("202 Accepted", "", ""))).says("202");
     fails(&answering("initialize", json_answer(html)))
-        .says("no answer to it")
+        .says("not a response to it")
         .says("Welcome");
     fails(&answering("initialize", json_answer(r#"{"ok": true}"#)))
-        .says("no answer to it")
+        .says("not a response to it")
         .says("ok");
     fails(&answering(
         "tools/list",
         json_answer(r#"{"jsonrpc":"2.0","id":99,"result":{"tools":[]}}"#),
     ))
-    .says("no answer to it");
+    .says("not a response to it");
     fails(&answering(
         "tools/list",
         whole(
@@ -138,8 +139,9 @@ fn a_body_that_is_no_answer_is_told_with_its_beginning() {
 }
 
 #[test]
-fn an_answer_that_no_client_could_read_is_not_repaired() {
-    // A line break in a string is no JSON. Read over stdio it would end the message; here it must not become a space.
+fn an_unreadable_response_is_not_repaired() {
+    // A line break in a JSON string is invalid. Over stdio it would end the message; here it must
+    // not become a space.
     let broken = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"a\nb\"}]}}";
     fails(&answering("tools/list", json_answer(broken))).names(&["tools/list", "JSON", "line 1"]);
     let events = format!("{EVENTS}{}", event(broken));
@@ -147,21 +149,21 @@ fn an_answer_that_no_client_could_read_is_not_repaired() {
 }
 
 #[test]
-fn a_stream_that_ends_or_breaks_without_the_answer_is_no_empty_list() {
+fn a_stream_that_ends_without_the_response_is_not_an_empty_list() {
     fails(&answering("tools/list", format!("{EVENTS}: hello\n\n"))).says("tools/list");
     let half = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\"";
     fails(&answering("tools/list", half)).says("tools/list");
     fails(&answering("tools/list", "")).says("the connection broke");
     let chunked = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
     fails(&answering("tools/list", chunked)).says("tools/list");
-    // An event that is not complete when the stream ends was never sent.
+    // An incomplete event at the end of the stream was never sent.
     let cut =
         format!("{EVENTS}data: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[]}}}}\n");
     fails(&answering("tools/list", cut)).says("tools/list");
 }
 
 #[test]
-fn a_session_that_the_server_forgets_is_told() {
+fn an_expired_session_is_reported() {
     let mcp = Mcp::new(Way::Json, "[]").with_session("s");
     let double = Double::start(move |request: &Request, connection: &mut dyn Connection| {
         match request.rpc().as_str() {
@@ -183,7 +185,7 @@ fn a_session_that_the_server_forgets_is_told() {
 }
 
 #[test]
-fn a_redirect_elsewhere_is_refused_and_nobody_there_is_asked() {
+fn a_redirect_to_another_origin_is_refused_and_never_requested() {
     let elsewhere = special(|_, _| None);
     let redirect = |status: &str, to: &str| {
         fails(&answering(
@@ -197,14 +199,14 @@ fn a_redirect_elsewhere_is_refused_and_nobody_there_is_asked() {
     )
     .says("that is another host")
     .says_nothing_of("secret=1");
-    redirect("308 Permanent Redirect", "https://127.0.0.1/mcp").says("that one has");
+    redirect("308 Permanent Redirect", "https://127.0.0.1/mcp").says("that one is not");
     redirect("302 Found", "/login").names(&["POST", "GET"]);
     redirect("307 Temporary Redirect", "/mcp").says("redirects");
     assert!(elsewhere.seen().is_empty());
 }
 
 #[test]
-fn an_old_server_may_not_send_us_elsewhere_nor_leave_us_without_an_address() {
+fn an_http_sse_server_may_not_redirect_elsewhere_or_omit_its_address() {
     let stream =
         |events: &'static str| {
             let double =
@@ -229,13 +231,13 @@ fn an_old_server_may_not_send_us_elsewhere_nor_leave_us_without_an_address() {
     stream("event: endpoint\ndata: http://127.0.0.2:1/messages?key=hunter2\n\n")
         .says("http://127.0.0.2:1/messages")
         .says_nothing_of("hunter2");
-    stream("event: endpoint\ndata: http://\n\n").says("is no address");
+    stream("event: endpoint\ndata: http://\n\n").says("is not a URL");
     stream("data: {}\n\n").says("`endpoint`");
     stream("event: endpoint\ndata: /messages\n\n").says("initialize");
 }
 
 #[test]
-fn whatever_has_no_end_is_cut_off() {
+fn endless_responses_are_cut_off() {
     let endless = |head: &'static str, piece: &'static str| {
         special(move |request, connection| {
             (request.rpc() == "tools/list").then(|| {
@@ -275,7 +277,7 @@ fn whatever_has_no_end_is_cut_off() {
 }
 
 #[test]
-fn whoever_drips_or_stays_silent_is_not_waited_for() {
+fn a_slow_or_silent_server_runs_into_the_timeout() {
     let dripping = special(|request, connection| {
         (request.rpc() == "tools/list").then(|| {
             let mut going_on = write(connection, EVENTS);
@@ -321,7 +323,7 @@ fn whoever_drips_or_stays_silent_is_not_waited_for() {
 }
 
 #[test]
-fn a_server_without_a_stream_of_its_own_or_with_a_silent_one_is_captured_all_the_same() {
+fn a_server_with_a_missing_or_silent_stream_is_captured_anyway() {
     for answer in [
         "405 Method Not Allowed",
         "400 Bad Request",

@@ -1,4 +1,4 @@
-//! The program under test: run in a folder of its own, with an environment that holds nothing by accident.
+//! The program under test, run in its own folder with a scrubbed environment.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ pub(crate) struct Keel {
     folder: tempfile::TempDir,
 }
 
-/// What a run printed, and how it ended.
+/// What a run printed, and its exit code.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: i32,
@@ -20,6 +20,13 @@ impl Keel {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// In a new folder below this one.
+    pub(crate) fn under(folder: &Path) -> Self {
+        Self {
+            folder: tempfile::tempdir_in(folder).unwrap(),
         }
     }
 
@@ -47,7 +54,7 @@ impl Keel {
         self.run_with_input(args, "")
     }
 
-    /// Runs it with a server behind the words: the scripted one, with these tools.
+    /// Runs it with the scripted server, which lists these tools.
     #[track_caller]
     pub(crate) fn run_serving(&self, args: &[&str], tools: &str) -> Run {
         let [program, scenario] = serving(tools);
@@ -63,7 +70,7 @@ impl Keel {
         self.run_in(args, "", &path, &[])
     }
 
-    /// Runs it with these variables too.
+    /// Runs it with these additional variables.
     pub(crate) fn run_with_env(&self, args: &[&str], env: &[(&str, &str)]) -> Run {
         let path = std::env::var_os("PATH").unwrap_or_default();
         self.run_in(args, "", &path, env)
@@ -98,7 +105,7 @@ impl Keel {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A program that does not read its input closes it; that is fine.
+        // A program that does not read its input closes it, which is fine.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -133,7 +140,7 @@ impl Run {
         self
     }
 
-    /// Like [`Run::says`], for the facts that a message states, however it is worded.
+    /// Like [`Run::says`], for the facts in a message, however it is worded.
     #[track_caller]
     pub(crate) fn names(mut self, facts: &[&str]) -> Self {
         for fact in facts {
@@ -149,7 +156,7 @@ impl Run {
         self
     }
 
-    /// The report, read as JSON.
+    /// The report, parsed as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)
@@ -157,7 +164,7 @@ impl Run {
     }
 }
 
-/// The command of a scripted server with these tools, as words of a command line.
+/// The command line of a scripted server with these tools.
 pub(crate) fn serving(tools: &str) -> [String; 2] {
     let words = crate::scripted::scripted(&format!("{{\"tools\": {tools}}}"));
     words.try_into().expect("a program and a scenario")

@@ -1,4 +1,5 @@
-//! Where tools are declared: the marked lines of `fixtures/locate`, and no others; one place or none.
+//! Where tools are declared: the marked lines of `fixtures/locate`, and no others; one place or
+//! none.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ fn language(path: &Path) -> Option<Language> {
     })
 }
 
-/// Every quoted text and every word of a source: whatever a careless search could take for a tool.
+/// Every quoted text and every word of a source: anything that a careless search could take for a
+/// tool.
 fn candidates(text: &str) -> BTreeSet<&str> {
     text.split(|it: char| !it.is_alphanumeric() && it != '_')
         .filter(|word| word.len() > 2)
@@ -46,7 +48,7 @@ fn exactly_the_marked_lines_declare_tools() {
             .collect();
         let mut candidates = candidates(&text);
         if language == Language::CSharp {
-            // A method has several names there: as it is written, and as the SDK rewrites it.
+            // A method has several names: as written, and as the SDK rewrites it.
             candidates.retain(|name| !name.starts_with(char::is_uppercase));
             candidates.extend(["get_alerts", "list_http_stations"]);
         }
@@ -75,7 +77,7 @@ fn found(keel: &Keel, tool: &str) -> Option<Declaration> {
 const ONE: &str = "\nserver.registerTool('get', {}, f);\n";
 
 #[test]
-fn one_place_is_found_and_two_are_not() {
+fn a_tool_declared_once_is_found_and_one_declared_twice_is_not() {
     let keel = folder(&[("src/a.ts", ONE)]);
     let place = Declaration {
         path: PathBuf::from("src/a.ts"),
@@ -88,7 +90,7 @@ fn one_place_is_found_and_two_are_not() {
 }
 
 #[test]
-fn tests_documents_builds_and_what_others_wrote_are_not_searched() {
+fn tests_documents_builds_and_third_party_code_are_not_searched() {
     let keel = folder(&[
         ("src/a.ts", ONE),
         ("src/a.test.ts", ONE),
@@ -106,7 +108,7 @@ fn tests_documents_builds_and_what_others_wrote_are_not_searched() {
 }
 
 #[test]
-fn what_git_ignores_is_not_searched() {
+fn ignored_files_are_not_searched() {
     let keel = folder(&[
         ("src/a.ts", ONE),
         ("generated/b.ts", ONE),
@@ -118,7 +120,7 @@ fn what_git_ignores_is_not_searched() {
 }
 
 #[test]
-fn a_search_that_had_to_stop_claims_nothing() {
+fn a_search_that_reached_its_limit_claims_nothing() {
     let keel = folder(&[("a.ts", ONE), ("b.ts", "export {};\n")]);
     let tools = BTreeSet::from(["get"]);
     for limits in [
@@ -167,7 +169,7 @@ fn check_reports_the_line_that_declares_a_changed_tool() {
 }
 
 #[test]
-fn a_renamed_tool_is_declared_by_its_new_name_and_a_removed_one_nowhere() {
+fn a_renamed_tool_is_located_by_its_new_name_and_a_removed_one_not_at_all() {
     let tool = |name: &str| {
         let schema = r#"{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}}}"#;
         format!(

@@ -1,18 +1,21 @@
-//! What this machine has that tests need, asked of the machine and never of the program under test.
+//! What tests need from this machine, probed on the machine and never through the program under
+//! test.
 //!
-//! A test that cannot look must not pass. Where something is missing it fails, unless `MCP_KEEL_WITHOUT` names it
-//! (`MCP_KEEL_WITHOUT=sandbox cargo test`): then it says that it was skipped, past the capturing of the test harness.
+//! A test that cannot check must not pass. If something is missing it fails, unless
+//! `MCP_KEEL_WITHOUT` names it (`MCP_KEEL_WITHOUT=sandbox cargo test`): then it prints that it was
+//! skipped, bypassing the test harness's capture.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Whether the kernel can limit a process as `--sandbox strict` promises.
+/// Whether the kernel supports everything that `--sandbox strict` promises.
 #[cfg(target_os = "linux")]
 #[track_caller]
 pub(crate) fn has_sandbox() -> bool {
     use landlock::{ABI, Access as _, AccessFs, CompatLevel, Compatible as _};
     use landlock::{Ruleset, RulesetAttr as _};
-    // The first version that covers every way to change a file. Creating a set of rules limits nobody yet.
+    // The first version that covers every way to change a file. Creating a ruleset restricts
+    // nothing yet.
     let landlock = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(ABI::V3))
@@ -28,7 +31,7 @@ pub(crate) fn has_sandbox() -> bool {
     true
 }
 
-/// `false` where the person who runs the tests has said that this is missing; otherwise the test fails.
+/// `false` if the person running the tests declared it missing; otherwise the test fails.
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn is_skipped(what: &str, why: &str) -> bool {
@@ -41,7 +44,7 @@ fn is_skipped(what: &str, why: &str) -> bool {
     false
 }
 
-/// The folder that a variable names, for tests that are ignored without it.
+/// The folder in a variable, for tests that are ignored without it.
 #[track_caller]
 pub(crate) fn folder_of(variable: &str) -> PathBuf {
     let folder = std::env::var_os(variable).map(PathBuf::from);
@@ -49,15 +52,22 @@ pub(crate) fn folder_of(variable: &str) -> PathBuf {
         folder.unwrap_or_else(|| panic!("this test reads the folder that {variable} names"));
     assert!(
         folder.is_dir(),
-        "{variable}={} is no folder",
+        "{variable}={} is not a folder",
         folder.display()
     );
     folder
 }
 
-/// Runs git in a folder, with nothing of this machine's configuration, and returns what it prints. It must succeed.
+/// Runs git in a folder without this machine's configuration, and returns its output. It must
+/// succeed.
 #[track_caller]
 pub(crate) fn git(folder: &std::path::Path, args: &[&str]) -> String {
+    git_with(folder, &[], args)
+}
+
+/// [`git`] with variables.
+#[track_caller]
+pub(crate) fn git_with(folder: &std::path::Path, env: &[(&str, &str)], args: &[&str]) -> String {
     let output = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t"])
         .args([
@@ -70,14 +80,18 @@ pub(crate) fn git(folder: &std::path::Path, args: &[&str]) -> String {
         .current_dir(folder)
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .env("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+        .env("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")
+        .stdin(std::process::Stdio::null())
+        .envs(env.iter().copied())
         .output()
         .expect("the tests need git");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "git {args:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {args:?}: {stderr}");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Makes a folder a repository with one commit of everything in it, and returns its id.
+/// Makes a folder a repository with one commit of everything in it, and returns the commit id.
 #[track_caller]
 pub(crate) fn repository(folder: &std::path::Path) -> String {
     git(folder, &["init", "-q"]);

@@ -1,21 +1,24 @@
 //! The one integration-test binary: each module is a chapter of the specification.
 
-// A test that cannot unwrap has failed, and the panic says where.
+// A failed unwrap is a failed test, and the panic says where.
 #![allow(clippy::unwrap_used)]
-// Tests write files for the program to read, and look at those that it wrote.
+// Tests write files for the program to read, and read those that it wrote.
 #![allow(clippy::disallowed_methods)]
 
 mod baseline;
 mod capture;
 mod check;
 mod configs;
+mod conformance;
 mod corpus;
+mod cost;
 mod era;
 mod faults;
 mod fleet;
 mod formats;
 mod generated;
 mod github;
+mod github_base;
 mod github_double;
 mod golden;
 mod http;
@@ -30,6 +33,8 @@ mod merge;
 mod pipes;
 mod profiles;
 mod proofs;
+mod prose;
+mod protocol;
 mod readme;
 mod recipes;
 mod reference;
@@ -44,8 +49,10 @@ mod schemas;
 mod scripted;
 mod secrets;
 mod settings;
+mod skills;
 #[cfg(target_os = "linux")]
 mod snapshots;
 mod stability;
 mod surfaces;
 mod verify;
+mod words;

@@ -1,11 +1,11 @@
-//! One run in parts: cut, checked side by side, and joined into the report that one run would have given.
+//! One run in parts: split, checked in parallel, and merged into the report of a single run.
 
 use serde_json::Value;
 
 use crate::fleet::{configuration, in_every_format, pinned, scenario, servers};
 use crate::keel::Keel;
 
-/// Checks every part, side by side as the jobs of a workflow are.
+/// Checks every part in parallel, like the jobs of a workflow.
 fn parts(keel: &Keel, of: usize) {
     std::thread::scope(|scope| {
         for index in 1..=of {
@@ -19,7 +19,8 @@ fn parts(keel: &Keel, of: usize) {
     });
 }
 
-/// A policy whose findings need every part: an acceptance that matches, one that does not, and one that has expired.
+/// A policy whose findings need every part: an acceptance that matches, one that does not, and one
+/// that has expired.
 fn policy(keel: &Keel) -> String {
     let report = keel.run(&["check", "--format", "json"]).json();
     let id = report["servers"][1]["changes"][0]["id"]
@@ -35,10 +36,10 @@ fn policy(keel: &Keel) -> String {
 }
 
 #[test]
-fn joined_parts_are_the_report_of_the_whole_run_in_every_format() {
+fn merged_parts_equal_the_report_of_the_whole_run_in_every_format() {
     let keel = pinned(9, &[1, 4, 8]);
     let mut fleet = servers(9, &[1, 4, 8]);
-    // One is not in the configuration any more, and one cannot be told from its description alone.
+    // One is no longer in the configuration, and one differs by more than its description.
     fleet.remove(6);
     let text = configuration(&fleet);
     keel.write("mcp-keel.toml", &text);
@@ -60,7 +61,7 @@ fn joined_parts_are_the_report_of_the_whole_run_in_every_format() {
         "server-not-checked",
     ];
     assert_eq!(rules, expected);
-    // Whatever the order in which they are named.
+    // In any order.
     let files = ["3", "1", "4", "2"].map(|it| format!("parts/{it}.json"));
     let mut args = vec!["merge"];
     args.extend(files.iter().map(String::as_str));
@@ -83,12 +84,13 @@ fn a_server_that_failed_in_its_part_is_as_undetermined_as_in_one_run() {
 }
 
 #[test]
-fn parts_are_joined_whatever_baselines_they_have() {
+fn parts_with_any_kind_of_baseline_are_merged() {
     let head = "baseline = \"pins/{server}.json\"\n";
     let text = |fleet: &[(String, String)]| head.to_owned() + &configuration(fleet);
     let mut fleet = servers(4, &[]);
     let keel = Keel::new().file("mcp-keel.toml", &text(&fleet));
-    // The first two have baselines of ours, the others FastMCP's: what is there is written again in its own format.
+    // The first two have mcp-keel baselines, the others FastMCP's: an existing file is rewritten in
+    // its own format.
     for server in ["s002", "s003"] {
         keel.write(&format!("pins/{server}.json"), r#"{"tool:nothing@": "00"}"#);
     }
@@ -125,7 +127,7 @@ fn parts_are_joined_whatever_baselines_they_have() {
 }
 
 #[test]
-fn a_part_that_is_missing_leaves_its_servers_undetermined() {
+fn a_missing_part_leaves_its_servers_undetermined() {
     let keel = pinned(6, &[]);
     parts(&keel, 3);
     keel.run(&["merge", "parts"]).exits(0);
@@ -142,7 +144,7 @@ fn a_part_that_is_missing_leaves_its_servers_undetermined() {
 }
 
 #[test]
-fn parts_that_were_judged_by_something_else_are_not_joined() {
+fn parts_judged_by_different_baselines_are_not_merged() {
     let keel = pinned(4, &[0]);
     parts(&keel, 2);
     let (one, other) = ("parts/1.json", "other.json");
@@ -159,7 +161,7 @@ fn parts_that_were_judged_by_something_else_are_not_joined() {
     };
     check(&["--fail-on", "none"]).exits(0);
     keel.run(&["merge", one, other]).exits(2).says("the policy");
-    // As if somebody had pinned between the jobs.
+    // As if a server had been pinned between the jobs.
     keel.run(&["pin", "--quiet"]).exits(0);
     check(&[]).exits(0);
     keel.run(&["merge", one, other])
@@ -187,19 +189,19 @@ fn parts_that_do_not_belong_together_are_an_error() {
             "version",
             "\"reportVersion\": 1",
             "\"reportVersion\": 2",
-            "this mcp-keel knows 1",
+            "this mcp-keel supports 1",
         ),
         (
             "verdict",
             "\"verdict\": \"block\"",
             "\"verdict\": \"pass\"",
-            "not as it was written",
+            "the report is inconsistent",
         ),
         (
             "action",
             "\"action\": \"block\"",
             "\"action\": \"audit\"",
-            "not as it was written",
+            "the report is inconsistent",
         ),
         (
             "member",
@@ -211,7 +213,7 @@ fn parts_that_do_not_belong_together_are_an_error() {
             "rule",
             "tool-description-changed",
             "tool-future-rule",
-            "does not know the rule",
+            "unknown rule",
         ),
         ("count", "\"of\": 2", "\"of\": 3", "the number of parts"),
         ("servers", "\"s003\"", "\"s004\"", "the list of servers"),
@@ -227,11 +229,11 @@ fn parts_that_do_not_belong_together_are_an_error() {
         .exits(2)
         .says("not JSON");
 
-    // Another part with the servers of this one: they were cut from another plan.
+    // A different part with the same servers: it was split by another plan.
     keel.write("moved.json", &text.replace("\"index\": 1", "\"index\": 2"));
     keel.run(&["merge", one, "moved.json"])
         .exits(2)
-        .says("both hold the server");
+        .says("both contain the server");
 
     keel.run(&["check", "s000", "--report", "json=alone.json"])
         .exits(1);
@@ -245,7 +247,7 @@ fn parts_that_do_not_belong_together_are_an_error() {
 }
 
 #[test]
-fn whole_runs_over_servers_of_their_own_are_joined_too() {
+fn whole_runs_over_distinct_servers_are_merged_too() {
     let keel = pinned(3, &[2]);
     keel.run(&["check", "s000", "s001", "--report", "json=a.json"])
         .exits(0);
@@ -259,11 +261,11 @@ fn whole_runs_over_servers_of_their_own_are_joined_too() {
     keel.write("c.json", &keel.read("a.json"));
     keel.run(&["merge", "a.json", "c.json"])
         .exits(2)
-        .says("both hold");
+        .says("both contain");
 }
 
 #[test]
-fn a_plan_tells_who_checks_what_and_follows_the_timings() {
+fn a_plan_assigns_servers_and_follows_the_timings() {
     let keel = pinned(5, &[]);
     let matrix = keel
         .run(&["plan", "--shards", "2", "--format", "github-matrix"])
@@ -282,7 +284,7 @@ fn a_plan_tells_who_checks_what_and_follows_the_timings() {
         .json();
     assert_eq!(plan["shards"][0]["servers"], serde_json::json!(["s000"]));
     assert_eq!(plan["shards"][0]["seconds"], 30.0);
-    // `check` cuts the same parts.
+    // `check` splits the same way.
     let report = keel
         .run(&["check", "--shard", "1/2", "--format", "json"])
         .exits(0)
@@ -290,7 +292,7 @@ fn a_plan_tells_who_checks_what_and_follows_the_timings() {
     assert_eq!(report["servers"].as_array().unwrap().len(), 1);
     assert_eq!(report["shard"]["servers"].as_array().unwrap().len(), 5);
 
-    // More parts than servers: those that would be empty get no job, and are not missed.
+    // More parts than servers: empty ones get no job, and are not missed.
     let matrix = keel
         .run(&["plan", "--shards", "9", "--format", "github-matrix"])
         .json();
@@ -313,7 +315,7 @@ fn a_plan_tells_who_checks_what_and_follows_the_timings() {
 }
 
 #[test]
-fn timings_are_recorded_on_request_and_keep_what_they_know() {
+fn timings_are_recorded_on_request_and_keep_earlier_entries() {
     let keel = pinned(2, &[]);
     keel.write(
         "times.json",
@@ -330,7 +332,7 @@ fn timings_are_recorded_on_request_and_keep_what_they_know() {
 }
 
 #[test]
-fn the_profiles_of_a_server_stay_together_and_their_differences_are_joined() {
+fn the_profiles_of_a_server_stay_together_and_their_differences_are_merged() {
     let keel = Keel::new();
     let tool =
         r#"{"name": "t", "description": "For $env{MODE}.", "inputSchema": {"type": "object"}}"#;
@@ -366,7 +368,7 @@ fn the_profiles_of_a_server_stay_together_and_their_differences_are_joined() {
     );
 }
 
-/// At least one part has something to say of its own servers.
+/// At least one part has findings about its own servers.
 fn parts_hold_findings(keel: &Keel) {
     let all = keel.read("parts/1.json") + &keel.read("parts/2.json");
     assert!(all.contains("profile"), "{all}");

@@ -1,4 +1,5 @@
-//! A pipe in the place of a file is refused, wherever a path can be given. Waiting for its other end could last for ever.
+//! A pipe in place of a file is refused, wherever a path can be given. Waiting for its other end
+//! could take forever.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -25,8 +26,8 @@ fn pipe(keel: &Keel, name: &str) {
     nix::unistd::mkfifo(&path, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
 }
 
-/// Runs it. If it waits for the other end of the pipe all the same, that end is opened and closed after a while, so that
-/// the test fails by what was printed instead of never ending.
+/// Runs it. If it waits for the other end of the pipe after all, that end is opened and closed
+/// after a while, so that the test fails by the output instead of hanging.
 fn run(keel: &Keel, name: &str, args: &[&str], env: &[(&str, &str)]) -> Run {
     let path = keel.folder().join(name);
     let (done, is_done) = mpsc::channel::<()>();
@@ -79,9 +80,9 @@ fn locks_chains_reports_and_timings() {
         &["plan", "--shards", "2", "--timings", PIPE],
         &["check", "--shard", "1/2", "--timings", PIPE],
     ] {
-        let said = run(&keel, PIPE, args, &[]);
-        assert_ne!(said.code, 0, "{args:?}");
-        said.says(REFUSED);
+        let run = run(&keel, PIPE, args, &[]);
+        assert_ne!(run.code, 0, "{args:?}");
+        run.says(REFUSED);
     }
 }
 
@@ -97,9 +98,9 @@ fn keys_and_signatures() {
     pin(&[]).exits(0);
     pin(&["--sign-key", PIPE]).exits(2).says(REFUSED);
     let args = ["verify", "--lock", "mcp-lock.json", "--public-key", PIPE];
-    let said = run(&keel, PIPE, &args, &[]);
-    assert_ne!(said.code, 0);
-    said.says(REFUSED);
+    let run = run(&keel, PIPE, &args, &[]);
+    assert_ne!(run.code, 0);
+    run.says(REFUSED);
 }
 
 #[test]
@@ -115,7 +116,7 @@ fn files_of_a_folder_that_is_read_whole() {
 }
 
 #[test]
-fn configurations_and_what_they_name() {
+fn configurations_and_the_files_they_name() {
     let keel = keel();
     for args in [
         &["check", "--config", PIPE][..],
@@ -171,7 +172,7 @@ fn the_file_that_a_version_is_read_from() {
     };
     keel.write("mcp-keel.toml", &server(PIPE));
     run(&keel, PIPE, &["pin"], &[]).exits(2).says(REFUSED);
-    // Looked for, and not named: a pipe is as good as no file.
+    // Only looked for, not named: a pipe counts as no file.
     pipe(&keel, "package.json");
     keel.write("start.sh", &format!("exec '{program}' '{scenario}'\n"));
     keel.write(
@@ -191,9 +192,9 @@ fn baselines() {
     }
 }
 
-/// A file for output can be a pipe, as long as something reads it.
+/// An output file may be a pipe, as long as something reads it.
 #[test]
-fn files_that_are_written() {
+fn output_files() {
     let keel = keel();
     let [program, scenario] = serving(TOOLS);
     run(
@@ -221,7 +222,7 @@ fn files_that_are_written() {
     .exits(2)
     .says(UNREAD);
     keel.run(&["pin", "x", "--", &program, &scenario]).exits(0);
-    // Timings are added to those of a file that is there.
+    // Timings are merged into an existing file.
     run(
         &keel,
         PIPE,
@@ -240,7 +241,7 @@ fn files_that_are_written() {
     .says(REFUSED);
     let reader = keel.folder().join(PIPE);
     let reader = std::thread::spawn(move || std::fs::read_to_string(reader).unwrap());
-    // Waits for the reader to be there, as `mcp-keel` does not.
+    // Waits for the reader, which `mcp-keel` does not.
     let opened = std::fs::OpenOptions::new()
         .write(true)
         .open(keel.folder().join(PIPE))
@@ -251,9 +252,9 @@ fn files_that_are_written() {
     assert!(reader.join().unwrap().contains("\"reportVersion\": 1"));
 }
 
-/// `<(command)` and standard input by its name are pipes that are meant.
+/// `<(command)` and standard input by name are legitimate pipes.
 #[test]
-fn a_pipe_that_this_process_was_started_with_is_read() {
+fn an_inherited_pipe_is_read() {
     let keel = keel();
     let list = keel.read("tools.json");
     keel.run_with_input(&["diff", "/dev/stdin", "tools.json"], &list)
@@ -270,6 +271,87 @@ fn a_pipe_that_this_process_was_started_with_is_read() {
         "true",
     ])
     .exits(0);
+}
+
+/// What the runner reads after a step: the step ends as it would without them, and says what it could not write.
+#[test]
+fn outputs_and_the_job_summary() {
+    let keel = keel();
+    let [program, scenario] = serving(TOOLS);
+    keel.run(&["pin", "x", "--", &program, &scenario]).exits(0);
+    keel.write("event.json", "{}");
+    let at = |name: &str| keel.folder().join(name).to_string_lossy().into_owned();
+    let (event, pipe, folder) = (at("event.json"), at(PIPE), at(""));
+    let command = shlex::try_join([program.as_str(), scenario.as_str()]).unwrap();
+    let sha = "3".repeat(40);
+    for (file, what) in [
+        ("GITHUB_OUTPUT", "write the outputs"),
+        ("GITHUB_STEP_SUMMARY", "write the job summary"),
+    ] {
+        let env = [
+            ("GITHUB_ACTIONS", "true"),
+            ("GITHUB_EVENT_NAME", "push"),
+            ("GITHUB_EVENT_PATH", &event),
+            ("GITHUB_REPOSITORY", "octo/weather"),
+            ("GITHUB_RUN_ID", "42"),
+            ("GITHUB_SHA", &sha),
+            ("GITHUB_WORKSPACE", &folder),
+            ("INPUT_COMMAND", &command),
+            ("INPUT_SERVERS", "x"),
+            (file, &pipe),
+        ];
+        let run = run(&keel, PIPE, &["action"], &env).exits(0);
+        run.says(what).says(UNREAD);
+    }
+}
+
+/// Sources are looked through for the line that declares a tool; a pipe among them is skipped.
+#[test]
+fn sources_that_may_declare_a_tool() {
+    let tools = |text: &str| {
+        format!(r#"[{{"name":"get","description":"{text}","inputSchema":{{"type":"object"}}}}]"#)
+    };
+    let keel = Keel::new().file("src/b.ts", "\nserver.registerTool('get', {}, f);\n");
+    pipe(&keel, "src/a.ts");
+    let [program, scenario] = serving(&tools("Gets."));
+    keel.run(&["pin", "x", "--", &program, &scenario]).exits(0);
+    let [program, scenario] = serving(&tools("Gets a thing."));
+    let args = ["check", "x", "--format", "json", "--", &program, &scenario];
+    let report = run(&keel, "src/a.ts", &args, &[]).exits(1).json();
+    assert_eq!(
+        report["servers"][0]["changes"][0]["source"]["path"],
+        "src/b.ts"
+    );
+}
+
+/// A sandbox looks there for a token that a checkout left behind.
+#[test]
+fn the_configuration_of_git() {
+    let keel = Keel::new();
+    pipe(&keel, ".git/config");
+    let [program, scenario] = serving(TOOLS);
+    for command in ["pin", "check"] {
+        let args = [command, "x", "--sandbox", "fs", "--", &program, &scenario];
+        run(&keel, ".git/config", &args, &[]).exits(0);
+    }
+}
+
+#[test]
+fn a_frozen_chain() {
+    let keel = keel().file(
+        "subprocess.json",
+        r#"{"tool_id": "subprocess", "version": "1.0.0", "tool_type": "primitive", "executor": null}"#,
+    );
+    let freeze = |file: &str| {
+        run(
+            &keel,
+            PIPE,
+            &["chain", "freeze", "subprocess.json", "-o", file],
+            &[],
+        )
+    };
+    freeze("lock.json").exits(0);
+    freeze(PIPE).exits(2).says(UNREAD);
 }
 
 #[test]

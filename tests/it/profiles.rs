@@ -1,11 +1,11 @@
-//! One server in the eyes of several clients.
+//! One server as seen by several clients.
 
 use mcp_keel::surface::KnownClient;
 
 use crate::keel::Keel;
 use crate::scripted::{Capture, scripted};
 
-/// Says which account it was started for.
+/// Shows which account it was started for.
 const SCENARIO: &str = r#"{"log": "log", "tools": [{"name": "who", "description": "for $env{ACCOUNT}"}, {"name": "same"}]}"#;
 
 fn serving(profiles: &str) -> Keel {
@@ -16,7 +16,7 @@ fn serving(profiles: &str) -> Keel {
         .map(|word| format!("{word:?}"))
         .collect();
     let server = format!(
-        "[server.it]\ncommand = [{}]\nenv = {{ ACCOUNT = \"nobody\" }}\n\n{profiles}\n",
+        "[server.it]\ncommand = [{}]\nenv = {{ ACCOUNT = \"guest\" }}\n\n{profiles}\n",
         words.join(", ")
     );
     keel.write("mcp-keel.toml", &server);
@@ -35,7 +35,7 @@ capabilities = ["roots", "sampling.tools"]
 "#;
 
 #[test]
-fn each_profile_has_an_entry_of_its_own() {
+fn each_profile_has_its_own_entry() {
     let keel = serving(TWO);
     keel.run(&["pin"]).exits(0).says("it@free, it@pro");
     let baseline: serde_json::Value =
@@ -50,10 +50,10 @@ fn each_profile_has_an_entry_of_its_own() {
         servers["it@pro"]["client"],
         serde_json::json!({"name": "own", "version": "7", "capabilities": ["roots", "sampling.tools"]})
     );
-    let told =
+    let description =
         |server: &str| &servers[server]["components"]["tool:who@"]["definition"]["description"];
-    assert_eq!(told("it@free"), "for nobody");
-    assert_eq!(told("it@pro"), "for ada");
+    assert_eq!(description("it@free"), "for guest");
+    assert_eq!(description("it@pro"), "for ada");
     assert!(keel.read("log").contains(r#""sampling":{"tools":{}}"#));
     let launch = servers["it@pro"]["launch"].to_string();
     assert!(launch.contains("scripted-server"), "{launch}");
@@ -75,7 +75,7 @@ fn a_server_is_checked_for_all_of_its_profiles_or_for_one() {
         .exits(0)
         .json();
     assert_eq!(report["servers"][0]["name"], "it@free");
-    // Drift is accepted profile by profile.
+    // Drift is accepted per profile.
     keel.write(
         "scenario.json",
         &SCENARIO.replace("\"same\"", "\"same\", \"title\": \"$env{ACCOUNT}\""),
@@ -94,7 +94,7 @@ fn a_server_is_checked_for_all_of_its_profiles_or_for_one() {
 }
 
 #[test]
-fn a_file_a_server_is_a_file_a_profile() {
+fn one_file_per_server_means_one_file_per_profile() {
     let keel = serving(TWO);
     keel.run(&["pin", "--baseline", "contracts/{server}.json"])
         .exits(0);
@@ -107,12 +107,12 @@ fn a_file_a_server_is_a_file_a_profile() {
 #[test]
 fn a_tool_that_differs_between_profiles_is_a_finding() {
     let keel = serving(TWO);
-    let told = "it: it is not the same for the profile `pro` as for `free`: `/description`";
-    keel.run(&["pin"]).exits(0).says(told);
+    let message = "it: differs between the profiles `free` and `pro`: `/description`";
+    keel.run(&["pin"]).exits(0).says(message);
     let report = keel.run(&["check", "--format", "json"]).exits(0).json();
     assert_eq!(
         report["findings"],
-        serde_json::json!([{"rule": "tool-differs-by-profile", "component": "tool:who@", "message": told, "action": "audit"}])
+        serde_json::json!([{"rule": "tool-differs-by-profile", "component": "tool:who@", "message": message, "action": "audit"}])
     );
     keel.run(&["check", "it@pro"])
         .exits(0)
@@ -124,7 +124,7 @@ fn a_tool_that_differs_between_profiles_is_a_finding() {
 }
 
 #[test]
-fn a_command_that_is_typed_is_started_for_each_profile() {
+fn a_command_on_the_command_line_is_started_for_each_profile() {
     let keel = serving(TWO);
     keel.run(&["pin"]).exits(0);
     keel.write("other.json", &SCENARIO.replace("same", "other"));
@@ -138,15 +138,15 @@ fn a_command_that_is_typed_is_started_for_each_profile() {
 }
 
 #[test]
-fn what_is_wrong_with_a_profile_is_named_with_its_line() {
+fn an_invalid_profile_is_reported_with_its_line() {
     for (profile, complaint) in [
         (
             "[server.it.profile.a]\nheaders = { X = \"1\" }",
-            "`headers` has no meaning without `url`",
+            "`headers` has no effect without `url`",
         ),
         (
             "[server.it.profile.\"a b\"]",
-            "`a b` cannot be the name of a profile",
+            "`a b` is not a valid profile name",
         ),
         (
             "[server.it.profile.a]\ncommand = [\"x\"]",
@@ -156,10 +156,10 @@ fn what_is_wrong_with_a_profile_is_named_with_its_line() {
             "[server.it.profile.a]\ncapabilities = [\"none\"]",
             "[] for no capability",
         ),
-        ("[server.it.profile]", "there is no profile in it"),
+        ("[server.it.profile]", "it has no profiles"),
         (
             "[server.it.profile.a]\n[server.\"it@a\"]\ncommand = [\"x\"]",
-            "there are two servers `it@a`",
+            "duplicate server `it@a`",
         ),
     ] {
         serving(profile)
@@ -172,7 +172,7 @@ fn what_is_wrong_with_a_profile_is_named_with_its_line() {
     for (key, complaint) in [
         (
             "env = { A = \"1\" }",
-            "`env` has no meaning here: nothing is started",
+            "`env` has no effect here: nothing is started",
         ),
         ("headers = { \"bad name\" = \"1\" }", "mcp-keel.toml:4"),
     ] {
@@ -185,7 +185,7 @@ fn what_is_wrong_with_a_profile_is_named_with_its_line() {
 }
 
 #[test]
-fn a_known_client_is_announced_whole_and_any_other_by_its_name() {
+fn a_known_client_is_announced_completely_and_any_other_by_name() {
     let keel = serving("");
     keel.run(&["capture", "--client", "vscode", "--quiet"])
         .exits(0);
@@ -199,11 +199,11 @@ fn a_known_client_is_announced_whole_and_any_other_by_its_name() {
         assert!(log.contains(part), "{part} is not in {log}");
     }
     let keel = serving("");
-    keel.run(&["capture", "--client", "somebody", "--quiet"])
+    keel.run(&["capture", "--client", "some-client", "--quiet"])
         .exits(0);
     let log = keel.read("log");
     assert!(
-        log.contains(r#""clientInfo":{"name":"somebody","version":"1"}"#),
+        log.contains(r#""clientInfo":{"name":"some-client","version":"1"}"#),
         "{log}"
     );
     assert!(log.contains(r#""sampling":{}"#), "{log}");

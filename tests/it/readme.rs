@@ -13,7 +13,8 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The excerpt of the demo's report that the README shows: from the verdict to the tool that an approver has to read.
+/// The excerpt of the demo's report in the README: from the verdict to the tool that an approver
+/// has to read.
 fn excerpt(printed: &str) -> String {
     let report = printed
         .split("\n\n")
@@ -29,7 +30,7 @@ fn excerpt(printed: &str) -> String {
 }
 
 #[test]
-fn the_report_that_the_readme_shows_is_the_demos() {
+fn the_report_in_the_readme_is_the_demos() {
     let printed = Keel::new().run(&["demo"]).exits(0).stdout;
     let expected = excerpt(&printed);
     assert!(expected.contains("worked before, fails now"), "{expected}");
@@ -37,7 +38,7 @@ fn the_report_that_the_readme_shows_is_the_demos() {
     assert_blocks_current("README.md", &[("demo", block)]);
 }
 
-/// The fenced blocks of a document: the word after the fence, and the text.
+/// The fenced blocks of a document: the info string, and the text.
 fn blocks(document: &str) -> Vec<(&str, &str)> {
     let mut blocks = Vec::new();
     let mut rest = document;
@@ -52,7 +53,7 @@ fn blocks(document: &str) -> Vec<(&str, &str)> {
 
 #[test]
 #[cfg(unix)]
-fn every_command_that_the_readme_names_runs() {
+fn every_command_in_the_readme_runs() {
     use std::os::unix::fs::PermissionsExt as _;
     // A stand-in for the reader's own server: `node` starts the demo's.
     let keel = Keel::new().file(
@@ -80,7 +81,8 @@ fn every_command_that_the_readme_names_runs() {
             crate::machine::repository(keel.folder());
         }
         if line.contains("--url") {
-            // These want a server at an address, and `it::http` runs such. That their flags are known is seen here.
+            // These need a server at an address, which `it::http` tests. Here only their flags are
+            // checked.
             keel.run(&[&words[..], &["--help"]].concat()).exits(0);
             continue;
         }
@@ -98,7 +100,7 @@ fn the_workflow_in_the_readme_is_the_one_to_copy() {
     assert_eq!(shown, Some(read("docs/workflows/check.yml").as_str()));
 }
 
-/// Whether `shown` is `printed`, where a line `...` leaves out any number of lines.
+/// Whether `shown` is `printed`, where a line `...` matches any number of lines.
 fn shows(shown: &[&str], printed: &[&str]) -> bool {
     match shown {
         [] => printed.is_empty(),
@@ -109,7 +111,7 @@ fn shows(shown: &[&str], printed: &[&str]) -> bool {
 
 #[test]
 #[cfg(unix)]
-fn the_tutorial_prints_what_it_says_it_prints() {
+fn the_tutorial_shows_the_real_output() {
     let keel = Keel::new();
     let program = Path::new(env!("CARGO_BIN_EXE_mcp-keel"));
     let path = format!(
@@ -191,7 +193,7 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn every_link_of_the_documents_leads_somewhere() {
+fn every_link_in_the_documents_is_valid() {
     let mut links = 0;
     for document in documents() {
         let text = std::fs::read_to_string(&document).unwrap();
@@ -235,7 +237,7 @@ fn every_page_is_in_the_index() {
 }
 
 #[test]
-fn every_test_that_the_security_policy_names_exists() {
+fn every_test_named_in_the_security_policy_exists() {
     fn sources(folder: &std::path::Path, out: &mut String) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -264,6 +266,6 @@ fn every_test_that_the_security_policy_names_exists() {
             Some(ending) => format!("{ending}("),
             None => format!("fn {name}("),
         };
-        assert!(all.contains(&wanted), "there is no test `{name}`");
+        assert!(all.contains(&wanted), "no test is called `{name}`");
     }
 }

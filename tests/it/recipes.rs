@@ -1,4 +1,5 @@
-//! The workflows under `docs/workflows`: their shell parts, run with stand-ins for the programs of a runner.
+//! The workflows in `docs/workflows`: their shell steps, run with stand-ins for the runner's
+//! programs.
 
 #![cfg(unix)]
 
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use crate::keel::{Keel, Run};
 
-/// The shell of the step that `name:` or `id:` calls so.
+/// The shell of the step with this `name:` or `id:`.
 fn step(workflow: &str, called: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/workflows");
     let text = std::fs::read_to_string(path.join(workflow)).unwrap();
@@ -22,7 +23,7 @@ fn step(workflow: &str, called: &str) -> String {
         .collect()
 }
 
-/// A program that writes down how it was called, and says what `answer` says.
+/// A program that logs how it was called, and prints `answer`.
 fn program(keel: &Keel, name: &str, answer: &str) {
     let path = keel.folder().join("bin").join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -109,7 +110,7 @@ fn watching_keeps_one_issue() {
     let (run, calls) = watch("", "pass", "false");
     run.exits(0);
     assert_eq!(calls, [""; 0]);
-    // What is not known closes nothing, and is not success.
+    // An unknown verdict closes nothing, and is not a success.
     for verdict in ["undetermined", ""] {
         let (run, calls) = watch("12", verdict, "false");
         run.exits(3);
@@ -146,11 +147,11 @@ fn the_matrix_of_a_fleet_becomes_an_output() {
         log.contains("--workdir /work image plan --shards 2 --format github-matrix"),
         "{log}"
     );
-    let said = keel.read("output");
-    let matrix = said.strip_prefix("matrix=").unwrap();
+    let written = keel.read("output");
+    let matrix = written.strip_prefix("matrix=").unwrap();
     let matrix: serde_json::Value = serde_json::from_str(matrix.trim_end()).unwrap();
     assert_eq!(matrix["include"][1]["shard"], "2/2");
-    // The name of an artifact cannot hold a slash.
+    // The name of an artifact cannot contain a slash.
     let (run, _) = {
         let script = "echo \"name=${SHARD//\\//-of-}\" >> \"$GITHUB_OUTPUT\"";
         let text = std::fs::read_to_string(

@@ -20,7 +20,7 @@ fn the_demo_runs_the_pipeline_and_exits_with_0() {
 }
 
 #[test]
-fn the_baseline_of_the_demo_is_that_of_its_pinned_edition() {
+fn the_demos_baseline_is_that_of_its_pinned_edition() {
     let keel = Keel::new();
     let program = env!("CARGO_BIN_EXE_mcp-keel");
     keel.run(&["pin", "weather", "--", program, "demo", "--serve", "pinned"])
@@ -37,7 +37,7 @@ fn the_baseline_of_the_demo_is_that_of_its_pinned_edition() {
 }
 
 #[test]
-fn every_source_reads_alike() {
+fn every_kind_of_source_reads_the_same() {
     let tools =
         r#"[{"name":"a","inputSchema":{"type":"object","properties":{"x":{"default":1.0}}}}]"#;
     let [program, scenario] = serving(tools);
@@ -80,7 +80,7 @@ fn every_source_reads_alike() {
 }
 
 #[test]
-fn a_capture_holds_the_lists_exactly_as_sent() {
+fn a_capture_contains_the_lists_exactly_as_sent() {
     let keel = Keel::new();
     let tools = r#"[{"name":"a","x-vendor":[1.0,1e400,"\ud800"],"x-vendor":2}]"#;
     let run = keel.run_serving(&["capture"], tools).exits(0);
@@ -93,7 +93,7 @@ fn a_capture_holds_the_lists_exactly_as_sent() {
 }
 
 #[test]
-fn a_revision_in_git_is_a_source() {
+fn a_git_revision_is_a_source() {
     let keel = Keel::new().file("tools.json", r#"{"tools":[{"name":"a"}]}"#);
     crate::machine::repository(keel.folder());
     keel.write("tools.json", r#"{"tools":[{"name":"b"}]}"#);
@@ -109,7 +109,7 @@ fn a_revision_in_git_is_a_source() {
 }
 
 #[test]
-fn a_server_that_only_the_old_baseline_has_was_removed() {
+fn a_server_only_in_the_old_baseline_was_removed() {
     let keel = crate::fleet::pinned(2, &[]);
     let [first, second] = ["s000", "s001"];
     keel.run(&["pin", "--baseline", "one.json", first]).exits(0);
@@ -125,7 +125,7 @@ fn a_server_that_only_the_old_baseline_has_was_removed() {
 }
 
 #[test]
-fn what_is_no_source_is_explained() {
+fn an_invalid_source_is_explained() {
     let keel = Keel::new()
         .file("a.json", "{\"tools\": 7}")
         .file("b.json", "{\n\"tools\": [}")

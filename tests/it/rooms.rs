@@ -1,16 +1,17 @@
-//! The rooms of `src` and what they use, read from the sources.
+//! The rooms of `src` and their dependencies, read from the sources.
 //!
-//! A room is a module of `src/lib.rs`. It uses only rooms above it there, and docs/architecture.md describes each, in the
-//! same order. Within `cli` and `run`, files do not use each other in a circle. Tests and fuzz targets may use anything.
+//! A room is a module of `src/lib.rs`. It uses only rooms above it there, and docs/architecture.md
+//! describes each, in the same order. Within `cli` and `run`, files do not depend on each other in
+//! a cycle. Tests and fuzz targets may use anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Edges that go backward today. To be emptied, never to grow.
+/// Backward dependencies. Must stay empty.
 const BACKWARD: &[(&str, &str)] = &[];
 
-/// Rooms that are about to be built (documented, not there) or to go (there, not documented). To be emptied.
+/// Rooms being added (documented, missing) or removed (present, undocumented). Must stay empty.
 const IN_MOTION: &[&str] = &[];
 
 /// A file that uses a module, and the line.
@@ -23,7 +24,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// The source of a file without comments and without its tests. Lines stay where they are.
+/// The source of a file without comments and tests. Line numbers are kept.
 fn program(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let mut kept = String::new();
@@ -43,7 +44,7 @@ fn program(path: &Path) -> String {
             is_test = true;
         } else if is_test && !word.starts_with("#[") && !word.is_empty() {
             is_test = false;
-            // What spans lines ends with a brace that is indented as its beginning.
+            // A multi-line item ends with a brace indented like its beginning.
             if word.ends_with('{') {
                 let indent = &code[..code.len() - code.trim_start().len()];
                 skipping = Some(format!("{indent}}}"));
@@ -56,7 +57,7 @@ fn program(path: &Path) -> String {
     kept
 }
 
-/// The Rust files below a module, but for those that only tests have.
+/// The Rust files below a module, except those only for tests.
 fn files(module: &Path, out: &mut Vec<PathBuf>) {
     let file = module.with_extension("rs");
     let within = if module.join("mod.rs").is_file() {
@@ -75,7 +76,7 @@ fn files(module: &Path, out: &mut Vec<PathBuf>) {
     }
 }
 
-/// The modules that a file declares and that have files of their own, in order.
+/// The modules that a file declares and that have their own files, in order.
 fn declared(source: &str) -> Vec<String> {
     source
         .lines()
@@ -94,7 +95,8 @@ fn declared(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// The names that follow `prefix` in a source, such as `crate::`, each with its line: `crate::a::b`, `crate::{a, b::c}`.
+/// The names that follow `prefix` in a source, such as `crate::`, each with its line:
+/// `crate::a::b`, `crate::{a, b::c}`.
 fn names_after(prefix: &str, source: &str) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (at, _) in source.match_indices(prefix) {
@@ -140,7 +142,8 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// The rooms in the order of `src/lib.rs`. `fuzzing` is compiled for tests only and may use all of them.
+/// The rooms in the order of `src/lib.rs`. `fuzzing` is compiled for tests only and may use all of
+/// them.
 fn rooms() -> Vec<String> {
     let rooms = declared(&program(&root().join("src/lib.rs")));
     assert!(rooms.len() > 15, "{rooms:?}");
@@ -164,7 +167,7 @@ fn graph(rooms: &[String]) -> Graph {
     graph
 }
 
-/// `room -> a, b`, a line each.
+/// `room -> a, b`, one per line.
 fn drawn(order: &[String], graph: &Graph) -> String {
     let mut text = String::new();
     for room in order {
@@ -179,7 +182,7 @@ fn drawn(order: &[String], graph: &Graph) -> String {
 }
 
 #[test]
-fn no_room_uses_one_that_comes_after_it() {
+fn no_room_uses_a_later_one() {
     let rooms = rooms();
     let graph = graph(&rooms);
     let edges: usize = graph.values().map(BTreeMap::len).sum();
@@ -205,7 +208,7 @@ fn no_room_uses_one_that_comes_after_it() {
 }
 
 #[test]
-fn the_architecture_describes_every_room_in_its_order() {
+fn the_architecture_describes_every_room_in_order() {
     let text = std::fs::read_to_string(root().join("docs/architecture.md")).unwrap();
     let table = text.split("\n## Rooms\n").nth(1).unwrap();
     let table = table.split("\n## ").next().unwrap();
@@ -227,12 +230,13 @@ fn the_architecture_describes_every_room_in_its_order() {
     );
 }
 
-/// The files of a room that use each other in a circle. A folder below the room counts as one file.
+/// The files of a room that depend on each other in a cycle. A folder below the room counts as one
+/// file.
 fn circles(room: &str) -> (Vec<Vec<String>>, String) {
     let folder = root().join("src").join(room);
     let entrance = program(&folder.join("mod.rs"));
     let modules = declared(&entrance);
-    // What the entrance hands on from its files: `pub(crate) use error::{Error, Exit};`.
+    // What the module root re-exports from its files: `pub(crate) use error::{Error, Exit};`.
     let mut handed_on: BTreeMap<String, String> = BTreeMap::new();
     for module in &modules {
         for prefix in [format!("use {module}::"), format!("use self::{module}::")] {
@@ -287,7 +291,7 @@ fn circles(room: &str) -> (Vec<Vec<String>>, String) {
 }
 
 #[test]
-fn the_files_of_cli_and_run_use_each_other_in_no_circle() {
+fn the_files_of_cli_and_run_have_no_dependency_cycle() {
     for room in ["cli", "run"] {
         let (circles, drawn) = circles(room);
         assert!(
@@ -298,7 +302,7 @@ fn the_files_of_cli_and_run_use_each_other_in_no_circle() {
 }
 
 #[test]
-fn the_reader_of_sources_sees_what_it_is_for() {
+fn the_source_reader_finds_all_kinds_of_dependencies() {
     let source = "use crate::{a::{b, c}, d,\n    e::f};\nlet x = crate::g::h(); // crate::no\n$crate::i!()\nmy_crate::no";
     let names: Vec<(String, usize)> =
         names_after("crate::", source.replace("// crate::no", "").as_str());

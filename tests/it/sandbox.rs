@@ -1,7 +1,7 @@
-//! The sandbox: what a server may touch, and what is said about what it may not.
+//! The sandbox: what a server may access, and how denied access is reported.
 //!
-//! These tests need a kernel with Landlock and seccomp, and ask the kernel whether it has them: where it has, a program
-//! that says that there is no sandbox fails them.
+//! These tests need a kernel with Landlock and seccomp, and ask the kernel itself: if it has them,
+//! a program that claims there is no sandbox fails.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,7 +14,8 @@ use crate::scripted::scripted;
 
 const KEEL: &str = env!("CARGO_BIN_EXE_mcp-keel");
 
-/// A home with a secret in it and a repository beside it. Not below the temporary folder, which a sandbox allows.
+/// A home with a secret in it and a repository next to it. Not below the temporary folder, which
+/// the sandbox allows.
 struct Place {
     root: tempfile::TempDir,
 }
@@ -25,7 +26,7 @@ impl Place {
             .prefix("sandbox")
             .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
             .unwrap();
-        for folder in ["home/.ssh", "home/bin", "work/.git"] {
+        for folder in ["home/.ssh", "home/bin", "work/.git", "work/src"] {
             std::fs::create_dir_all(root.path().join(folder)).unwrap();
         }
         std::fs::write(root.path().join("home/.ssh/id"), "the-private-key").unwrap();
@@ -97,7 +98,7 @@ impl Place {
 }
 
 #[test]
-fn a_sandbox_that_the_kernel_has_is_used_whole() {
+fn a_sandbox_that_the_kernel_supports_is_fully_used() {
     if !has_sandbox() {
         return;
     }
@@ -114,7 +115,7 @@ fn path(path: &Path) -> &str {
 }
 
 #[test]
-fn strict_refuses_the_network_and_the_home_folder_reports_both_and_the_check_still_works() {
+fn strict_denies_network_and_home_reports_both_and_the_check_still_works() {
     if !has_sandbox() {
         return;
     }
@@ -138,11 +139,11 @@ fn strict_refuses_the_network_and_the_home_folder_reports_both_and_the_check_sti
             [
                 (
                     "sandbox-network-denied",
-                    "the server was refused a socket: AF_INET (IPv4)"
+                    "the server was denied a socket: AF_INET (IPv4)"
                 ),
                 (
                     "sandbox-file-denied",
-                    "the server was refused writing ~/.bashrc (2 times)"
+                    "the server was denied writing ~/.bashrc (2 times)"
                 ),
             ]
         );
@@ -167,7 +168,7 @@ fn strict_refuses_the_network_and_the_home_folder_reports_both_and_the_check_sti
 }
 
 #[test]
-fn a_server_that_fails_in_a_sandbox_is_reported_with_what_it_was_refused() {
+fn a_server_that_fails_in_a_sandbox_is_reported_with_what_was_denied() {
     if !has_sandbox() {
         return;
     }
@@ -186,7 +187,7 @@ fn a_server_that_fails_in_a_sandbox_is_reported_with_what_it_was_refused() {
 }
 
 #[test]
-fn fs_allows_the_working_copy_and_the_temporary_folder_and_nothing_else_of_the_home() {
+fn fs_allows_only_the_working_copy_and_the_temporary_folder() {
     if !has_sandbox() {
         return;
     }
@@ -199,7 +200,7 @@ fn fs_allows_the_working_copy_and_the_temporary_folder_and_nothing_else_of_the_h
         let command = scripted(
             &json!({
                 "start": [
-                    {"write": "inside", "content": format!("$file{{{}}}", path(&secret))},
+                    {"write": "src/inside", "content": format!("$file{{{}}}", path(&secret))},
                     {"write": path(&written)},
                     {"write": path(&outside)},
                     {"write": path(&place.home().join("evil"))},
@@ -211,7 +212,11 @@ fn fs_allows_the_working_copy_and_the_temporary_folder_and_nothing_else_of_the_h
         place
             .run(&["capture", "--sandbox", level], &command)
             .exits(0);
-        assert_eq!(place.work_file("inside").as_deref(), Some("-"), "{level}");
+        assert_eq!(
+            place.work_file("src/inside").as_deref(),
+            Some("-"),
+            "{level}"
+        );
         assert!(written.exists(), "{level}");
         assert!(
             !outside.exists() && !place.home().join("evil").exists(),
@@ -220,7 +225,7 @@ fn fs_allows_the_working_copy_and_the_temporary_folder_and_nothing_else_of_the_h
         // Without the sandbox it can do all of it.
         place.run(&["capture"], &command).exits(0);
         assert_eq!(
-            place.work_file("inside").as_deref(),
+            place.work_file("src/inside").as_deref(),
             Some("the-private-key")
         );
         assert!(outside.exists() && place.home().join("evil").exists());
@@ -228,14 +233,13 @@ fn fs_allows_the_working_copy_and_the_temporary_folder_and_nothing_else_of_the_h
 }
 
 #[test]
-fn a_token_that_git_keeps_in_the_working_copy_is_hidden() {
+fn a_git_token_in_the_working_copy_is_hidden() {
     if !has_sandbox() {
         return;
     }
     let place = Place::new();
     let config = "[http]\n\textraheader = AUTHORIZATION: basic abcdefgh\n";
     std::fs::write(place.work().join(".git/config"), config).unwrap();
-    std::fs::create_dir(place.work().join("src")).unwrap();
     let command = scripted(
         r#"{"start": [{"write": "src/seen", "content": "$file{.git/config}"}], "tools": []}"#,
     );
@@ -246,7 +250,7 @@ fn a_token_that_git_keeps_in_the_working_copy_is_hidden() {
 }
 
 #[test]
-fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_descriptors() {
+fn a_sandboxed_server_cannot_inspect_outside_processes_and_inherits_three_descriptors() {
     if !has_sandbox() {
         return;
     }
@@ -255,13 +259,13 @@ fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_desc
         let us = std::process::id();
         let scenario = json!({
             "start": [
-                {"write": "parent", "content": "$file{/proc/$ppid/environ}"},
-                {"write": "outside", "content": format!("$file{{/proc/{us}/environ}}")},
-                {"write": "open", "content": "$list{/proc/self/fd}"},
+                {"write": "src/parent", "content": "$file{/proc/$ppid/environ}"},
+                {"write": "src/outside", "content": format!("$file{{/proc/{us}/environ}}")},
+                {"write": "src/open", "content": "$list{/proc/self/fd}"},
             ],
             "tools": [],
         });
-        // One that the program itself inherits, and the server is not to.
+        // One that the program itself inherits, but the server must not.
         let through = ["sh", "-c", r#"exec "$@" 9</dev/null"#, "sh"].map(str::to_owned);
         place
             .run_through(
@@ -270,7 +274,7 @@ fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_desc
                 &scripted(&scenario.to_string()),
             )
             .exits(0);
-        let seen = |name| place.work_file(name).unwrap();
+        let seen = |name: &str| place.work_file(&format!("src/{name}")).unwrap();
         assert!(!seen("parent").contains("for-the-parent-only"), "{level}");
         assert_eq!(seen("outside"), "-", "{level}");
         assert_three_descriptors(&seen("open"));
@@ -279,24 +283,24 @@ fn a_sandboxed_server_cannot_look_into_a_process_outside_and_inherits_three_desc
 
 #[test]
 #[cfg(target_os = "linux")]
-fn without_a_sandbox_too_a_server_inherits_three_descriptors() {
+fn a_server_without_a_sandbox_also_inherits_three_descriptors() {
     let place = Place::new();
     let scenario = json!({
-        "start": [{"write": "open", "content": "$list{/proc/self/fd}"}],
+        "start": [{"write": "src/open", "content": "$list{/proc/self/fd}"}],
         "tools": [],
     });
     let through = ["sh", "-c", r#"exec "$@" 9</dev/null"#, "sh"].map(str::to_owned);
     place
         .run_through(&through, &["capture"], &scripted(&scenario.to_string()))
         .exits(0);
-    assert_three_descriptors(&place.work_file("open").unwrap());
+    assert_three_descriptors(&place.work_file("src/open").unwrap());
 }
 
-/// Of what a server listed of `/proc/self/fd`.
+/// Checks what a server listed of `/proc/self/fd`.
 fn assert_three_descriptors(open: &str) {
     let numbers: Vec<&str> = open
         .lines()
-        // The one that lists them is none of them.
+        // Except the descriptor that lists them.
         .filter(|line| !line.contains(" /proc/"))
         .filter_map(|line| line.split(' ').next()?.rsplit('/').next())
         .collect();
@@ -327,24 +331,24 @@ fn a_command_that_cannot_be_started_is_explained_as_without_a_sandbox() {
         "./odd",
         "/etc",
     ] {
-        let said = |level: &str| {
+        let message = |level: &str| {
             let run = place.run(&["capture", "--sandbox", level], &[command.to_owned()]);
             run.exits(3).stderr
         };
-        let without = said("off");
+        let without = message("off");
         for level in ["fs", "strict"] {
-            assert_eq!(said(level), without, "{command} {level}");
+            assert_eq!(message(level), without, "{command} {level}");
         }
     }
 }
 
 #[test]
-fn a_program_that_the_sandbox_hides_is_not_called_missing() {
+fn a_program_hidden_by_the_sandbox_is_not_called_missing() {
     if !has_sandbox() {
         return;
     }
     let place = Place::new();
-    // What a script names is allowed with it; what that names in turn is not.
+    // A script's interpreter is allowed with it; what that refers to in turn is not.
     let hidden = place.home().join(".ssh/hidden");
     let named = place.home().join(".ssh/named");
     let script = place.work().join("script");
@@ -364,21 +368,21 @@ fn a_program_that_the_sandbox_hides_is_not_called_missing() {
 }
 
 #[test]
-fn how_a_server_ends_is_told_as_without_a_sandbox() {
+fn exit_statuses_are_reported_as_without_a_sandbox() {
     let place = Place::new();
     for scenario in [r#"{"start": [{"exit": 7}]}"#, r#"{"start": ["abort"]}"#] {
-        let said = |level: &str| {
+        let message = |level: &str| {
             let run = place.run(&["capture", "--sandbox", level], &scripted(scenario));
             run.exits(3).stderr.lines().next().unwrap().to_owned()
         };
-        let without = said("off");
-        assert_eq!(said("fs"), without);
-        assert_eq!(said("strict"), without);
+        let without = message("off");
+        assert_eq!(message("fs"), without);
+        assert_eq!(message("strict"), without);
     }
 }
 
 #[test]
-fn nothing_of_a_sandboxed_server_is_left_behind() {
+fn a_sandboxed_server_leaves_nothing_behind() {
     let place = Place::new();
     for level in ["fs", "strict"] {
         let word = format!(
@@ -412,7 +416,7 @@ fn nothing_of_a_sandboxed_server_is_left_behind() {
 }
 
 #[test]
-fn a_server_that_needs_a_signal_that_cannot_be_handed_on_is_captured_unwatched() {
+fn a_server_that_needs_an_unforwardable_signal_is_captured_unwatched() {
     let place = Place::new();
     let [program, scenario]: [String; 2] = scripted(r#"{"tools":[]}"#).try_into().unwrap();
     let script = r#"trap 'got=1' 40; kill -40 $$; [ "$got" = 1 ] || exit 9; exec "$@""#;
@@ -422,7 +426,7 @@ fn a_server_that_needs_a_signal_that_cannot_be_handed_on_is_captured_unwatched()
         .exits(0);
 }
 
-/// Commands that put a process into so many sandboxes that the kernel makes no further one.
+/// Commands that put a process into so many sandboxes that the kernel allows no more.
 fn exhausted(place: &Place) -> Vec<String> {
     let orders = json!({
         "strict": false, "required": false, "read": [], "write": ["/"], "home": null, "watch": false, "watched": false,
@@ -435,7 +439,7 @@ fn exhausted(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn a_sandbox_that_cannot_be_had_is_said_or_refused() {
+fn an_unavailable_sandbox_is_reported_or_refused() {
     if !has_sandbox() {
         return;
     }
@@ -450,7 +454,7 @@ fn a_sandbox_that_cannot_be_had_is_said_or_refused() {
     run(&["check", "--sandbox", "fs", "--sandbox-required"])
         .exits(3)
         .says("its sandbox is required and is not whole here: files are not limited");
-    // Where it can be had, requiring it changes nothing.
+    // If it is available, requiring it changes nothing.
     place
         .run(
             &["check", "--sandbox", "strict", "--sandbox-required"],
@@ -461,7 +465,7 @@ fn a_sandbox_that_cannot_be_had_is_said_or_refused() {
 }
 
 #[test]
-fn the_configuration_says_which_sandbox_and_the_command_line_has_the_last_word() {
+fn the_configuration_sets_the_sandbox_and_the_command_line_overrides_it() {
     if !has_sandbox() {
         return;
     }
@@ -469,7 +473,7 @@ fn the_configuration_says_which_sandbox_and_the_command_line_has_the_last_word()
     let secret = place.home().join(".ssh/id");
     let command = scripted(
         &json!({
-            "start": [{"write": "seen", "content": format!("$file{{{}}}", path(&secret))}],
+            "start": [{"write": "src/seen", "content": format!("$file{{{}}}", path(&secret))}],
             "tools": [],
         })
         .to_string(),
@@ -487,7 +491,7 @@ fn the_configuration_says_which_sandbox_and_the_command_line_has_the_last_word()
             .output()
             .unwrap();
         assert!(output.status.success(), "{output:?}");
-        place.work_file("seen").unwrap()
+        place.work_file("src/seen").unwrap()
     };
     assert_eq!(run(&["capture", "a"]), "-");
     assert_eq!(

@@ -1,13 +1,14 @@
-//! Schemas that want to keep us busy. Each pair has to end, without a crash, and without a claim that is not shown.
-//! Work is bounded by counting steps, so that these end at all says that the bound holds: without it they run for hours.
+//! Schemas designed to exhaust the checker. Each pair must terminate, without a crash, and without
+//! an unproved claim. Work is bounded by counting steps, so terminating at all shows that the bound
+//! works: without it these run for hours.
 
 use std::fmt::Write as _;
 
 use mcp_keel::canonical::parse_str;
 use mcp_keel::judgement::{Level, Proof};
-use mcp_keel::schema::{Comparison, Side, compare};
+use mcp_keel::schema::{SchemaComparison, Side, compare};
 
-fn judged(old: &str, new: &str) -> Comparison {
+fn judged(old: &str, new: &str) -> SchemaComparison {
     let old = parse_str(old).expect("the old schema");
     let new = parse_str(new).expect("the new schema");
     let mut last = None;
@@ -23,7 +24,7 @@ fn judged(old: &str, new: &str) -> Comparison {
     last.expect("two sides")
 }
 
-fn is_undecided(found: &Comparison) -> bool {
+fn is_undecided(found: &SchemaComparison) -> bool {
     matches!(found.verdict, Proof::Undecided(_))
 }
 
@@ -201,7 +202,7 @@ fn nothing_is_fetched() {
 }
 
 #[test]
-fn what_is_not_a_schema() {
+fn invalid_schemas() {
     for (old, new) in [
         (r#"{"type": "object"}"#, "null"),
         (r#"{"type": "object"}"#, r#"[1]"#),
@@ -226,7 +227,7 @@ fn what_is_not_a_schema() {
 }
 
 #[test]
-fn numbers_beyond_a_double_are_not_trusted_to_the_validator() {
+fn numbers_beyond_a_double_are_not_left_to_the_validator() {
     let found = judged(
         r#"{"type": "object", "properties": {"n": {"type": "integer", "maximum": 123456789012345678901234567890}}}"#,
         r#"{"type": "object", "properties": {"n": {"type": "integer", "maximum": 123456789012345678901234567889}}}"#,

@@ -1,5 +1,5 @@
-//! Real servers, version after version. The folder is named by `MCP_KEEL_CORPUS`; without it the test is ignored. Set
-//! `MCP_KEEL_CORPUS_PRINT` to see every verdict.
+//! Real servers, version by version. The folder is named by `MCP_KEEL_CORPUS`; without it the test
+//! is ignored. Set `MCP_KEEL_CORPUS_PRINT` to see every verdict.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use mcp_keel::canonical::{Json, parse_str, to_compact};
 use mcp_keel::judgement::{Level, Proof};
 use mcp_keel::rules::RuleId;
-use mcp_keel::schema::{Comparison, Side, compare};
+use mcp_keel::schema::{SchemaComparison, Side, compare};
 
-/// Whole numbers in a version count as numbers, so 0.10.0 comes after 0.9.1.
+/// Integers in a version compare as numbers, so 0.10.0 comes after 0.9.1.
 fn version_key(version: &str) -> Vec<(u64, String)> {
     version
         .split(['.', '-', '+'])
@@ -73,7 +73,8 @@ fn pairs(folder: &Path) -> Vec<Pair> {
     pairs
 }
 
-/// An independent confirmation, with nothing of the product in it: plain validators for both schemas as sent.
+/// An independent confirmation, without code of the product: plain validators for both schemas as
+/// sent.
 fn confirmed(pair: &Pair, witness: &Json) -> bool {
     let value = |json: &Json| -> serde_json::Value {
         serde_json::from_str(&to_compact(json)).expect("JSON")
@@ -105,7 +106,7 @@ fn every_changed_schema_of_the_corpus_is_located_and_judged() {
     let mut rules: BTreeMap<(RuleId, Level), usize> = BTreeMap::new();
     for pair in &pairs {
         let start = Instant::now();
-        let Comparison { changes, verdict } = compare(&pair.old, &pair.new, pair.side);
+        let SchemaComparison { changes, verdict } = compare(&pair.old, &pair.new, pair.side);
         let took = start.elapsed();
         total += took;
         if took > slowest.0 {

@@ -1,4 +1,4 @@
-//! The published JSON Schemas say what the program writes and reads, and nothing else.
+//! The published JSON Schemas describe exactly what the program writes and reads.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ fn validator(name: &str) -> Validator {
     jsonschema::draft202012::new(&schema).unwrap()
 }
 
-/// What a validator has against an instance.
+/// A validator's errors for an instance.
 fn complaints(validator: &Validator, instance: &Value) -> Vec<String> {
     validator
         .iter_errors(instance)
@@ -82,10 +82,11 @@ fn every_member_of_every_schema_is_described() {
             .into_iter()
             .flatten()
             {
-                let told = property.get("title").is_some() && property.get("description").is_some();
-                // A bare reference is described where it points.
-                let told = told || property.get("$ref").is_some();
-                assert!(told, "{at}/{name} is not described");
+                let described =
+                    property.get("title").is_some() && property.get("description").is_some();
+                // A bare reference is described at its target.
+                let described = described || property.get("$ref").is_some();
+                assert!(described, "{at}/{name} is not described");
                 walk(&format!("{at}/{name}"), property);
             }
             if matches!(member.as_str(), "additionalProperties" | "items") {
@@ -144,7 +145,7 @@ fn a_baseline_is_valid_and_a_damaged_one_is_not() {
     }
 }
 
-/// Every pair under `fixtures/rules`, judged, so that every kind of change is in a report.
+/// Every pair in `fixtures/rules`, judged, so that every kind of change is in a report.
 fn judged(policy: &Policy) -> Vec<ServerReport> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(at("fixtures/rules"))
         .unwrap()
@@ -205,7 +206,8 @@ fn a_report_of_every_rule_is_valid() {
     assert!(servers.iter().any(|it| !it.findings.is_empty()));
     assert_eq!(complaints(&validator, &report(servers.clone())), [""; 0]);
 
-    // Each proof, whichever of them the fixtures bring along, and a change without a place that was accepted.
+    // Each proof, whether or not the fixtures contain it, and an accepted change without a
+    // location.
     let drifted = servers
         .iter_mut()
         .find(|it| !it.changes.is_empty())
@@ -271,7 +273,7 @@ fn a_report_of_a_server_that_could_not_be_captured_is_valid() {
     }
 }
 
-/// The JSON model of a TOML document; a date is a string there.
+/// The JSON model of a TOML document; dates become strings.
 fn model(value: &toml::Value) -> Value {
     match value {
         toml::Value::String(text) => json!(text),
@@ -295,7 +297,7 @@ fn example(document: &str, heading: &str) -> String {
 }
 
 #[test]
-fn the_documented_configuration_reads_and_is_valid() {
+fn the_documented_configuration_is_valid() {
     let validator = validator("config");
     for (document, heading) in [
         ("docs/configuration.md", "## A full example\n"),
@@ -374,7 +376,7 @@ fn the_words_of_the_schemas_are_those_of_the_program() {
         Enforcement::ALL,
         Enforcement::word,
     );
-    // The current name of `allow_degraded` in MCP Hangar is allowed beside it.
+    // MCP Hangar's current name for `allow_degraded` is also allowed.
     let unknown: Vec<&str> = Unknown::ALL
         .iter()
         .map(|it| it.word())

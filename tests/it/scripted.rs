@@ -1,4 +1,4 @@
-//! The scripted server of `examples/scripted-server.rs`, from a test's point of view.
+//! The scripted server of `examples/scripted-server.rs`, for tests.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,14 +10,14 @@ use mcp_keel::surface::{ClientProfile, Era};
 /// The path of a program under `examples`.
 pub(crate) fn example(name: &str) -> String {
     let mut program = std::env::current_exe().expect("the test has a path");
-    // target/debug/deps/it-123 stands beside target/debug/examples.
+    // target/debug/deps/it-123 is next to target/debug/examples.
     program.pop();
     program.pop();
     program.push("examples");
     program.push(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.exists(),
-        "there is no {}: `cargo test` builds it, with --test it takes `cargo build --examples` first",
+        "there is no {}: `cargo test` builds it; with --test run `cargo build --examples` first",
         program.display()
     );
     program.to_string_lossy().into_owned()
@@ -28,7 +28,7 @@ pub(crate) fn scripted(scenario: &str) -> Vec<String> {
     vec![example("scripted-server"), scenario.to_owned()]
 }
 
-/// A capture to be made: what differs from the usual one is said, the rest is left.
+/// A capture to be made, with the usual settings unless changed.
 pub(crate) struct Capture {
     pub(crate) spec: LaunchSpec,
     pub(crate) client: ClientProfile,
@@ -38,12 +38,10 @@ pub(crate) struct Capture {
 }
 
 impl Capture {
-    /// Of the scripted server.
     pub(crate) fn of(scenario: &str) -> Self {
         Self::of_command(scripted(scenario))
     }
 
-    /// Of any command.
     pub(crate) fn of_command(command: Vec<String>) -> Self {
         Self {
             spec: LaunchSpec {
@@ -57,43 +55,37 @@ impl Capture {
         }
     }
 
-    /// Of a shell script.
     pub(crate) fn of_shell(script: &str) -> Self {
         Self::of_command(vec!["sh".into(), "-c".into(), script.into()])
     }
 
-    /// With less patience, for servers that never answer.
+    /// With short timeouts, for servers that never respond.
     pub(crate) fn impatient(mut self) -> Self {
         self.limits.start = Duration::from_millis(400);
         self.limits.request = Duration::from_millis(400);
         self
     }
 
-    /// In this order of eras.
     pub(crate) fn order(mut self, order: Order) -> Self {
         self.order = order;
         self
     }
 
-    /// With other limits.
     pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
-    /// With a variable.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Self {
         self.spec.env.insert(name.into(), value.into());
         self
     }
 
-    /// With other capabilities.
     pub(crate) fn capabilities(mut self, names: &[&str]) -> Self {
         self.client.capabilities = names.iter().map(|name| (*name).to_owned()).collect();
         self
     }
 
-    /// Makes it.
     pub(crate) fn run(&self) -> Result<Captured, CaptureFailure> {
         let progress = |stage| self.stages.lock().expect("no panic").push(stage);
         runtime().block_on(capture(
@@ -105,14 +97,14 @@ impl Capture {
         ))
     }
 
-    /// Makes it; it must fail. Returns the error's line.
+    /// Must fail. Returns the error's line.
     pub(crate) fn fails(&self) -> String {
         self.run().expect_err("the capture fails").to_string()
     }
 }
 
-/// Runs the body of a test in a process of its own. Signals, the panic hook, `kill_all` and the search for strays
-/// concern a whole process, and `cargo test` runs all tests in one.
+/// Runs the body of a test in its own process. Signals, the panic hook, `kill_all` and the search
+/// for strays affect a whole process, and `cargo test` runs all tests in one.
 pub(crate) fn alone(module: &str, test: &str, body: impl FnOnce()) {
     const ALONE: &str = "MCP_KEEL_TEST_ALONE";
     if std::env::var_os(ALONE).is_some() {
@@ -124,14 +116,14 @@ pub(crate) fn alone(module: &str, test: &str, body: impl FnOnce()) {
         .env(ALONE, "1")
         .output()
         .expect("the test can start itself");
-    let said = format!(
+    let printed = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
     assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
+        output.status.success() && printed.contains("1 passed"),
+        "{printed}"
     );
 }
 
@@ -150,7 +142,7 @@ pub(crate) fn log() -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-/// The processes that run with this variable in their environment.
+/// The processes with this variable in their environment.
 #[cfg(target_os = "linux")]
 pub(crate) fn processes_with(variable: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").expect("there is a /proc");
@@ -167,7 +159,7 @@ pub(crate) fn processes_with(variable: &str) -> Vec<String> {
         .collect()
 }
 
-/// The processes of launches of this very test process, by their marker.
+/// The processes launched by this very test process, by their marker.
 #[cfg(target_os = "linux")]
 pub(crate) fn launched_processes() -> Vec<u32> {
     let prefix = format!("{MARKER}={}-", std::process::id());

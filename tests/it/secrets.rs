@@ -1,16 +1,16 @@
-//! Secrets: no server reads ours, and none that a server knows comes out.
+//! Secrets: no server can read mcp-keel's, and none that a server knows is published.
 
 use serde_json::json;
 
 use crate::keel::Keel;
 use crate::scripted::scripted;
 
-/// Built from pieces, so that no scanner takes this file for a leak.
+/// Assembled from pieces, so that secret scanners do not flag this file.
 fn token() -> String {
     format!("ghp_{}", "0123456789abcdefghijABCDEFGHIJ012345")
 }
 
-/// A scripted server, as words of a command line.
+/// The command line of a scripted server.
 fn server(scenario: &serde_json::Value) -> Vec<String> {
     scripted(&scenario.to_string())
 }
@@ -22,7 +22,7 @@ fn with_command<'a>(args: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_server_that_looks_into_its_parent_finds_no_token() {
+fn a_server_that_inspects_its_parent_finds_no_token() {
     let keel = Keel::new();
     let token = token();
     let secrets = [
@@ -43,20 +43,20 @@ fn a_server_that_looks_into_its_parent_finds_no_token() {
         &["check"],
         &["check", "--format", "json"],
     ] {
-        // What it says differs each time, and that is told too.
+        // What it lists differs each time, which is reported too.
         let run = keel.run_with_env(&with_command(args, &command), &secrets);
         let expected: &[i32] = if args[0] == "check" { &[1, 3] } else { &[0] };
         assert!(expected.contains(&run.code), "{args:?}: {}", run.stderr);
         let seen = keel.read("seen");
         for (name, value) in &secrets[..5] {
-            // What the server saw, not what we showed of it.
+            // What the server saw, not what was shown of it.
             assert!(!seen.contains(value), "{name}: {seen}");
             assert!(
                 !run.stdout.contains(value) && !run.stderr.contains(value),
                 "{name}"
             );
         }
-        // Nothing is left open of how our own secrets survive.
+        // Nothing about the handover of mcp-keel's own secrets is left open.
         assert!(seen.contains("/fd/0 ") && !seen.contains("memfd"), "{seen}");
         std::fs::remove_file(keel.folder().join("seen")).unwrap();
     }
@@ -64,7 +64,7 @@ fn a_server_that_looks_into_its_parent_finds_no_token() {
 }
 
 #[test]
-fn a_program_that_hides_its_secrets_is_still_the_same_program() {
+fn a_program_that_hides_its_secrets_works_as_before() {
     let keel = Keel::new();
     let secrets = [("MY_TOKEN", "correct-horse"), ("A_KEY", "")];
     keel.run_with_env(&["explain", "no such rule"], &secrets)
@@ -73,13 +73,13 @@ fn a_program_that_hides_its_secrets_is_still_the_same_program() {
     keel.run_with_env(&["--version"], &secrets)
         .exits(0)
         .says("mcp-keel ");
-    // A note that somebody else wrote is none.
+    // A handover note from another process is ignored.
     let stale = [
         ("MY_TOKEN", "correct-horse"),
         ("MCP_KEEL_HANDED_OVER", "1:7"),
     ];
     keel.run_with_env(&["--version"], &stale).exits(0);
-    // What is to be passed on is passed on.
+    // Variables to pass on are passed on.
     let command = server(&json!({
         "start": [{"write": "seen", "content": "$env{MY_TOKEN} $env{A_KEY} $env{MCP_KEEL_HANDED_OVER}"}],
         "tools": [],
@@ -93,7 +93,7 @@ fn a_program_that_hides_its_secrets_is_still_the_same_program() {
 }
 
 #[test]
-fn a_secret_that_the_server_was_given_is_redacted_before_it_is_pinned() {
+fn a_secret_passed_to_the_server_is_redacted_before_it_is_pinned() {
     let keel = Keel::new();
     let command = server(&json!({
         "instructions": "use $env{API_KEY}",
@@ -115,7 +115,7 @@ fn a_secret_that_the_server_was_given_is_redacted_before_it_is_pinned() {
         "{baseline}"
     );
 
-    // Another key is no drift, and neither is the same one handed over in another way.
+    // A different key is not drift, and neither is the same one passed in another way.
     let check = with_command(
         &[
             "check",
@@ -147,7 +147,7 @@ fn a_secret_that_the_server_was_given_is_redacted_before_it_is_pinned() {
 }
 
 #[test]
-fn a_token_is_known_by_its_shape_and_another_token_is_another_text() {
+fn a_token_is_recognised_by_shape_and_another_token_is_another_text() {
     let keel = Keel::new();
     let token = token();
     let tools = |token: &str| {
@@ -159,7 +159,7 @@ fn a_token_is_known_by_its_shape_and_another_token_is_another_text() {
     keel.run(&with_command(&["pin"], &command)).exits(0);
     let baseline = keel.read("mcp-baseline.json");
     assert!(!baseline.contains(&token) && baseline.contains("use [redacted: github token #"));
-    // The words of the command hold the token too, and are shown nowhere.
+    // The arguments of the command contain the token too, and are never shown.
     keel.run(&with_command(&["check"], &command))
         .exits(0)
         .says_nothing_of(&token);
@@ -174,13 +174,13 @@ fn a_token_is_known_by_its_shape_and_another_token_is_another_text() {
 }
 
 #[test]
-fn no_error_and_no_line_of_stderr_shows_a_secret() {
+fn no_error_and_no_stderr_line_shows_a_secret() {
     let keel = Keel::new();
     let token = token();
     for scenario in [
         json!({"start": [{"stderr": format!("started with $env{{API_KEY}} and {token}")}, {"exit": 3}]}),
         json!({"start": [{"raw": format!("hello $env{{API_KEY}} {token}")}, {"exit": 0}]}),
-        // Cut by the shortening of what is quoted.
+        // Cut off where the quote is shortened.
         json!({"start": [{"raw": format!("{} {token}", "x".repeat(185))}, {"exit": 0}]}),
         json!({"on": {"initialize": [{"error": {"code": 1, "message": format!("bad $env{{API_KEY}} {token}")}}]}}),
     ] {

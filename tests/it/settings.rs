@@ -1,17 +1,19 @@
-//! One table of settings: what is made from it is current, and what the program knows agrees with it.
+//! One table of settings: everything generated from it is current, and the program agrees with it.
 
 use std::fmt::Write as _;
 
 use mcp_keel::canonical::{Json, Object, parse_str, to_pretty};
+use mcp_keel::config::foreign;
+use mcp_keel::report::Format;
 use mcp_keel::settings::{
-    self, ALL, Form, Group, Input, Kind, Setting, Split, Table, Unset, inputs,
+    self, ALL, Form, Group, Input, Setting, Split, Table, Unset, ValueKind, inputs,
 };
 
 use crate::generated::{assert_blocks_current, assert_current, committed};
 use crate::keel::Keel;
 
-/// A help text as a sentence of a document: what a reader would type is code, and a flag is the name that the setting
-/// has there.
+/// A help text as a sentence of a document: what a reader would type is code, and a flag has the
+/// setting's name there.
 fn as_markdown(text: &str) -> String {
     in_words(text, |word, rest| format!("`{word}`{rest}"))
 }
@@ -33,7 +35,7 @@ fn in_words(text: &str, code: fn(&str, &str) -> String) -> String {
         }
         word.to_owned()
     };
-    // What is code already stays as it is.
+    // Existing code spans are kept.
     let parts = text.split('`').enumerate().map(|(index, part)| {
         if index % 2 == 1 {
             format!("`{part}`")
@@ -53,9 +55,9 @@ fn sentence(text: &str) -> String {
 }
 
 fn joined(sentences: &[String]) -> String {
-    let said: Vec<&str> = sentences.iter().map(String::as_str).collect();
-    let said: Vec<&str> = said.into_iter().filter(|it| !it.is_empty()).collect();
-    said.join(" ")
+    let parts: Vec<&str> = sentences.iter().map(String::as_str).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|it| !it.is_empty()).collect();
+    parts.join(" ")
 }
 
 /// In a cell of a table.
@@ -63,11 +65,11 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
 
-/// What the values of a setting are, beyond its help.
+/// The values of a setting, beyond its help.
 fn values(setting: &Setting) -> String {
     match setting.kind {
-        Kind::Word(_) => format!("One of {}", setting.listed_words().join(", ")),
-        Kind::Number { from, to } => format!("From {from} to {to}"),
+        ValueKind::Word(_) => format!("One of {}", setting.listed_words().join(", ")),
+        ValueKind::Number { from, to } => format!("From {from} to {to}"),
         _ => String::new(),
     }
 }
@@ -165,35 +167,45 @@ fn github_table() -> String {
     table
 }
 
+#[test]
+fn the_words_of_a_setting_are_those_that_the_program_knows() {
+    let known: Vec<&str> = Format::ALL.iter().map(|it| it.word()).collect();
+    assert_eq!(settings::FORMAT.listed_words(), known);
+    let known: Vec<&str> = foreign::Format::ALL.iter().map(|it| it.word()).collect();
+    assert_eq!(settings::FROM_FORMAT.listed_words(), known);
+}
+
 fn type_cell(setting: &Setting) -> String {
     match setting.kind {
-        Kind::Switch => "boolean".to_owned(),
-        Kind::Text | Kind::File => "string".to_owned(),
-        Kind::Number { from, to } => format!("whole number, {from} to {to}"),
-        Kind::Word(_) => {
+        ValueKind::Switch => "boolean".to_owned(),
+        ValueKind::Text | ValueKind::File => "string".to_owned(),
+        ValueKind::Number { from, to } => format!("whole number, {from} to {to}"),
+        ValueKind::Word(_) => {
             let words = setting.listed_words().into_iter();
             let words: Vec<String> = words.map(|it| format!("`\"{it}\"`")).collect();
             words.join(", ")
         }
-        Kind::Files | Kind::Names | Kind::List | Kind::Command => "array of strings".to_owned(),
-        Kind::Pairs | Kind::Headers => "table of strings".to_owned(),
-        Kind::Part | Kind::Reports => unreachable!("{} is no key", setting.name),
-        Kind::Table(words) => words.to_owned(),
+        ValueKind::Files | ValueKind::Names | ValueKind::List | ValueKind::Command => {
+            "array of strings".to_owned()
+        }
+        ValueKind::Pairs | ValueKind::Headers => "table of strings".to_owned(),
+        ValueKind::Part | ValueKind::Reports => unreachable!("{} is not a key", setting.name),
+        ValueKind::Table(words) => words.to_owned(),
     }
 }
 
-/// How a flag relates to the key beside it.
+/// How a flag relates to the corresponding key.
 fn precedence(setting: &Setting) -> String {
     match setting.flag {
         Some(flag) if matches!(flag.form, Form::Long | Form::Short(_)) => match setting.kind {
-            Kind::Pairs => format!("`--{} {}` adds to it and wins", setting.name, flag.value),
-            Kind::Headers => format!(
+            ValueKind::Pairs => format!("`--{} {}` adds to it and wins", setting.name, flag.value),
+            ValueKind::Headers => format!(
                 "`--{} \"{}\"` adds to it and wins",
                 setting.name, flag.value
             ),
-            Kind::Names => format!("`--{} {}` adds to it", setting.name, flag.value),
-            Kind::Files => String::new(),
-            Kind::Switch => format!("`--{}` turns it on", setting.name),
+            ValueKind::Names => format!("`--{} {}` adds to it", setting.name, flag.value),
+            ValueKind::Files => String::new(),
+            ValueKind::Switch => format!("`--{}` turns it on", setting.name),
             _ => format!("`--{}` overrides it", setting.name),
         },
         _ => String::new(),
@@ -206,7 +218,7 @@ fn key_table(of: Table) -> String {
         let Some(key) = setting.key.filter(|it| it.table == of) else {
             continue;
         };
-        let is_text = !matches!(setting.kind, Kind::Switch | Kind::Number { .. });
+        let is_text = !matches!(setting.kind, ValueKind::Switch | ValueKind::Number { .. });
         let default = match (key.unset, setting.unset) {
             (Some(words), _) => words.to_owned(),
             (None, Unset::Value(value)) if is_text => format!("`\"{value}\"`"),
@@ -318,7 +330,7 @@ fn text(text: &str) -> Json {
     Json::string(text)
 }
 
-/// A member of an object by its name, made if it is not there.
+/// A member of an object by its name, created if missing.
 fn member<'a>(object: &'a mut Json, name: &str) -> &'a mut Json {
     let Json::Object(members) = object else {
         panic!("{name}: no object around it");
@@ -329,7 +341,7 @@ fn member<'a>(object: &'a mut Json, name: &str) -> &'a mut Json {
     members.get_mut(name).unwrap()
 }
 
-/// What the schema says of a key: the members that come from the table.
+/// The schema of a key, as far as it is generated.
 fn schema_members(setting: &Setting) -> Vec<(&'static str, Json)> {
     let object = |members: &[(&str, Json)]| {
         let members = members.iter();
@@ -351,36 +363,36 @@ fn schema_members(setting: &Setting) -> Vec<(&'static str, Json)> {
     if setting.key.unwrap().type_in_words.is_none() {
         let integer = |number: u64| Json::integer(i64::try_from(number).unwrap());
         members.extend(match setting.kind {
-            Kind::Switch => vec![("type", text("boolean"))],
-            Kind::Text | Kind::File => vec![("type", text("string"))],
-            Kind::Number { from, to } => vec![
+            ValueKind::Switch => vec![("type", text("boolean"))],
+            ValueKind::Text | ValueKind::File => vec![("type", text("string"))],
+            ValueKind::Number { from, to } => vec![
                 ("type", text("integer")),
                 ("minimum", integer(from)),
                 ("maximum", integer(to)),
             ],
-            Kind::Word(words) => {
+            ValueKind::Word(words) => {
                 let words = words.iter().map(|it| text(it.name));
                 vec![("enum", Json::Array(words.collect()))]
             }
-            Kind::Files | Kind::Names | Kind::List => {
+            ValueKind::Files | ValueKind::Names | ValueKind::List => {
                 vec![("type", text("array")), ("items", strings())]
             }
-            Kind::Command => vec![
+            ValueKind::Command => vec![
                 ("type", text("array")),
                 ("items", strings()),
                 ("minItems", Json::integer(1)),
             ],
-            Kind::Pairs | Kind::Headers => vec![
+            ValueKind::Pairs | ValueKind::Headers => vec![
                 ("type", text("object")),
                 ("additionalProperties", strings()),
             ],
-            Kind::Part | Kind::Reports | Kind::Table(_) => Vec::new(),
+            ValueKind::Part | ValueKind::Reports | ValueKind::Table(_) => Vec::new(),
         });
     }
     if let Unset::Value(value) = setting.unset {
         let value = match setting.kind {
-            Kind::Switch => Json::Bool(value == "true"),
-            Kind::Number { .. } => Json::integer(value.parse().unwrap()),
+            ValueKind::Switch => Json::Bool(value == "true"),
+            ValueKind::Number { .. } => Json::integer(value.parse().unwrap()),
             _ => text(value),
         };
         members.push(("default", value));
@@ -388,7 +400,7 @@ fn schema_members(setting: &Setting) -> Vec<(&'static str, Json)> {
     members
 }
 
-/// A text in which `[text](address)` is the text alone.
+/// Replaces `[text](address)` with the text.
 fn without_links(markdown: &str) -> String {
     let mut plain = String::new();
     let mut rest = markdown;
@@ -424,7 +436,7 @@ fn the_schema_of_the_configuration_is_current() {
         for name in within.iter().chain([&key.name]) {
             place = member(place, name);
         }
-        // What is written by hand beside it (examples, the members of a table) stays.
+        // Hand-written parts (examples, the members of a table) are kept.
         for (name, value) in schema_members(setting) {
             *member(place, name) = value;
         }
@@ -461,7 +473,7 @@ fn help_texts_are_one_line_without_a_full_stop() {
     }
 }
 
-/// The words of the table are those of the types that read them.
+/// The words in the table are those of the types that read them.
 #[test]
 fn words_are_those_of_the_program() {
     use mcp_keel::settings as table;
@@ -502,7 +514,7 @@ fn words_are_those_of_the_program() {
     same(table::UNKNOWN, &unknown);
 }
 
-/// The defaults of the table are those of the program.
+/// The defaults in the table are those of the program.
 #[test]
 fn defaults_are_those_of_the_program() {
     use mcp_keel::settings as table;
@@ -561,7 +573,7 @@ unknown = "warn"
 fail-on = "risky"
 "#;
 
-/// The values of a setting, each with where it comes from.
+/// The values of a setting, each with its origin.
 fn in_force(settings: &serde_json::Value, name: &str) -> Vec<String> {
     let settings = settings.as_array().unwrap();
     let found = settings.iter().find(|it| it["name"] == name);
@@ -596,7 +608,7 @@ fn config_prints_what_is_in_force_and_where_it_comes_from() {
     assert_eq!(of_run("baseline"), ["contracts/{server}.json <- file:1"]);
     assert_eq!(of_run("fail-on"), ["risky <- file:23"]);
     assert_eq!(of_run("enforcement"), ["warn <- flag"]);
-    // `--enforcement` replaces `unknown` of the file, too.
+    // `--enforcement` also replaces `unknown` from the file.
     assert_eq!(of_run("unknown"), ["as enforcement <- default"]);
     assert_eq!(of_run("fail-on-exposure"), ["none <- default"]);
     // Only the action has them.
@@ -623,7 +635,7 @@ fn config_prints_what_is_in_force_and_where_it_comes_from() {
     );
     assert_eq!(of_weather("sandbox"), ["strict <- file:7"]);
     assert_eq!(of_weather("era"), ["auto <- default"]);
-    // It has no meaning for a server over stdio.
+    // It has no effect for a server over stdio.
     assert_eq!(of_weather("transport"), [""; 0]);
 
     let search = server("search");
@@ -646,7 +658,7 @@ fn config_prints_what_is_in_force_and_where_it_comes_from() {
         ]
     );
 
-    // On the terminal it is the same, in a table.
+    // The terminal shows the same, in a table.
     let run = keel.run(&["config", "weather", "--timeout", "5"]).exits(0);
     let rows: Vec<Vec<&str>> = run
         .stdout
@@ -666,7 +678,7 @@ fn config_prints_what_is_in_force_and_where_it_comes_from() {
 }
 
 #[test]
-fn config_refuses_what_check_refuses() {
+fn config_rejects_what_check_rejects() {
     let keel = Keel::new().file("mcp-keel.toml", "[server.a]\ncomand = [\"x\"]\n");
     keel.run(&["config"])
         .exits(2)
@@ -679,7 +691,7 @@ fn config_refuses_what_check_refuses() {
     keel.run(&["config", "wether"])
         .exits(2)
         .says("did you mean `weather`?");
-    // Without anything to check there are still defaults.
+    // Without a server there are still defaults.
     Keel::new()
         .run(&["config"])
         .exits(0)
@@ -687,7 +699,7 @@ fn config_refuses_what_check_refuses() {
 }
 
 #[test]
-fn a_typed_address_sets_aside_how_the_configuration_reaches_the_server() {
+fn a_typed_address_overrides_how_the_configuration_reaches_the_server() {
     let keel = Keel::new().file("mcp-keel.toml", CONFIGURATION);
     let typed = [
         "config",
@@ -711,7 +723,7 @@ fn a_typed_address_sets_aside_how_the_configuration_reaches_the_server() {
 }
 
 #[test]
-fn every_flag_of_help_stands_below_its_heading() {
+fn every_flag_is_listed_under_its_heading() {
     let help = Keel::new().run(&["check", "--help"]).exits(0).stdout;
     let mut heading = "";
     let mut found = Vec::new();

@@ -1,8 +1,9 @@
 //! What people and machines read, as files that a person can open: `tests/snapshots`.
 //!
-//! A scene ([`scenes`]) is a server before and after, run through the real program. Of each scene there is a file per
-//! format, `SCENE.FORMAT.EXT`; `help` holds the help of each command, `errors` the answers to common mistakes. A changed
-//! sentence shows up as a changed file. One command accepts what the program prints now:
+//! A scene ([`scenes`]) is a server before and after, run through the real program. Each scene has
+//! one file per format, `SCENE.FORMAT.EXT`; `help` contains the help of each command, `errors` the
+//! responses to common mistakes. A changed sentence shows up as a changed file. One command accepts
+//! the current output:
 //!
 //! ```text
 //! MCP_KEEL_UPDATE=1 cargo test --locked snapshots
@@ -17,26 +18,21 @@ mod scenes;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use mcp_keel::report::{Style, from_json, terminal};
+use mcp_keel::report::{Format, Style, from_json, terminal};
 use serde_json::Value;
 
 use crate::generated;
 use crate::github::Pull;
 use scenes::{Scene, Verb};
 
-/// The formats of `--report`, and how their files end.
-const FORMATS: [(&str, &str); 8] = [
-    ("terminal", "txt"),
-    ("json", "json"),
-    ("markdown", "md"),
-    ("html", "html"),
-    ("sarif", "json"),
-    ("junit", "xml"),
-    ("github", "txt"),
-    ("gitlab", "json"),
-];
+const BASELINE: &str = "mcp-baseline.json";
 
-/// A file of snapshots is compared with what was made now, or replaced by it.
+/// The formats of `--report`, and the extension of their files.
+fn formats() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Format::ALL.iter().map(|it| (it.word(), it.extension()))
+}
+
+/// Compares a snapshot file with the current output, or replaces it.
 #[derive(Default)]
 struct Comparison {
     differences: Vec<String>,
@@ -90,14 +86,16 @@ fn show(scene: &Scene) {
     let mut comparison = Comparison::default();
     let keel = scene.stage();
     let mut args = vec![scene.verb.word().to_owned(), "--quiet".to_owned()];
-    for (format, _) in FORMATS {
+    for (format, _) in formats() {
         args.push("--report".into());
         args.push(format!("{format}=reports/{format}"));
     }
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     keel.write("reports/folder", "");
+    let baseline = keel.folder().join(BASELINE);
+    let before = std::fs::read(&baseline).ok();
     keel.run(&args).exits(scene.exit);
-    for (format, extension) in FORMATS {
+    for (format, extension) in formats() {
         let text = keel.read(&format!("reports/{format}"));
         comparison.file(&format!("{}.{format}.{extension}", scene.name), &text);
     }
@@ -110,7 +108,18 @@ fn show(scene: &Scene) {
         assert_eq!(found, expected, "breaking, risky and other changes");
     }
     opens_in_a_browser(&keel.read("reports/html"));
-    let report = from_json(&keel.read("reports/json")).unwrap();
+    let mut report = from_json(&keel.read("reports/json")).unwrap();
+    // The JSON report does not say which files were written.
+    if let mcp_keel::report::Comparison::Pin { written } = &mut report.comparison
+        && std::fs::read(&baseline).ok() != before
+    {
+        written.push(PathBuf::from(BASELINE));
+    }
+    assert_eq!(
+        terminal(&report, Style::default()),
+        keel.read("reports/terminal"),
+        "the report that is shown at other widths is not the one that was made"
+    );
     for width in [60, 100] {
         let style = Style {
             width,
@@ -122,7 +131,7 @@ fn show(scene: &Scene) {
     }
     if scene.verb == Verb::Check {
         let mut pull = Pull::around(scene.stage());
-        // What the kernel can limit must not show.
+        // The kernel's capabilities must not show.
         pull.set("INPUT_SANDBOX", "off");
         pull.run().exits(scene.exit);
         let (run, annotations) = pull.one_run(scene.conclusion());
@@ -134,7 +143,7 @@ fn show(scene: &Scene) {
     comparison.finish();
 }
 
-/// A check run as GitHub shows it: its title and summary, then an annotation per place.
+/// A check run as GitHub shows it: its title and summary, then one annotation per place.
 fn check_run(run: &Value, annotations: &[Value]) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let output = &run["output"];
@@ -161,7 +170,7 @@ fn check_run(run: &Value, annotations: &[Value]) -> String {
     page
 }
 
-/// A test per scene, by its name.
+/// One test per scene, by its name.
 macro_rules! scenes {
     ($($name:ident),* $(,)?) => {
         $(
@@ -200,7 +209,7 @@ fn no_snapshot_is_left_over() {
         let mut name = |rest: &str| {
             known.insert(format!("{}.{rest}", scene.name));
         };
-        for (format, extension) in FORMATS {
+        for (format, extension) in formats() {
             name(&format!("{format}.{extension}"));
         }
         name("terminal-60.txt");
@@ -210,7 +219,7 @@ fn no_snapshot_is_left_over() {
             name("check-run.md");
         }
     }
-    // What hostile servers lead to: `tests/hostile` writes it.
+    // The results of hostile servers: written by `tests/hostile`.
     known.insert("hostile.txt".to_owned());
     known.extend(help::names().into_iter().map(|it| format!("help/{it}")));
     known.extend(errors::names().into_iter().map(|it| format!("errors/{it}")));
@@ -234,7 +243,7 @@ fn no_snapshot_is_left_over() {
     }
 }
 
-/// A page is whole, and needs nothing but itself.
+/// A page is complete and self-contained.
 #[track_caller]
 fn opens_in_a_browser(page: &str) {
     assert!(page.starts_with("<!doctype html>"), "{page}");

@@ -1,4 +1,4 @@
-//! A server that does not say the same twice is undetermined: never drift, never clean.
+//! A server whose captures differ is undetermined: neither drift nor clean.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,7 +13,7 @@ fn serving(scenario: &str, more: &str) -> Keel {
     keel
 }
 
-/// Writes scenario and configuration anew. Boots are counted from the start.
+/// Rewrites scenario and configuration. Boots are counted from the start.
 fn rescript(keel: &Keel, scenario: &str, more: &str) {
     keel.write("scenario.json", scenario);
     let words: Vec<String> = scripted("scenario.json")
@@ -80,7 +80,7 @@ fn what_changes_with_every_call_is_not_pinned() {
 }
 
 #[test]
-fn the_mask_that_is_offered_is_the_one_that_helps() {
+fn the_suggested_mask_works() {
     let scenario =
         r#"{"boots": "boots", "tools": [{"name": "a", "description": "boot $boot of the day"}]}"#;
     let keel = serving(scenario, "");
@@ -99,19 +99,19 @@ fn the_mask_that_is_offered_is_the_one_that_helps() {
 
 #[test]
 fn what_changes_with_every_boot_is_not_blamed_on_the_client() {
-    // Every second boot is the same, as every second name is.
+    // Every second boot is the same, as is every second name.
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "boot": [
         {}, {"tools": [{"name": "b"}]}, {}, {"tools": [{"name": "b"}]}, {}]}"#;
     serving(scenario, "")
         .run(&["pin"])
         .exits(3)
         .says("capture-unstable tool:a@")
-        .says("in two boots")
+        .says("between two boots")
         .says_nothing_of("capture-differs-by-client");
 }
 
 #[test]
-fn what_depends_on_the_name_of_the_client_is_said_to_do_so() {
+fn a_dependency_on_the_clients_name_is_reported() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "client": {"claude-ai": {"tools": [{"name": "a"}, {"name": "hidden"}]}}}"#;
     let keel = serving(scenario, "");
     keel.run(&["pin"]).exits(3).names(&[
@@ -124,10 +124,10 @@ fn what_depends_on_the_name_of_the_client_is_said_to_do_so() {
 }
 
 #[test]
-fn check_claims_drift_only_of_what_two_boots_say() {
+fn check_reports_drift_only_if_two_boots_agree() {
     let keel = serving(STEADY, "");
     keel.run(&["pin"]).exits(0);
-    // Another description on every boot.
+    // A different description on every boot.
     let flapping = STEADY.replace("\"A\"", "\"A of $boot\"");
     rescript(&keel, &flapping, "");
     let run = keel.run(&["check", "--format", "json"]).exits(3);
@@ -145,7 +145,7 @@ fn check_claims_drift_only_of_what_two_boots_say() {
         .exits(1)
         .says("tool-description-changed");
     assert_eq!(boots(&keel), "2");
-    // Whoever says how often it is booted means it.
+    // An explicit number of boots is respected.
     rescript(&keel, &flapping, "");
     keel.run(&["check", "--repeat", "1"]).exits(1);
     assert_eq!(boots(&keel), "1");
@@ -155,8 +155,8 @@ fn check_claims_drift_only_of_what_two_boots_say() {
 }
 
 #[test]
-fn check_repeats_as_often_as_it_is_told() {
-    // Clean on the first two boots, and not on the third.
+fn check_repeats_as_often_as_requested() {
+    // Clean on the first two boots, but not on the third.
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "boot": [{}, {}, {}, {}, {"tools": [{"name": "x"}]}]}"#;
     let keel = serving(scenario, "");
     keel.run(&["pin"]).exits(0);
@@ -168,15 +168,15 @@ fn check_repeats_as_often_as_it_is_told() {
 }
 
 #[test]
-fn an_order_that_varies_is_told_apart_from_content() {
+fn a_varying_order_is_distinguished_from_varying_content() {
     let turned = r#"{"boots": "boots", "tools": [{"name": "b"}, {"name": "a"}], "boot": [{}, {"tools": [{"name": "a"}, {"name": "b"}]}, {}]}"#;
     let keel = serving(turned, "");
     keel.run(&["pin"])
         .exits(3)
         .says("capture-order-unstable")
-        .says("lists the same in another order in two boots");
+        .says("listed in another order between two boots");
     assert_eq!(boots(&keel), "2");
-    // The policy is content with the content: no order is pinned, and none is asked for.
+    // The policy tolerates the order: none is pinned, and none is compared.
     rescript(
         &keel,
         turned,
@@ -201,7 +201,7 @@ fn an_order_that_varies_is_told_apart_from_content() {
 }
 
 #[test]
-fn members_in_the_order_of_a_hash_are_an_order_too() {
+fn members_in_hash_order_are_an_order_too() {
     let turned = r#"{"boots": "boots", "tools": [{"name": "a", "description": "x"}], "boot": [{}, {"tools": [{"description": "x", "name": "a"}]}]}"#;
     let keel = serving(turned, "");
     keel.run(&["pin"]).exits(3).says("capture-order-unstable");
@@ -215,7 +215,7 @@ fn members_in_the_order_of_a_hash_are_an_order_too() {
 }
 
 #[test]
-fn a_tolerant_policy_compares_what_stands_still() {
+fn a_tolerant_policy_compares_the_stable_parts() {
     let tolerant = "[policy.rules]\n\"capture-unstable\" = \"warn\"";
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "A"}, {"name": "now", "description": "boot $boot"}]}"#;
     let keel = serving(scenario, tolerant);
@@ -245,7 +245,7 @@ fn a_tolerant_policy_compares_what_stands_still() {
     );
     keel.run(&["pin"]).exits(0);
     assert_eq!(keel.read("mcp-baseline.json"), baseline);
-    // What stands still and changed is drift.
+    // A stable part that changed is drift.
     rescript(&keel, &scenario.replace("\"A\"", "\"B\""), tolerant);
     keel.run(&["check"])
         .exits(1)
@@ -254,7 +254,7 @@ fn a_tolerant_policy_compares_what_stands_still() {
 }
 
 #[test]
-fn instructions_that_vary_are_left_out_like_a_component() {
+fn varying_instructions_are_excluded_like_a_component() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "instructions": "boot $boot"}"#;
     let keel = serving(scenario, "");
     keel.run(&["pin"])
@@ -314,7 +314,7 @@ fn a_capture_is_printed_as_sent_and_repeated_on_request() {
 }
 
 #[test]
-fn a_running_server_that_varies_by_connection_is_said_to_do_so() {
+fn a_running_server_that_varies_by_connection_is_reported() {
     let connections = AtomicUsize::new(0);
     let double = crate::http::special(move |request, connection| {
         let number = match request.rpc().as_str() {
@@ -342,7 +342,7 @@ fn a_running_server_that_varies_by_connection_is_said_to_do_so() {
 }
 
 #[test]
-fn a_secret_that_is_taken_out_of_both_listings_does_not_vary() {
+fn a_secret_redacted_from_both_listings_does_not_vary() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "with $env{API_TOKEN} inside"}]}"#;
     let keel = serving(
         scenario,
@@ -353,7 +353,7 @@ fn a_secret_that_is_taken_out_of_both_listings_does_not_vary() {
 }
 
 #[test]
-fn a_mask_is_added_to_a_baseline_without_pinning_again() {
+fn a_mask_can_be_added_without_pinning_again() {
     let scenario = |zone: &str| {
         format!(
             r#"{{"boots": "boots", "tools": [{{"name": "now", "description": "Use '{zone}' as local timezone", "inputSchema": {{"type": "object"}}}}]}}"#
@@ -401,31 +401,28 @@ fn a_mask_that_matches_nothing_is_a_finding() {
 }
 
 #[test]
-fn a_mask_that_covers_too_much_is_refused_with_its_line() {
+fn a_mask_that_covers_too_much_is_rejected_with_its_line() {
     for (mask, complaint) in [
-        (
-            r#"component = "*", reason = "r""#,
-            "would leave everything out",
-        ),
+        (r#"component = "*", reason = "r""#, "would cover everything"),
         (
             r#"component = "tool:a@", pointer = "/inputSchema", reason = "r""#,
-            "a mask leaves out a text, and `/inputSchema` is more than that",
+            "a mask may only cover text, and `/inputSchema` covers more",
         ),
         (
             r#"component = "tool:a@", pointer = "/name", reason = "r""#,
-            "`/name` is more than that",
+            "`/name` covers more",
         ),
         (
             r#"component = "server", pointer = "/capabilities", reason = "r""#,
-            "`/capabilities` is more than that",
+            "`/capabilities` covers more",
         ),
         (
             r#"component = "tool:a@", pointer = "description", reason = "r""#,
-            "is no JSON pointer",
+            "is not a valid JSON pointer",
         ),
         (
             r#"component = "tool:a@", pattern = "(", reason = "r""#,
-            "`pattern` is no regular expression: unclosed group",
+            "`pattern` is not a valid regular expression: unclosed group",
         ),
         (
             r#"component = "tool:a@", pattern = "x""#,

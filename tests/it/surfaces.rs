@@ -1,11 +1,11 @@
-//! A surface from text or from a file, as every test needs one.
+//! A surface from text or from a file, for tests.
 
 use std::path::Path;
 
 use mcp_keel::source::{Dialect, Source};
 use mcp_keel::surface::Surface;
 
-/// The only server of a file that is a source.
+/// The only server of a source file.
 #[track_caller]
 pub(crate) fn in_file(path: &Path) -> Surface {
     let source = Source::File(path.to_string_lossy().into_owned());
@@ -14,7 +14,7 @@ pub(crate) fn in_file(path: &Path) -> Surface {
     surfaces.into_values().next().unwrap()
 }
 
-/// The only server of a text that is a source.
+/// The only server of a source text.
 #[track_caller]
 pub(crate) fn of(text: &str) -> Surface {
     let folder = tempfile::tempdir().unwrap();

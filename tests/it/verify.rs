@@ -1,4 +1,5 @@
-//! Bytes before anything is started: JP's verify block, launcher advice, the launch chain of a baseline.
+//! Bytes before anything is started: JP's verify block, launcher advice, the launch chain of a
+//! baseline.
 
 use std::path::Path;
 
@@ -15,10 +16,10 @@ fn sha256(text: &str) -> String {
     mcp_keel::fingerprint::Digest::of(text).hex()
 }
 
-/// For those who read along (`--no-capture`).
+/// Shown with `--no-capture`.
 #[cfg(unix)]
 #[allow(clippy::print_stderr)]
-fn told(passed: usize) {
+fn print_count(passed: usize) {
     eprintln!("jp_checksum.json: {passed} vectors passed");
 }
 
@@ -46,7 +47,7 @@ fn j1_j4_j5_jps_vectors() {
         let id = text(row, "id");
         let mut value = text(row, "value");
         if id == "bare_name" {
-            // Every machine has a `true` of its own: what counts is that PATH leads to it.
+            // Every machine has its own `true`: what matters is that PATH leads to it.
             let path = std::env::var_os("PATH").unwrap();
             let file = std::env::split_paths(&path)
                 .map(|it| it.join("true"))
@@ -76,7 +77,7 @@ fn j1_j4_j5_jps_vectors() {
         passed += 1;
     }
     assert_eq!(passed, 14);
-    told(passed);
+    print_count(passed);
     // J2: a file need not be executable.
     let jar = Verify::File {
         path: folder.path().join("server.jar"),
@@ -88,7 +89,7 @@ fn j1_j4_j5_jps_vectors() {
     assert!(verify("example", &jar, &LaunchSpec::default()).is_ok());
 }
 
-/// A folder with a server that leaves a mark when it is started, and this verify block.
+/// A folder with a server that leaves a mark when started, and this verify block.
 fn marked(verify: &str) -> Keel {
     let keel = Keel::new();
     let [program, scenario] = serving(TOOLS);
@@ -156,7 +157,7 @@ fn j5_a_changed_file_exits_with_4_and_the_server_never_starts() {
 
 #[cfg(unix)]
 #[test]
-fn one_wrong_server_keeps_all_of_them_from_starting() {
+fn one_failed_verification_keeps_all_servers_from_starting() {
     let keel = marked("");
     let toml = keel.read("mcp-keel.toml")
         + "[server.other]\ncommand = [\"./server.sh\"]\nverify = { type = \"command\", value = \"00\" }\n";
@@ -170,7 +171,7 @@ fn one_wrong_server_keeps_all_of_them_from_starting() {
 
 #[cfg(unix)]
 #[test]
-fn j3_none_is_considered_and_omitted_is_no_opinion() {
+fn j3_none_is_considered_and_a_missing_block_claims_nothing() {
     let keel = marked("[server.marked.verify]\ntype = \"none\"");
     keel.run(&["verify"])
         .exits(0)
@@ -179,11 +180,11 @@ fn j3_none_is_considered_and_omitted_is_no_opinion() {
     keel.run(&["pin"]).exits(0);
     keel.run(&["check"])
         .exits(0)
-        .says("its bytes were considered and are not verified");
+        .says("its bytes are deliberately not verified");
     let keel = marked("");
     keel.run(&["verify"])
         .exits(0)
-        .says("no opinion")
+        .says("no verify block")
         .says_nothing_of("verify-none");
 }
 
@@ -222,19 +223,19 @@ fn j4_j6_algorithms_and_the_old_spelling() {
         .exits(0)
         .says("(verify-checksum-deprecated)");
     with("checksum = \"00\"".to_owned()).exits(4);
-    // `file` that is not there, `command` that is not there.
+    // A missing `file`, a missing `command`.
     with("verify = { type = \"file\", path = \"no.jar\", value = \"00\" }".to_owned())
         .exits(4)
         .says("Cannot read file: no.jar (server: marked)");
 }
 
 #[test]
-fn mistakes_in_the_block_name_their_line() {
+fn mistakes_in_the_block_are_reported_with_their_line() {
     let keel = Keel::new();
     for (block, problem, help) in [
         (
             "type = \"comand\"\nvalue = \"00\"",
-            "mcp-keel.toml:4: `comand` is not a value",
+            "mcp-keel.toml:4: `comand` is not a valid value",
             "did you mean `command`?",
         ),
         (
@@ -249,12 +250,12 @@ fn mistakes_in_the_block_name_their_line() {
         ),
         (
             "type = \"command\"\nvalue = \"00\"\npath = \"x\"",
-            "mcp-keel.toml:6: `path` has no meaning here",
+            "mcp-keel.toml:6: `path` has no effect here",
             "type = \"file\"",
         ),
         (
             "type = \"none\"\nvalue = \"00\"",
-            "`value` has no meaning here",
+            "`value` has no effect here",
             "nothing is verified",
         ),
         (
@@ -264,7 +265,7 @@ fn mistakes_in_the_block_name_their_line() {
         ),
         (
             "type = \"command\"\nvalue = \"00\"\nalgorithm = \"md5\"",
-            "`md5` is not a value",
+            "`md5` is not a valid value",
             "sha256, sha512, sha1",
         ),
         (
@@ -282,7 +283,7 @@ fn mistakes_in_the_block_name_their_line() {
 }
 
 #[test]
-fn j7_j8_j10_launchers_are_told_how_to_pin() {
+fn j7_j8_j10_unpinned_launchers_get_advice_how_to_pin() {
     let keel = Keel::new().file(
         "mcp-keel.toml",
         "[server.kagi]\ncommand = [\"uvx\", \"kagimcp\"]\nverify = { type = \"command\", value = \"00\" }\n\
@@ -304,7 +305,7 @@ fn j7_j8_j10_launchers_are_told_how_to_pin() {
         .as_str()
         .unwrap();
     assert!(
-        message.contains("a false sense of safety")
+        message.contains("false sense of safety")
             && message.contains("threat: local tampering")
             && message.contains("threat: supply chain")
             && message.contains("kagimcp@VERSION"),
@@ -332,8 +333,8 @@ fn j7_j8_j10_launchers_are_told_how_to_pin() {
 
 #[cfg(unix)]
 #[test]
-fn j8_check_and_pin_tell_it_beside_the_drift() {
-    // A launcher of our own that fetches nothing, and is called as the real one.
+fn j8_check_and_pin_report_it_next_to_the_drift() {
+    // A fake launcher that fetches nothing, with the name of the real one.
     let keel = marked("");
     std::fs::rename(keel.folder().join("server.sh"), keel.folder().join("npx")).unwrap();
     let digest = sha256(&keel.read("npx"));
@@ -357,7 +358,7 @@ fn j8_check_and_pin_tell_it_beside_the_drift() {
         .map(|it| it["rule"].as_str().unwrap())
         .collect();
     assert_eq!(rules, ["launcher-unpinned", "launcher-checksum-only"]);
-    // Another version of the package is another link.
+    // A different version of the package is a different link.
     let toml = keel
         .read("mcp-keel.toml")
         .replace("@scope/server", "@scope/server@1.2.3");
@@ -370,7 +371,7 @@ fn j8_check_and_pin_tell_it_beside_the_drift() {
 
 #[cfg(unix)]
 #[test]
-fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
+fn the_baseline_records_the_launch_chain_and_check_reports_which_link_changed() {
     let keel = marked("");
     keel.run(&["pin"]).exits(0);
     let first = keel.read("mcp-baseline.json");
@@ -392,7 +393,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
         .exits(0)
         .says_nothing_of("launch-link-changed");
 
-    // Other bytes of the entry point: told, and no drift.
+    // Different bytes of the entry point: reported, but not drift.
     keel.write("server.sh", &(keel.read("server.sh") + "# a comment\n"));
     keel.run(&["check"])
         .exits(0)
@@ -400,7 +401,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
         .says("`server.sh`")
         .says("(launch-link-changed)");
     keel.run(&["verify"]).exits(0).says("(launch-link-changed)");
-    // Another runtime in front of it.
+    // A different runtime in front of it.
     keel.write(
         "mcp-keel.toml",
         "[server.marked]\ncommand = [\"sh\", \"server.sh\"]\n",
@@ -411,7 +412,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
         keel.read("mcp-keel.toml") + "[policy.rules]\n\"launch-link-changed\" = \"block\"\n";
     keel.write("mcp-keel.toml", &block);
     keel.run(&["check"]).exits(1);
-    // Pinning accepts it; the contract's own digest did not move.
+    // Pinning accepts it; the contract's own digest did not change.
     keel.run(&["pin"]).exits(0);
     keel.run(&["check"])
         .exits(0)
@@ -425,7 +426,7 @@ fn the_baseline_records_what_was_launched_and_check_tells_which_link_moved() {
 
 #[cfg(unix)]
 #[test]
-fn digests_of_everything_or_of_nothing_are_for_those_who_ask() {
+fn digests_of_everything_or_of_nothing_are_optional() {
     let keel = marked("launch-digests = true");
     keel.write(
         "mcp-keel.toml",
@@ -448,13 +449,13 @@ fn digests_of_everything_or_of_nothing_are_for_those_who_ask() {
 }
 
 #[test]
-fn a_baseline_without_launch_is_as_good_and_a_broken_one_names_its_line() {
+fn a_baseline_without_launch_is_valid_and_a_broken_one_is_reported_with_its_line() {
     let keel = Keel::new();
     let [program, scenario] = serving(TOOLS);
     keel.run(&["pin", "--", &program, &scenario]).exits(0);
     let text = keel.read("mcp-baseline.json");
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    json["servers"]["default"]["launch"] = serde_json::json!([{"role": "nobody", "name": "x"}]);
+    json["servers"]["default"]["launch"] = serde_json::json!([{"role": "unknown", "name": "x"}]);
     keel.write(
         "mcp-baseline.json",
         &serde_json::to_string_pretty(&json).unwrap(),
@@ -462,7 +463,7 @@ fn a_baseline_without_launch_is_as_good_and_a_broken_one_names_its_line() {
     keel.run(&["check", "--", &program, &scenario])
         .exits(2)
         .says("`launch`");
-    // Baselines from before: the demo's own text without the member still holds by its `surface`.
+    // Older baselines: the demo's own text without the member still matches its `surface`.
     json["servers"]["default"]
         .as_object_mut()
         .unwrap()
@@ -471,7 +472,7 @@ fn a_baseline_without_launch_is_as_good_and_a_broken_one_names_its_line() {
         "mcp-baseline.json",
         &serde_json::to_string_pretty(&json).unwrap(),
     );
-    // The integrity is stale now, which pinning mends, and no finding is invented.
+    // The integrity is now stale, which pinning repairs, and no finding is invented.
     keel.run(&["pin", "--", &program, &scenario])
         .exits(0)
         .says_nothing_of("launch-link-changed");

@@ -1,6 +1,7 @@
-//! Requests to one origin: connections, TLS, the proxy in between, and redirects that stay where they are.
+//! Requests to one origin: connections, TLS, the proxy, and redirects within the origin.
 //!
-//! Every step to a connection has an error of its own. Headers of the user's go to that origin and to nobody else.
+//! Each step towards a connection has its own error. The user's headers are sent to that origin
+//! only.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
@@ -25,19 +26,19 @@ use super::head::{Allowance, Bounded};
 use super::spec::{HttpSpec, Proxy, SpecError};
 use crate::capture::inbox::shortened;
 
-/// The headers of one answer. Everything else is bounded by whoever reads it.
+/// The headers of one answer. Everything else is bounded by its reader.
 const HEADER_BYTES: usize = 64 * 1024;
 
-/// What may come before an answer begins: its own headers, what a reader takes in one go, and some interim answers.
+/// What may come before an answer begins: its headers, one read buffer, and some interim answers.
 const BEFORE_AN_ANSWER: usize = 2 * 1024 * 1024;
 
-/// How long a connection may take, unless the user has less patience.
+/// How long a connection may take, unless the user's timeout is shorter.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How often a request is redirected.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// A connection on which one request after another goes out.
+/// A connection for consecutive requests.
 struct Sender {
     requests: http1::SendRequest<Full<Bytes>>,
     allowance: Allowance,
@@ -52,11 +53,11 @@ impl Sender {
     }
 }
 
-/// Whatever bytes go through: a socket, a tunnel, TLS over either.
+/// Any byte stream: a socket, a tunnel, TLS over either.
 trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// Asks one origin.
+/// Sends requests to one origin.
 pub(super) struct Client {
     base: Url,
     host: Host<String>,
@@ -65,31 +66,31 @@ pub(super) struct Client {
     proxy: Option<Proxy>,
     headers: HeaderMap,
     patience: Duration,
-    /// Connections that wait for a request.
+    /// Idle connections.
     idle: Mutex<Vec<Sender>>,
 }
 
-/// What is asked.
+/// A request.
 #[derive(Debug, Clone)]
 pub(super) struct Ask {
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    /// How the request is called in messages.
+    /// Its name in messages.
     pub(super) what: String,
 }
 
-/// What is answered; the body comes piece by piece.
+/// An answer; the body comes in pieces.
 pub(super) struct Answered {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Body,
-    /// Where it was found, after redirects.
+    /// Its final URL, after redirects.
     pub(super) url: Url,
 }
 
-/// The body of an answer. Read to its end, it gives its connection back.
+/// The body of an answer. Reading it to its end releases its connection.
 pub(super) struct Body {
     incoming: Incoming,
     sender: Option<Sender>,
@@ -97,7 +98,7 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// Lets the rest of the body go. A connection on which nothing more comes is used again.
+    /// Drops the rest of the body. A connection on which nothing more comes is reused.
     pub(super) fn release(mut self) {
         if self.incoming.is_end_stream() {
             self.give_back();
@@ -113,7 +114,7 @@ impl Body {
         idle.extend(self.sender.take());
     }
 
-    /// The next piece; none at the end.
+    /// The next piece; `None` at the end.
     pub(super) async fn chunk(&mut self) -> Option<Result<Bytes, String>> {
         loop {
             match self.incoming.frame().await {
@@ -121,8 +122,8 @@ impl Body {
                     self.give_back();
                     return None;
                 }
-                Some(Err(error)) => return Some(Err(told(&error))),
-                // Trailers say nothing that we want to know.
+                Some(Err(error)) => return Some(Err(with_causes(&error))),
+                // Trailers are ignored.
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => return Some(Ok(data)),
                     Err(_) => continue,
@@ -146,7 +147,7 @@ impl Client {
             },
             proxy: spec.proxy.clone(),
             headers: spec.headers.map().clone(),
-            // A little less than what whoever waits for the answer has, so that the better reason comes first.
+            // Slightly less than the caller's timeout, so that the more precise error comes first.
             patience: CONNECT.min(start.mul_f64(0.9)),
             idle: Mutex::default(),
             base,
@@ -158,17 +159,17 @@ impl Client {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Whether an `Authorization` header goes along.
+    /// Whether an `Authorization` header is sent.
     pub(super) fn is_authorized(&self) -> bool {
         self.headers.contains_key(header::AUTHORIZATION)
     }
 
-    /// Whether an address belongs to the origin that this client asks.
+    /// Whether a URL belongs to this client's origin.
     pub(super) fn is_own(&self, url: &Url) -> bool {
         url.origin() == self.base.origin()
     }
 
-    /// Whether anybody listens at the address.
+    /// Whether anything listens at the address.
     pub(super) async fn is_occupied(&self) -> bool {
         self.tcp(&self.host, self.port).await.is_ok()
     }
@@ -203,22 +204,22 @@ impl Client {
         Err(HttpError::Redirect {
             status,
             to,
-            why: "there is no end of redirects",
+            why: "too many redirects",
         })
     }
 
-    /// Where a redirect leads, if it may be followed.
+    /// The target of a redirect, if it may be followed.
     fn redirected(&self, ask: &Ask, status: u16, to: &str) -> Result<Url, HttpError> {
         let refused = |to: String, why| HttpError::Redirect { status, to, why };
         let Ok(target) = ask.url.join(to) else {
-            return Err(refused(shortened(to), "that is no address"));
+            return Err(refused(shortened(to), "that is not a URL"));
         };
         let why = if !matches!(target.scheme(), "http" | "https") {
-            "that is no address of HTTP"
+            "that is not an HTTP URL"
         } else if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
             match target.scheme() {
-                "https" => "the address that is asked for has no encryption, that one has",
-                _ => "that one has no encryption",
+                "https" => "the requested URL is unencrypted, that one is not",
+                _ => "that one is unencrypted",
             }
         } else if !self.is_own(&target) {
             "that is another host"
@@ -235,7 +236,7 @@ impl Client {
             method: ask.what.clone(),
             problem,
         };
-        // A connection that waited may have been closed by the server in the meantime: then a fresh one decides.
+        // The server may have closed an idle connection in the meantime: then a fresh one decides.
         while let Some(mut sender) = self.waiting() {
             if sender.requests.ready().await.is_err() {
                 continue;
@@ -246,7 +247,7 @@ impl Client {
         }
         let mut sender = self.connect().await?;
         let response = sender.send(self.request(ask)?).await;
-        let response = response.map_err(|error| broken(told(&error)))?;
+        let response = response.map_err(|error| broken(with_causes(&error)))?;
         Ok((response, sender))
     }
 
@@ -257,7 +258,7 @@ impl Client {
     }
 
     fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, HttpError> {
-        // Only a proxy without a tunnel is told the whole address.
+        // Only a proxy without a tunnel gets the absolute URL.
         let absolute = self.proxy.is_some() && self.tls.is_none();
         let target = if absolute {
             &ask.url[..Position::AfterQuery]
@@ -279,7 +280,7 @@ impl Client {
             header::HOST,
             HeaderValue::from_str(host).map_err(|error| unusable(&error))?,
         );
-        // Not our version: an upgrade must change nothing for the server.
+        // Without mcp-keel's version: an upgrade must not change anything for the server.
         headers.insert(header::USER_AGENT, HeaderValue::from_static("mcp-keel"));
         for (name, value) in ask.headers.iter().chain(&self.headers) {
             headers.insert(name, value.clone());
@@ -310,7 +311,7 @@ impl Client {
             .await;
         let (requests, connection) = handshake.map_err(|error| HttpError::Connect {
             authority: self.authority(),
-            problem: told(&error),
+            problem: with_causes(&error),
         })?;
         tokio::spawn(connection);
         Ok(Sender {
@@ -336,7 +337,7 @@ impl Client {
         };
         let name = name.ok_or_else(|| HttpError::Tls {
             host: host.clone(),
-            problem: "that is no name that a certificate could be for".into(),
+            problem: "that is not a name for a certificate".into(),
         })?;
         match tls.connect(name, stream).await {
             Ok(stream) => Ok(Box::new(stream)),
@@ -359,11 +360,11 @@ impl Client {
         };
         let mut last = None;
         for address in &addresses {
-            // One address that swallows everything must not cost the time of the others.
+            // An address that never responds must not use up the time of the others.
             let share = self.patience / u32::try_from(addresses.len()).unwrap_or(1);
             match tokio::time::timeout(share, TcpStream::connect(address)).await {
                 Ok(Ok(stream)) => {
-                    // Small messages go out at once; where that cannot be had, they go out all the same.
+                    // Small messages are sent at once; if that fails, they are sent anyway.
                     let _ = stream.set_nodelay(true);
                     return Ok(stream);
                 }
@@ -387,7 +388,7 @@ impl Client {
         })
     }
 
-    /// A connection through the proxy: a tunnel for what is encrypted, the proxy itself for what is not.
+    /// A connection through the proxy: a tunnel for encrypted traffic, the proxy itself otherwise.
     async fn through(&self, proxy: &Proxy) -> Result<Box<dyn Stream>, HttpError> {
         let address = proxy.address();
         let name = address
@@ -409,7 +410,7 @@ impl Client {
             .max_header_size(HEADER_BYTES)
             .handshake(TokioIo::new(socket))
             .await;
-        let (mut sender, connection) = handshake.map_err(|error| failed(told(&error)))?;
+        let (mut sender, connection) = handshake.map_err(|error| failed(with_causes(&error)))?;
         tokio::spawn(connection.with_upgrades());
         let mut request = Request::new(Full::new(Bytes::new()));
         *request.method_mut() = Method::CONNECT;
@@ -428,13 +429,13 @@ impl Client {
         let response = sender
             .send_request(request)
             .await
-            .map_err(|error| failed(told(&error)))?;
+            .map_err(|error| failed(with_causes(&error)))?;
         if !response.status().is_success() {
             return Err(failed(format!("it answers {}", response.status())));
         }
         let tunnel = hyper::upgrade::on(response)
             .await
-            .map_err(|error| failed(told(&error)))?;
+            .map_err(|error| failed(with_causes(&error)))?;
         Ok(Box::new(TokioIo::new(tunnel)))
     }
 }
@@ -449,7 +450,7 @@ fn tls(ca: Option<&Path>) -> Result<TlsConnector, HttpError> {
             problem: error.to_string(),
         })?;
         for certificate in own {
-            // What cannot be read as a root was told when the plan was made.
+            // Unusable roots were reported when the plan was made.
             let _ = roots.add(certificate);
         }
     }
@@ -485,7 +486,7 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SpecErr
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read).collect();
     let found = found.map_err(|error| wrong(&error))?;
     if found.is_empty() {
-        return Err(wrong(&"there is none in it"));
+        return Err(wrong(&"it contains none"));
     }
     let mut roots = RootCertStore::empty();
     for certificate in &found {
@@ -502,7 +503,7 @@ fn untrusted(host: String, error: &std::io::Error) -> HttpError {
         .and_then(|it| it.downcast_ref::<rustls::Error>());
     let problem = error.to_string();
     match cause {
-        // A bad signature is one of an authority that only has the name of a trusted one.
+        // A bad signature means an authority that only has the name of a trusted one.
         Some(rustls::Error::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         )) => HttpError::UnknownIssuer { host, problem },
@@ -510,8 +511,8 @@ fn untrusted(host: String, error: &std::io::Error) -> HttpError {
     }
 }
 
-/// An error with its causes, which hyper keeps to itself.
-fn told(error: &dyn std::error::Error) -> String {
+/// An error with its causes, which hyper does not show.
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -524,27 +525,28 @@ fn told(error: &dyn std::error::Error) -> String {
     shortened(&text)
 }
 
-/// An address of the server's, for a message: whole, but without query and credentials. Where reading it changed how it is
-/// spelt, it is as it was `said`: a secret of ours in it is known in its own spelling, not half encoded.
-pub(super) fn shown(url: &Url, said: &str) -> String {
+/// A URL of the server for a message: without query and credentials. If parsing changed its
+/// spelling, it is shown as `sent`: a secret in it is known in its original spelling, not half
+/// encoded.
+pub(super) fn shown(url: &Url, sent: &str) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    let said = said.split(['?', '#']).next().unwrap_or_default().trim();
-    let said = match said.split_once("//") {
+    let sent = sent.split(['?', '#']).next().unwrap_or_default().trim();
+    let sent = match sent.split_once("//") {
         Some((scheme, rest)) => {
             let end = rest.find(['/', '\\']).unwrap_or(rest.len());
             let host = rest[..end].rfind('@').map_or(0, |at| at + 1);
             format!("{scheme}//{}", &rest[host..])
         }
-        None => said.to_owned(),
+        None => sent.to_owned(),
     };
-    if url.as_str().contains(&said) {
+    if url.as_str().contains(&sent) {
         shortened(url.as_str())
     } else {
-        shortened(&said)
+        shortened(&sent)
     }
 }
 
@@ -553,17 +555,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_whole_and_as_it_was_said_where_it_reads_differently() {
+    fn a_url_is_shown_whole_and_in_its_original_spelling() {
         let base = Url::parse("http://127.0.0.1:80/mcp").expect("an address");
-        let told = |said: &str| shown(&base.join(said).expect("an address"), said);
-        assert_eq!(told("/login?next=x#y"), "http://127.0.0.1/login");
-        assert_eq!(told("//a.example/x"), "http://a.example/x");
-        assert_eq!(told("http://me:word@a.example/x@y"), "http://a.example/x@y");
-        assert_eq!(told("http://A.example/x"), "http://A.example/x");
+        let shown_as = |sent: &str| shown(&base.join(sent).expect("an address"), sent);
+        assert_eq!(shown_as("/login?next=x#y"), "http://127.0.0.1/login");
+        assert_eq!(shown_as("//a.example/x"), "http://a.example/x");
         assert_eq!(
-            told("http://a.example/a {b}!/@c"),
+            shown_as("http://me:word@a.example/x@y"),
+            "http://a.example/x@y"
+        );
+        assert_eq!(shown_as("http://A.example/x"), "http://A.example/x");
+        assert_eq!(
+            shown_as("http://a.example/a {b}!/@c"),
             "http://a.example/a {b}!/@c"
         );
-        assert_eq!(told("../a/./b"), "../a/./b");
+        assert_eq!(shown_as("../a/./b"), "../a/./b");
     }
 }

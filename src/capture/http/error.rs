@@ -1,27 +1,20 @@
-//! What goes wrong between us and a server over HTTP, and how to go on.
+//! What goes wrong between mcp-keel and a server over HTTP, and how to go on.
 //!
-//! Texts of the server stand in these errors as it sent them, shortened: escape them before printing. Values of headers
-//! that we send, and the query of an address, stand in none of them.
+//! These errors quote the server as sent, shortened: escape them before printing. They never
+//! contain values of request headers or the query of a URL.
 
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::capture::error::{seconds, told};
+use crate::capture::error::{describe_status, seconds};
 
 /// Why a server over HTTP could not be captured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// No address for the name.
     #[error("{host} has no address: {problem}")]
-    Dns {
-        /// The name.
-        host: String,
-        /// What the resolver says.
-        problem: String,
-    },
-    /// Nobody listens.
-    #[error("nobody listens at {authority}: connection refused")]
+    Dns { host: String, problem: String },
+    #[error("nothing listens at {authority}: connection refused")]
     Refused {
         /// Host and port.
         authority: String,
@@ -33,62 +26,52 @@ pub enum HttpError {
         authority: String,
         problem: String,
     },
-    /// The proxy does not let us through.
-    #[error("the proxy {proxy} does not connect us: {problem}")]
+    #[error("the proxy {proxy} did not connect: {problem}")]
     Proxy {
         /// Host and port of the proxy.
         proxy: String,
         problem: String,
     },
-    /// The certificate is signed by nobody whom we trust.
-    #[error("{host} shows a certificate that nobody trusted has signed: {problem}")]
-    UnknownIssuer {
-        host: String,
-        /// What the verifier says.
-        problem: String,
-    },
-    /// No encrypted connection.
+    /// The certificate is not signed by a trusted authority.
+    #[error("the certificate of {host} is not signed by a trusted authority: {problem}")]
+    UnknownIssuer { host: String, problem: String },
     #[error("no encrypted connection to {host}: {problem}")]
     Tls { host: String, problem: String },
-    /// Neither the system nor the user names anybody to trust.
+    /// Neither the system nor the user names a trusted authority.
     #[error("there are no certificates to trust on this system: {problem}")]
     NoRoots { problem: String },
     /// Something listens at the address before the server is started.
     #[error(
-        "something listens at {authority} before the server is started: its answers would be taken for the server's"
+        "something listens at {authority} before the server is started: its answers would be mistaken for the server's"
     )]
     Occupied {
         /// Host and port.
         authority: String,
     },
     /// The process of `--start` ended.
-    #[error("the server ended ({}) before it answered `{method}`", told(*.status))]
+    #[error("the server ended ({}) before it answered `{method}`", describe_status(*.status))]
     Exited {
-        /// The request that was open.
+        /// The pending request.
         method: String,
-        /// How it ended.
         status: ExitStatus,
     },
-    /// The process of `--start` runs, and nobody listens.
+    /// The process of `--start` runs, but does not listen.
     #[error("the server that was started does not listen at {authority} after {}", seconds(*.after))]
     NotReady {
         /// Host and port.
         authority: String,
-        /// How long was waited.
         after: Duration,
     },
-    /// An error of JSON-RPC.
+    /// A JSON-RPC error.
     #[error("the server answered `{method}` with an error: {error}")]
     Denied {
-        /// The request.
         method: String,
-        /// `code: message`, or the error as sent where it has neither.
+        /// `code: message`, or the error as sent if it has neither.
         error: String,
     },
     /// 401 or 403.
     #[error("the server answered `{method}` with {status}{}{}", phrase(*.status), challenge.as_ref().map(|it| format!("; it asks for: {it}")).unwrap_or_default())]
     Unauthorized {
-        /// The request.
         method: String,
         status: u16,
         /// Scheme, realm and the like of `WWW-Authenticate`.
@@ -96,108 +79,87 @@ pub enum HttpError {
         /// Whether an `Authorization` header was sent.
         sent: bool,
     },
-    /// Another status that is no success.
-    #[error("the server answered `{method}` with {status}{}{}", phrase(*.status), said(.body))]
+    /// Another error status.
+    #[error("the server answered `{method}` with {status}{}{}", phrase(*.status), quoted_body(.body))]
     Status {
-        /// The request.
         method: String,
         status: u16,
         /// The beginning of the body.
         body: String,
-        /// What a GET was answered with, where HTTP+SSE was tried too.
+        /// The result of a GET, if HTTP+SSE was tried too.
         get: Option<Box<str>>,
     },
-    /// The session that it gave us is unknown to it.
+    /// The server does not know the session that it assigned.
     #[error(
-        "the server answered `{method}` with 404: it does not know the session any more that it gave us"
+        "the server answered `{method}` with 404: it no longer knows the session that it assigned"
     )]
-    SessionLost {
-        /// The request.
-        method: String,
-    },
+    SessionLost { method: String },
     /// A redirect that is not followed.
     #[error("the server redirects ({status}) to {to}: {why}")]
     Redirect {
         status: u16,
-        /// Where to, without a query, shortened.
+        /// Without a query, shortened.
         to: String,
-        /// Why not.
         why: &'static str,
     },
     /// An answer that is neither JSON nor an event stream.
-    #[error("the server's answer to `{method}` is {kind}, neither JSON nor an event stream{}", said(.body))]
+    #[error("the server's answer to `{method}` is {kind}, neither JSON nor an event stream{}", quoted_body(.body))]
     NotMcp {
-        /// The request.
         method: Box<str>,
         /// Its content type, if it looks like one.
         kind: String,
         /// The beginning of the body.
         body: String,
     },
-    /// A body that holds no answer to what was asked.
-    #[error("the server answered `{method}` with something that is no answer to it{}", said(.body))]
+    /// A body without an answer to the request.
+    #[error("the server answered `{method}` with something that is not a response to it{}", quoted_body(.body))]
     NoAnswer {
-        /// The request.
         method: String,
         /// The beginning of the body.
         body: String,
     },
-    /// A compressed body that nobody asked for.
+    /// A compressed body that was not requested.
     #[error(
-        "the server's answer to `{method}` is compressed ({encoding}), which was not asked for"
+        "the server's answer to `{method}` is compressed ({encoding}), which was not requested"
     )]
-    Compressed {
-        /// The request.
-        method: String,
-        /// Its content encoding.
-        encoding: String,
-    },
+    Compressed { method: String, encoding: String },
     /// An event stream that ended, or broke, without the answer.
     #[error("the event stream ended before the server answered `{method}`{}", problem.as_ref().map(|it| format!(": {it}")).unwrap_or_default())]
     StreamEnded {
-        /// The request.
         method: String,
         /// How it broke.
         problem: Option<String>,
     },
     /// The connection broke in the middle of an exchange.
-    #[error("the connection broke while the server was asked `{method}`: {problem}")]
-    Broken {
-        /// The request.
-        method: String,
-        /// How.
-        problem: String,
-    },
+    #[error("the connection broke during `{method}`: {problem}")]
+    Broken { method: String, problem: String },
     /// HTTP+SSE: the stream does not begin with an `endpoint` event.
     #[error("the event stream does not say where to send messages: {problem}")]
     NoEndpoint {
         /// What it said instead.
         problem: String,
     },
-    /// HTTP+SSE: messages are to be sent to somebody else.
-    #[error("the event stream sends us to another host: {to}")]
+    /// HTTP+SSE: messages are to be sent to another host.
+    #[error("the event stream points to another host: {to}")]
     ForeignEndpoint {
-        /// Where to, without a query, shortened.
+        /// Without a query, shortened.
         to: String,
     },
-    /// It never answered.
     #[error("the server did not answer `{method}` in {}", seconds(*.after))]
     Timeout {
-        /// The request that was open.
+        /// The pending request.
         method: String,
-        /// How long was waited.
         after: Duration,
     },
-    /// More bytes than allowed.
     #[error("the server sent more than {limit} bytes")]
     TooManyBytes { limit: usize },
-    /// More events than allowed.
     #[error("the server sent more than {limit} events")]
     TooManyEvents { limit: usize },
 }
 
 impl HttpError {
-    /// The request that was not answered, where there was an answer of some kind, or somebody to answer.
+    /// The request that was not answered, if there was any kind of answer, or a server that could
+    /// answer.
     pub(in crate::capture) fn method(&self) -> Option<&str> {
         match self {
             Self::Exited { method, .. }
@@ -211,7 +173,7 @@ impl HttpError {
         }
     }
 
-    /// Whether the server said that it does not want this request.
+    /// Whether the server rejected this request.
     pub(in crate::capture) fn refuses(&self, refused: &str) -> bool {
         match self {
             Self::Denied { method, .. } => method == refused,
@@ -220,7 +182,7 @@ impl HttpError {
         }
     }
 
-    /// The texts of the other side that are quoted in it. Every variant is named, so that none is forgotten.
+    /// The other side's texts quoted in it. The match is exhaustive, so that none is forgotten.
     pub(in crate::capture) fn quoted_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Dns { problem, .. }
@@ -249,11 +211,10 @@ impl HttpError {
         }
     }
 
-    /// What to do about it.
     pub fn help(&self) -> String {
         const ADDRESS: &str =
             "check the address, with its path: many servers answer at /mcp, older ones at /sse";
-        const FAULT: &str = "no client can read this answer: it is a fault of the server, or of what stands before it";
+        const FAULT: &str = "no client can read this answer: it is a fault of the server, or of a proxy in front of it";
         match self {
             Self::Dns { .. } => "check the host in --url; behind a proxy, name it with --proxy URL or --proxy env".into(),
             Self::Refused { .. } => {
@@ -270,7 +231,7 @@ impl HttpError {
             }
             Self::Exited { .. } => format!("missing credentials are the usual cause; {}", super::super::error::ISOLATED),
             Self::NotReady { .. } => format!("check that --start and --url name the same port; a slow start needs a longer `--timeout`; {}", super::super::error::ISOLATED),
-            Self::Denied { .. } => "nothing is claimed about what failed: see the log of the server; it may want other headers".into(),
+            Self::Denied { .. } => "there is no verdict about what failed: see the log of the server; it may require other headers".into(),
             Self::Unauthorized { status: 401, sent: false, .. } => {
                 "pass what it asks for, from the environment: --header \"Authorization: Bearer ${TOKEN}\"; mcp-keel does no OAuth login".into()
             }
@@ -278,19 +239,19 @@ impl HttpError {
                 "the Authorization header that was sent is not accepted: check the value in the environment, and that it is for this server and not expired; mcp-keel does no OAuth login".into()
             }
             Self::Unauthorized { sent: false, .. } => {
-                "it may want credentials (--header \"Authorization: Bearer ${TOKEN}\"), or refuse this host or network; mcp-keel does no OAuth login".into()
+                "it may require credentials (--header \"Authorization: Bearer ${TOKEN}\"), or refuse this host or network; mcp-keel does no OAuth login".into()
             }
-            Self::Unauthorized { .. } => "what was sent as Authorization does not suffice here: check its scopes; the server may also refuse this host or network".into(),
-            Self::Status { status: 429, .. } => "it has had enough requests for now: try again later".into(),
+            Self::Unauthorized { .. } => "the Authorization header that was sent does not suffice: check its scopes; the server may also refuse this host or network".into(),
+            Self::Status { status: 429, .. } => "it refuses further requests for now: try again later".into(),
             Self::Status { status: 400 | 404 | 405, get, .. } => match get {
                 Some(get) => format!("{ADDRESS} (HTTP+SSE was tried too: a GET was answered with {get})"),
                 None => ADDRESS.into(),
             },
             Self::Status { status: 406 | 415, .. } => format!("{ADDRESS}; the server may speak another version of the transport: --transport sse or --transport streamable"),
-            Self::Status { status: 500..=599, .. } => "it is a fault of the server, or of what stands before it: see its log, or try again later".into(),
+            Self::Status { status: 500..=599, .. } => "it is a fault of the server, or of a proxy in front of it: see its log, or try again later".into(),
             Self::Status { .. } => ADDRESS.into(),
             Self::SessionLost { .. } => "the server, or one of several behind one address, forgets its sessions: each must know those of the others".into(),
-            Self::Redirect { .. } => "headers are never sent to another host, nor without encryption: write the address that you trust into --url".into(),
+            Self::Redirect { .. } => "headers are never sent to another host, nor without encryption: put the address that you trust into --url".into(),
             Self::NotMcp { .. } => ADDRESS.into(),
             Self::NoAnswer { .. } => format!("{FAULT}; {ADDRESS}"),
             Self::Compressed { .. } | Self::StreamEnded { .. } | Self::Broken { .. } => FAULT.into(),
@@ -303,14 +264,14 @@ impl HttpError {
     }
 }
 
-/// The usual words for a status.
+/// The usual phrase for a status.
 fn phrase(status: u16) -> String {
     let status = http::StatusCode::from_u16(status).ok();
     let reason = status.and_then(|it| it.canonical_reason());
     reason.map(|it| format!(" {it}")).unwrap_or_default()
 }
 
-fn said(body: &str) -> String {
+fn quoted_body(body: &str) -> String {
     if body.is_empty() {
         String::new()
     } else {

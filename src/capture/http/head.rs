@@ -1,8 +1,8 @@
 //! Bounds what comes before an answer begins.
 //!
-//! A server may send any number of interim answers (1xx) first. hyper skips them without a limit and hardly takes a breath
-//! in between, so that a flood of them would keep even the clock from being looked at. [`Bounded`] counts, and breaks the
-//! connection off.
+//! A server may send any number of interim answers (1xx) first. hyper skips them without a limit
+//! and hardly yields in between, so that a flood of them would even keep timeouts from firing.
+//! [`Bounded`] counts, and closes the connection.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Nobody waits for an answer to begin.
+/// No answer is expected to begin.
 const UNBOUNDED: usize = usize::MAX;
 
 /// How many bytes may still come.
@@ -24,12 +24,12 @@ impl Allowance {
         Self(Arc::new(AtomicUsize::new(UNBOUNDED)))
     }
 
-    /// A request goes out: until its answer begins, no more than `bytes` may come.
+    /// A request is sent: until its answer begins, at most `bytes` may come.
     pub(super) fn limit(&self, bytes: usize) {
         self.0.store(bytes, Ordering::Relaxed);
     }
 
-    /// The answer began. Whoever reads its body bounds it.
+    /// The answer began. Its body is bounded by its reader.
     pub(super) fn lift(&self) {
         self.0.store(UNBOUNDED, Ordering::Relaxed);
     }
@@ -40,7 +40,7 @@ impl Allowance {
             return Ok(());
         }
         let left = left.checked_sub(bytes);
-        let left = left.ok_or_else(|| io::Error::other("there is no end of interim answers"))?;
+        let left = left.ok_or_else(|| io::Error::other("endless interim answers"))?;
         self.0.store(left, Ordering::Relaxed);
         Ok(())
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_comes_before_an_answer_is_bounded_and_what_comes_after_is_not() {
+    async fn what_comes_before_an_answer_is_bounded_but_not_what_comes_after() {
         let allowance = Allowance::new();
         let mut stream = Bounded {
             stream: &[7_u8; 100][..],

@@ -1,5 +1,5 @@
-//! What a transport over HTTP has to know of a message: whether it wants an answer, which one it got, and which headers go
-//! with it.
+//! What an HTTP transport needs to know about a message: whether it expects an answer, which one it
+//! got, and its headers.
 
 use http::HeaderValue;
 
@@ -7,14 +7,14 @@ use crate::canonical::{Json, to_compact};
 use crate::capture::wire::number;
 use crate::surface::Era;
 
-/// A message of ours.
+/// An outgoing message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Outgoing {
-    /// None for an answer to a request of the server's.
+    /// `None` for an answer to a request of the server.
     pub(super) method: Option<String>,
-    /// Its number, for a request.
+    /// Its id, for a request.
     pub(super) id: Option<i64>,
-    /// The revision that it names itself, if it is one that does.
+    /// The revision that it names itself, if any.
     pub(super) revision: Option<HeaderValue>,
 }
 
@@ -36,17 +36,16 @@ impl Outgoing {
         })
     }
 
-    /// How it is called in messages.
+    /// Its name in messages.
     pub(super) fn what(&self) -> &str {
-        self.method.as_deref().unwrap_or("an answer of ours")
+        self.method.as_deref().unwrap_or("an answer of mcp-keel's")
     }
 
-    /// Whether it is this request or notification.
     pub(super) fn is(&self, method: &str) -> bool {
         self.method.as_deref() == Some(method)
     }
 
-    /// Whether nothing is lost if the server does not take it.
+    /// Whether nothing is lost if the server rejects it.
     pub(super) fn is_a_mere_question(&self) -> bool {
         self.is("ping") || self.is("server/discover")
     }
@@ -64,7 +63,8 @@ pub(super) fn answer(message: &Json, id: i64) -> Option<&Json> {
     }
 }
 
-/// The error in a message that does not say which request it is about, as a server sends it that could not read one.
+/// An error that does not say which request it is about, as sent by a server that could not read
+/// one.
 pub(super) fn error_without_number(message: &Json) -> Option<&Json> {
     let has_number = !matches!(message.get("id"), None | Some(Json::Null));
     let error = message.get("error").filter(|it| **it != Json::Null)?;
@@ -80,7 +80,7 @@ pub(super) fn refusal(id: i64, error: &Json) -> String {
     ]))
 }
 
-/// A status as an error of JSON-RPC, for a question whose answer does not matter.
+/// A status as a JSON-RPC error, for a request whose answer does not matter.
 pub(super) fn status_error(status: u16) -> Json {
     Json::object([
         ("code", Json::integer(-32000)),
@@ -88,7 +88,7 @@ pub(super) fn status_error(status: u16) -> Json {
     ])
 }
 
-/// The text of a message that was read as JSON, on one line: line breaks can only stand between its parts.
+/// The text of a JSON message, on one line: line breaks can only be between its parts.
 pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
     let space = |byte: &u8| match byte {
         b'\n' | b'\r' => b' ',
@@ -103,7 +103,7 @@ mod tests {
     use crate::canonical::parse_str;
 
     #[test]
-    fn only_a_request_has_a_number_and_only_a_modern_one_a_revision() {
+    fn only_a_request_has_an_id_and_only_a_modern_one_a_revision() {
         let read = |line: &str| Outgoing::read(line).expect("JSON");
         let request = read(
             r#"{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_found_by_its_number_alone_or_in_an_array() {
+    fn an_answer_is_found_by_its_id_alone_or_in_an_array() {
         let json = |text: &str| parse_str(text).expect("JSON");
         assert!(answer(&json(r#"{"id":1,"result":{}}"#), 1).is_some());
         assert!(answer(&json(r#"{"id":"1","error":{}}"#), 1).is_some());

@@ -1,17 +1,19 @@
-//! Servers over HTTP: Streamable HTTP from 2025-03-26 on, and HTTP+SSE of 2024-11-05.
+//! Servers over HTTP: Streamable HTTP since 2025-03-26, and HTTP+SSE of 2024-11-05.
 //!
-//! An address is made into a pair of pipes ([`pipe`]), and everything above them is shared with stdio: the raw answers,
-//! the eras, the listing, the bounds. This room promises in addition:
+//! A URL becomes a pair of pipes ([`pipe`]), and everything above them is shared with stdio: the
+//! raw answers, the eras, the listing, the bounds. This room promises in addition:
 //!
 //! - **Headers go to one origin**: redirects and endpoints elsewhere are refused.
-//! - **Nothing of the environment counts** that was not asked for: no proxy, no `.netrc`.
-//! - **A server that is started** is the one that answers: if something listens at its address before, nothing is claimed.
+//! - **The environment is ignored** unless requested: no proxy, no `.netrc`.
+//! - **A started server** is the one that answers: if something already listens at its address,
+//!   there is no verdict.
 
 mod client;
 mod error;
 mod head;
 mod message;
 mod pipe;
+mod published;
 mod spec;
 pub mod sse;
 mod stream;
@@ -26,7 +28,9 @@ use super::opening::Opening;
 use super::wire::Wire;
 use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
 use crate::launch::{Launched, launch};
-use crate::surface::ClientProfile;
+use crate::rules::RuleId;
+use crate::sentences::surface as sentences;
+use crate::surface::{ClientProfile, Kind};
 
 pub use client::certificates;
 pub use error::HttpError;
@@ -34,7 +38,8 @@ pub use spec::{
     Headers, HttpAddress, HttpSpec, HttpTransport, Proxy, SpecError, Template, header_line,
 };
 
-/// Captures the contract of a server over HTTP, which is started before and ended afterwards if `spec` says how.
+/// Captures the contract of a server over HTTP, which is started before and ended afterwards if
+/// `spec` has a command.
 pub(super) async fn capture_http(
     spec: &HttpSpec,
     client: &ClientProfile,
@@ -63,7 +68,7 @@ pub(super) async fn capture_http(
         }
     };
     let outcome = tokio::select! {
-        // What the server said before it ended counts.
+        // What the server sent before it ended counts.
         biased;
         outcome = tokio::time::timeout(limits.total, conversation) => {
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
@@ -76,7 +81,7 @@ pub(super) async fn capture_http(
     };
     let booting = pipe.is_booting();
     let outcome = outcome.map_err(|error| match (error, left) {
-        // Whatever went wrong has a better explanation when nobody is there any more.
+        // If the process is gone, that explains the failure better.
         (error, Some(status)) if is_silence(&error) => HttpError::Exited {
             method: inbox.first_open().unwrap_or(opening.method()).to_owned(),
             status,
@@ -90,20 +95,37 @@ pub(super) async fn capture_http(
         (error, _) => over_http(error, server.is_some()),
     });
 
+    let mut outcome = outcome;
+    if let Ok((_, _, lists, again)) = &mut outcome
+        && limits.read_contents
+    {
+        let published = published::published(&http, spec).await;
+        for lists in [Some(lists), again.as_mut()].into_iter().flatten() {
+            lists.of_mut(Kind::Content).extend(published.clone());
+        }
+    }
+
     progress(Stage::Stopping);
+    let speaks_sse = pipe.speaks_sse();
     drop(sender);
     pipe.close().await;
     let place = "among its messages";
     let server = server.zip(spec.start.as_ref());
     let mut captured = finished(outcome, &inbox, client, server, limits, place).await?;
     captured.surface.over_http = true;
+    if speaks_sse {
+        let message = sentences::deprecated_sse();
+        captured
+            .surface
+            .note(RuleId::DeprecatedFeature, None, message);
+    }
     if let Some(again) = &mut captured.again {
         again.over_http = true;
     }
     Ok(captured)
 }
 
-/// Starts the server, if that is asked for, at an address where nobody listens yet.
+/// Starts the server, if requested, at an address where nothing listens yet.
 async fn start(spec: &HttpSpec, http: &Client) -> Result<Option<Launched>, CaptureError> {
     let Some(start) = &spec.start else {
         return Ok(None);
@@ -117,7 +139,7 @@ async fn start(spec: &HttpSpec, http: &Client) -> Result<Option<Launched>, Captu
     Ok(Some(server))
 }
 
-/// Whether an error says no more than that nothing came.
+/// Whether an error only means that nothing came.
 fn is_silence(error: &CaptureError) -> bool {
     matches!(
         error,
@@ -132,7 +154,7 @@ fn is_silence(error: &CaptureError) -> bool {
     )
 }
 
-/// An error in words for HTTP: there is no stdin, no stdout, and often no process.
+/// Rephrases an error for HTTP: there is no stdin, no stdout, and often no process.
 fn over_http(error: CaptureError, started: bool) -> CaptureError {
     match error {
         CaptureError::Timeout { method, after, .. } => HttpError::Timeout {

@@ -1,9 +1,10 @@
-//! A server over HTTP as a pair of pipes: every line that is written goes out as a POST, every message that comes back is
-//! a line to be read. What is below the wire is the only difference between a server over stdio and one over HTTP.
+//! A server over HTTP as a pair of pipes: every line written is sent as a POST, every message that
+//! comes back is a line to read. This is the only difference between a server over stdio and one
+//! over HTTP.
 //!
-//! **Order.** A notification or an answer of ours is taken by the server before the next line goes out; requests are
-//! under way together. The stream on which a server speaks by itself is opened before it is told that the client is ready:
-//! what it announces because of that is not lost.
+//! **Order.** A notification or an answer is accepted by the server before the next line is sent;
+//! requests run concurrently. The server's own stream is opened before the server is notified that
+//! the client is ready: announcements triggered by that are not lost.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +29,8 @@ use crate::capture::Limits;
 use crate::capture::error::CaptureError;
 use crate::capture::inbox::{Inbox, shortened};
 
-/// How long the server may take to open its own stream. Some begin to answer only with the first event.
+/// How long the server may take to open its own stream. Some only begin to answer with the first
+/// event.
 const OPENING: Duration = Duration::from_secs(1);
 
 /// How long to wait for the end of a session, which nothing depends on.
@@ -37,18 +39,19 @@ const GOODBYE: Duration = Duration::from_secs(2);
 /// The longest pause between two attempts to reach a server that is being started.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// With it the client says that it is ready.
+/// The client's notification that it is ready.
 const READY: &str = "notifications/initialized";
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const EITHER: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 
-/// The far end of the pipes. Dropping it ends everything that is under way.
+/// The far end of the pipes. Dropping it ends everything in progress.
 pub(super) struct Pipe {
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -93,12 +96,17 @@ impl Pipe {
         (Self { shared, task }, near)
     }
 
-    /// Whether a server that is being started has not answered anything yet.
+    /// Whether a server that is being started has not answered yet.
     pub(super) fn is_booting(&self) -> bool {
         self.shared.state().booting
     }
 
-    /// Ends everything that is under way, and the session, if there is one.
+    /// Whether the server speaks HTTP+SSE of 2024-11-05.
+    pub(super) fn speaks_sse(&self) -> bool {
+        self.shared.state().transport == HttpTransport::Sse
+    }
+
+    /// Ends everything in progress, and the session, if any.
     pub(super) async fn close(self) {
         self.task.abort();
         self.shared.tasks().abort_all();
@@ -108,7 +116,7 @@ impl Pipe {
         let ask = self
             .shared
             .ask(Method::DELETE, "DELETE", HeaderMap::new(), Bytes::new());
-        // Servers may refuse it (405); what becomes of the session is up to them.
+        // Servers may refuse it (405); the session is then up to them.
         let _ = tokio::time::timeout(GOODBYE, self.shared.client.send(ask)).await;
     }
 }
@@ -126,17 +134,17 @@ pub(super) struct Shared {
     state: Mutex<State>,
 }
 
-/// What is known of the server so far.
+/// What is known about the server so far.
 pub(super) struct State {
     /// The address that the user gave.
     pub(super) base: Url,
-    /// Where messages go.
+    /// Where to send messages.
     pub(super) url: Url,
     pub(super) transport: HttpTransport,
     /// HTTP+SSE: the stream is open.
     pub(super) is_open: bool,
     session: Option<HeaderValue>,
-    /// The revision that was agreed on.
+    /// The negotiated revision.
     pub(super) revision: Option<HeaderValue>,
     /// It is being started and has not answered yet.
     booting: bool,
@@ -151,14 +159,15 @@ impl Shared {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something on the side, until the pipes are closed.
+    /// Runs a task in the background, until the pipes are closed.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.tasks();
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);
     }
 
-    /// Nothing more can be learnt from this server: the near end reads the end of its pipe, and why.
+    /// Nothing more can be learned from this server: the near end reads the end of its pipe, and
+    /// the reason.
     pub(super) async fn fail(&self, error: CaptureError) {
         self.inbox.fail(error);
         let _ = self.out.lock().await.shutdown().await;
@@ -180,7 +189,8 @@ impl Shared {
                 });
                 continue;
             }
-            // A little less than what a request that waits behind it has, so that the better reason comes first.
+            // Slightly less than the timeout of a request that waits behind it, so that the more
+            // precise error comes first.
             let patience = self.limits.request.mul_f64(0.9);
             let sent = tokio::time::timeout(patience, self.notify(&message, line)).await;
             let sent = sent.unwrap_or_else(|_| {
@@ -192,13 +202,14 @@ impl Shared {
             });
             match sent {
                 Err(error) if message.is(READY) => self.fail(error).await,
-                // A server that does not want our answers still answers our questions.
+                // A server that rejects our answers still answers our requests.
                 _ => {}
             }
         }
     }
 
-    /// A message that wants no answer. Before the server is told that the client is ready, it is listened to.
+    /// Sends a message that expects no answer. The server's own stream is opened before it is
+    /// notified that the client is ready.
     async fn notify(
         self: &Arc<Self>,
         message: &Outgoing,
@@ -213,7 +224,7 @@ impl Shared {
         Ok(())
     }
 
-    /// A request to where messages go.
+    /// A request to the address for messages.
     pub(super) fn ask(
         &self,
         method: Method,
@@ -241,7 +252,7 @@ impl Shared {
         }
     }
 
-    /// A GET for a stream of events, from after the event `last_id` on.
+    /// A GET for an event stream, resuming after the event `last_id`.
     pub(super) fn ask_for_events(&self, last_id: Option<&HeaderValue>) -> Ask {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, EVENT_STREAM);
@@ -251,14 +262,14 @@ impl Shared {
         self.ask(Method::GET, "GET", headers, Bytes::new())
     }
 
-    /// One message, and what comes of it.
+    /// Sends one message, and processes the result.
     async fn post(self: &Arc<Self>, message: &Outgoing, line: String) -> Result<(), CaptureError> {
         let (transport, is_open) = {
             let state = self.state();
             (state.transport, state.is_open)
         };
         if transport == HttpTransport::Sse && !is_open {
-            // A little less than what whoever waits for the answer has, so that the better reason comes first.
+            // Slightly less than the caller's timeout, so that the more precise error comes first.
             let patience = self.limits.start.mul_f64(0.9);
             self.while_booting(|| self.open_legacy(patience)).await?;
         }
@@ -266,11 +277,13 @@ impl Shared {
         headers.insert(CONTENT_TYPE, JSON);
         headers.insert(ACCEPT, EITHER);
         if let Some(revision) = &message.revision {
-            // A message that says itself which revision it is of has no session. None that is ever sent names a tool, a
-            // prompt or a resource, so there is no `Mcp-Name`.
+            // A message that names its revision has no session.
             headers.insert(REVISION, revision.clone());
             if let Ok(method) = HeaderValue::from_str(message.what()) {
                 headers.insert(METHOD, method);
+            }
+            if let Some(name) = resource_named(message.what(), &line) {
+                headers.insert(NAME, name);
             }
         }
         let body = Bytes::from(line);
@@ -305,7 +318,7 @@ impl Shared {
             Some(id) if self.state().transport != HttpTransport::Sse => {
                 self.answer(id, message.what(), answered).await
             }
-            // What a server says to a notification is nothing that we asked for, and over HTTP+SSE answers come elsewhere.
+            // The answer to a notification is ignored, and over HTTP+SSE answers come elsewhere.
             _ => {
                 answered.body.release();
                 Ok(())
@@ -313,7 +326,7 @@ impl Shared {
         }
     }
 
-    /// Tries until a server that is being started is there. Whoever waits for the answer bounds the time.
+    /// Retries until a server that is being started is ready. The caller limits the time.
     async fn while_booting<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, CaptureError>
     where
         F: Future<Output = Result<T, CaptureError>>,
@@ -343,7 +356,7 @@ impl Shared {
         }
     }
 
-    /// A status that is no success.
+    /// Handles an error status.
     async fn refused(
         self: &Arc<Self>,
         message: &Outgoing,
@@ -407,7 +420,7 @@ impl Shared {
         }
     }
 
-    /// 401 and 403, which no other transport and no patience can change.
+    /// 401 and 403, which no other transport and no waiting can change.
     pub(super) fn unauthorized(&self, method: &str, answered: &Answered) -> Option<HttpError> {
         let status = answered.status.as_u16();
         let challenges = answered.headers.get_all(WWW_AUTHENTICATE).iter();
@@ -422,7 +435,7 @@ impl Shared {
         })
     }
 
-    /// A status that is no success, as an error.
+    /// An error status as an error.
     pub(super) async fn status(&self, method: &str, mut answered: Answered) -> CaptureError {
         if let Some(error) = self.unauthorized(method, &answered) {
             return error.into();
@@ -437,14 +450,31 @@ impl Shared {
         .into()
     }
 
-    /// Opens the stream on which the server speaks by itself, and waits until it is open or refused. Servers need not have
-    /// one. Returns whether it may be worth asking again.
+    /// Opens the server's own stream, and waits until it is open or refused. Servers need not have
+    /// one. Returns whether it may be worth trying again.
     async fn listen(self: &Arc<Self>) -> bool {
-        let (refused, told) = oneshot::channel();
+        let (refused, answer) = oneshot::channel();
         self.spawn(Arc::clone(self).listening(refused));
         let patience = OPENING.min(self.limits.request / 4);
-        matches!(tokio::time::timeout(patience, told).await, Ok(Ok(true)))
+        matches!(tokio::time::timeout(patience, answer).await, Ok(Ok(true)))
     }
+}
+
+/// The resource that a message reads, which 2026-07-28 repeats in a header. Anything but printable
+/// ASCII is encoded.
+fn resource_named(method: &str, line: &str) -> Option<HeaderValue> {
+    if method != crate::capture::contents::READ {
+        return None;
+    }
+    let message: serde_json::Value = serde_json::from_str(line).ok()?;
+    let uri = message.get("params")?.get("uri")?.as_str()?;
+    let is_plain = uri.bytes().all(|byte| (0x21..=0x7e).contains(&byte));
+    if is_plain {
+        return HeaderValue::from_str(uri).ok();
+    }
+    use base64::Engine as _;
+    let encoded = base64::engine::general_purpose::STANDARD.encode(uri);
+    HeaderValue::from_str(&format!("=?base64?{encoded}?=")).ok()
 }
 
 #[cfg(test)]
@@ -454,7 +484,7 @@ mod tests {
     use super::super::spec::{HttpAddress, Template};
     use super::*;
 
-    /// What goes out for one line.
+    /// What is sent for one line.
     async fn sent(line: &str) -> String {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
             .await
@@ -477,7 +507,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_that_names_its_revision_says_so_in_the_headers_too() {
+    async fn a_message_that_names_its_revision_repeats_it_in_the_headers() {
         let line = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
         let request = sent(line).await;
         assert!(
@@ -492,7 +522,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_message_that_does_not_says_nothing() {
+    async fn a_message_without_a_revision_has_no_such_header() {
         let request = sent(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#).await;
         assert!(request.starts_with("POST /mcp HTTP/1.1\r\n"), "{request}");
         assert!(

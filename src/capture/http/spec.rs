@@ -1,8 +1,8 @@
-//! How a server over HTTP is reached: its address, what is sent along, and who stands in between.
+//! How a server over HTTP is reached: its address, the headers, and a proxy.
 //!
-//! Credentials come from the environment, by `${NAME}`, and are shown nowhere: a [`Template`] is shown as it was typed
-//! and only if it names its secrets, a value that was filled in is marked as sensitive, and an [`HttpAddress`] is shown
-//! without its query.
+//! Credentials come from the environment, by `${NAME}`, and are never shown: a [`Template`] is
+//! shown as typed and only if it names its secrets, a filled-in value is marked as sensitive, and
+//! an [`HttpAddress`] is shown without its query.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,25 +14,21 @@ use url::Url;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 
-/// How a server over HTTP is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpSpec {
-    /// Its address.
     pub url: HttpAddress,
-    /// Headers of the user's, sent with every request to that origin and to no other.
+    /// The user's headers, sent with every request to that origin only.
     pub headers: Headers,
-    /// The command that starts it; without one it runs already.
+    /// The command that starts it; `None` if it is already running.
     pub start: Option<LaunchSpec>,
-    /// A file with certificates that are trusted beside the system's.
+    /// A file with trusted certificates in addition to the system's.
     pub ca: Option<PathBuf>,
-    /// The proxy in between.
     pub proxy: Option<Proxy>,
-    /// Which of the two transports it speaks.
     pub transport: HttpTransport,
 }
 
 impl HttpSpec {
-    /// A server that runs already, asked without anything special.
+    /// A running server with default settings.
     pub fn of(url: HttpAddress) -> Self {
         Self {
             url,
@@ -44,7 +40,7 @@ impl HttpSpec {
         }
     }
 
-    /// Everything that must not appear in any output: what was filled in, and the values of headers.
+    /// Everything that must not appear in any output: filled-in values, and the values of headers.
     pub fn secrets(&self) -> Vec<String> {
         let mut secrets = self.url.filled.0.clone();
         secrets.extend(self.headers.filled.iter().cloned());
@@ -57,10 +53,10 @@ impl HttpSpec {
     }
 }
 
-/// Which of MCP's transports over HTTP a server speaks.
+/// Which of MCP's HTTP transports a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {
-    /// Streamable HTTP, and HTTP+SSE if the server does not speak it.
+    /// Streamable HTTP, and HTTP+SSE if the server does not support it.
     #[default]
     Auto,
     /// Streamable HTTP, of 2025-03-26 and later.
@@ -96,12 +92,11 @@ impl SpecError {
     }
 }
 
-/// A text in which `${NAME}` stands for a variable of the environment.
+/// A text in which `${NAME}` refers to an environment variable.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Template(String);
 
 impl Template {
-    /// From what was typed.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -124,7 +119,7 @@ impl Template {
                 || name.starts_with(|c: char| c.is_ascii_digit())
             {
                 return Err(SpecError::new(
-                    "what stands between `${` and `}` is not the name of a variable",
+                    "the text between `${` and `}` is not the name of a variable",
                     "write ${NAME} for the variable NAME of the environment",
                 ));
             }
@@ -136,8 +131,8 @@ impl Template {
         Ok(parts)
     }
 
-    /// The text with its variables, and their values. A variable that is empty is not set: a workflow hands over a secret
-    /// that does not exist as an empty text.
+    /// The text with its variables filled in, and their values. An empty variable counts as unset:
+    /// a workflow passes a missing secret as an empty string.
     fn filled(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -164,7 +159,7 @@ impl Template {
         Ok((text, values))
     }
 
-    /// As it was typed if all that could be secret in it is named, not given: `Bearer ${TOKEN}`.
+    /// As typed, if every possible secret in it is named and not literal: `Bearer ${TOKEN}`.
     pub fn shown(&self) -> Option<&str> {
         let parts = self.parts().ok()?;
         let plain = |text: &str| {
@@ -191,7 +186,8 @@ enum Part<'t> {
     Variable(&'t str),
 }
 
-/// The address of a server. It is shown without its query, and with `${NAME}` where the environment filled something in.
+/// The address of a server. It is shown without its query, and with `${NAME}` where a variable was
+/// filled in.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpAddress {
     url: Url,
@@ -207,7 +203,7 @@ impl HttpAddress {
     ) -> Result<Self, SpecError> {
         let (text, filled) = typed.filled(variable)?;
         let url = address(&text, "--url https://example.com/mcp")?;
-        // The query may hold a key, and a fragment is never sent.
+        // The query may contain a key, and a fragment is never sent.
         let shown = if filled.is_empty() {
             without_query(&url)
         } else {
@@ -225,24 +221,24 @@ impl HttpAddress {
         })
     }
 
-    /// The whole address, query included: for requests, never for messages.
+    /// The whole URL, including the query: for requests, never for messages.
     pub(in crate::capture) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// `scheme://host[:port]`, as MCP Hangar binds pins to it.
+    /// `scheme://host[:port]`, to which MCP Hangar binds pins.
     pub fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }
 
-    /// Where the server is, as a committed file may say it: without a query, and without the port of this machine, which
-    /// is an accident.
+    /// The server's address for a committed file: without a query, and for this machine without the
+    /// port, which is arbitrary.
     pub fn place(&self) -> String {
         if !self.is_local() || !self.filled.is_empty() {
             return self.shown.clone();
         }
         let mut url = self.url.clone();
-        // Only an address without a host has no port to set.
+        // Only fails for a URL without a host.
         let _ = url.set_port(None);
         without_query(&url)
     }
@@ -277,7 +273,7 @@ fn without_query(url: &Url) -> String {
     url.to_string()
 }
 
-/// An address of HTTP without credentials.
+/// An HTTP URL without credentials.
 fn address(text: &str, example: &str) -> Result<Url, SpecError> {
     let expected = format!("write the whole address, such as {example}");
     let url = Url::parse(text.trim()).map_err(|error| {
@@ -295,14 +291,14 @@ fn address(text: &str, example: &str) -> Result<Url, SpecError> {
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err(SpecError::new(
-            "the address holds credentials (user:password@)",
-            "an address ends up in logs and processes' lists: pass them as --header \"Authorization: Basic ${NAME}\"",
+            "the address contains credentials (user:password@)",
+            "an address ends up in logs and process lists: pass them as --header \"Authorization: Basic ${NAME}\"",
         ));
     }
     Ok(url)
 }
 
-/// Headers of the user's. Their values are shown nowhere.
+/// The user's headers. Their values are never shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Headers {
     map: HeaderMap,
@@ -327,7 +323,7 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Headers that the protocol sets, or that would change how an answer has to be read.
+/// Headers that the protocol sets, or that would change how an answer must be read.
 const OURS: &[&str] = &[
     "accept",
     "accept-encoding",
@@ -349,8 +345,8 @@ const OURS: &[&str] = &[
 ];
 
 impl Headers {
-    /// From names and values as they were typed; `variable` reads the environment. A name that comes again replaces what
-    /// it had: the command line comes after the configuration.
+    /// From names and values as typed; `variable` reads the environment. A repeated name replaces
+    /// its value: the command line comes after the configuration.
     pub fn new<'t>(
         typed: impl IntoIterator<Item = (&'t str, &'t Template)>,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -358,13 +354,14 @@ impl Headers {
         let mut headers = Self::default();
         for (name, template) in typed {
             let expected = "write --header \"Name: ${VARIABLE}\"";
-            let name: HeaderName = name.trim().parse().map_err(|_| {
-                SpecError::new("a header has a name that no header can have", expected)
-            })?;
+            let name: HeaderName = name
+                .trim()
+                .parse()
+                .map_err(|_| SpecError::new("invalid header name", expected))?;
             if OURS.contains(&name.as_str()) {
                 return Err(SpecError::new(
                     format!("the header {name} is set by mcp-keel itself"),
-                    "leave it out: it belongs to the protocol",
+                    "omit it: it belongs to the protocol",
                 ));
             }
             let about = |error: SpecError| {
@@ -373,8 +370,8 @@ impl Headers {
             let (text, values) = template.filled(variable).map_err(about)?;
             let mut value: HeaderValue = text.trim().parse().map_err(|_| {
                 SpecError::new(
-                    format!("the header {name} has a value that no header can have"),
-                    "a value is one line of visible ASCII characters and spaces",
+                    format!("the header {name} has an invalid value"),
+                    "a value must be one line of visible ASCII characters and spaces",
                 )
             })?;
             value.set_sensitive(true);
@@ -384,24 +381,22 @@ impl Headers {
         Ok(headers)
     }
 
-    /// What is sent.
     pub(in crate::capture) fn map(&self) -> &HeaderMap {
         &self.map
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 }
 
-/// Splits `Name: value` as it is typed after `--header`.
+/// Splits `Name: value` as typed after `--header`.
 pub fn header_line(typed: &str) -> Result<(String, Template), SpecError> {
     match typed.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim().to_owned(), Template::new(value.trim())))
         }
-        // Not quoted: what stands there may be the secret itself.
+        // Not quoted: the text may be the secret itself.
         _ => Err(SpecError::new(
             "a header is not of the form `Name: value`",
             "write --header \"Authorization: Bearer ${TOKEN}\"",
@@ -409,7 +404,7 @@ pub fn header_line(typed: &str) -> Result<(String, Template), SpecError> {
     }
 }
 
-/// A proxy, and what it is told about us.
+/// A proxy, and its credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxy {
     address: http::Uri,
@@ -418,7 +413,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// The proxy for `endpoint`: `env` for the one that the environment names for it (which may be none), or an address.
+    /// The proxy for `endpoint`: `env` for the one that the environment sets for it (possibly
+    /// none), or a URL.
     pub fn new(
         typed: &Template,
         endpoint: &HttpAddress,
@@ -440,7 +436,8 @@ impl Proxy {
                     .no(both("NO_PROXY"))
                     .build()
             }
-            // Only `http:`: the tunnel itself is encrypted from end to end, and few proxies speak anything else.
+            // Only `http:`: the tunnel itself is encrypted end to end, and few proxies support
+            // anything else.
             address if address.starts_with("http://") => {
                 Matcher::builder().all(address.to_owned()).build()
             }
@@ -480,12 +477,10 @@ impl Proxy {
         }))
     }
 
-    /// Where it is.
     pub(in crate::capture) fn address(&self) -> &http::Uri {
         &self.address
     }
 
-    /// Who we are to it.
     pub(in crate::capture) fn authorization(&self) -> Option<&HeaderValue> {
         self.authorization.as_ref()
     }
@@ -520,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_what_may_be_secret() {
+    fn an_address_is_shown_without_possible_secrets() {
         let shown =
             |typed: &str| format!("{0} {0:?} {1}", endpoint(typed), endpoint(typed).place());
         let plain = "https://x.example/mcp";
@@ -556,18 +551,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused_without_being_quoted() {
+    fn an_invalid_address_is_rejected_without_being_quoted() {
         assert_eq!(
             wrong("https://me:hunter2@x.example/"),
-            "the address holds credentials (user:password@)"
+            "the address contains credentials (user:password@)"
         );
         assert_eq!(
             wrong("file:///etc/passwd"),
             "the address begins with `file:`, not with http:// or https://"
         );
         assert_eq!(
-            wrong("https://${NOBODY}/"),
-            "the variable NOBODY is not set here"
+            wrong("https://${MISSING}/"),
+            "the variable MISSING is not set here"
         );
         assert_eq!(
             wrong("https://${EMPTY}/"),
@@ -604,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_what_was_typed_or_what_the_environment_says_if_asked() {
+    fn a_proxy_is_the_typed_one_or_on_request_that_of_the_environment() {
         let proxy =
             |typed: &str, url: &str| Proxy::new(&Template::new(typed), &endpoint(url), &variable);
         let found = proxy("env", "http://x.example/")

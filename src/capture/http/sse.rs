@@ -1,6 +1,7 @@
-//! Server-Sent Events, taken apart as the HTML standard says, whatever chunks they come in.
+//! A Server-Sent Events parser per the HTML standard, independent of chunking.
 //!
-//! Pure: bytes in, events out. Data stays bytes, because what a digest covers must not be decoded on the way.
+//! Pure: bytes in, events out. Data stays bytes, because what a digest covers must not be decoded
+//! on the way.
 
 use std::time::Duration;
 
@@ -20,10 +21,10 @@ pub struct TooLong;
 #[derive(Debug)]
 pub struct Decoder {
     limit: usize,
-    /// The line that is not complete yet.
+    /// The incomplete line.
     line: Vec<u8>,
     first_line: bool,
-    /// The last byte was a CR: an LF that follows belongs to it.
+    /// The last byte was a CR: a following LF belongs to it.
     after_cr: bool,
     data: Vec<u8>,
     has_data: bool,
@@ -48,7 +49,7 @@ impl Decoder {
         }
     }
 
-    /// The id of the last event that had one: where the stream can be taken up again.
+    /// The id of the last event that had one: where to resume the stream.
     pub fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
@@ -121,7 +122,7 @@ impl Decoder {
             }
             b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
                 let digits = std::str::from_utf8(value).unwrap_or_default();
-                // More milliseconds than fit are as good as never.
+                // More milliseconds than fit mean never.
                 self.retry = Some(Duration::from_millis(digits.parse().unwrap_or(u64::MAX)));
             }
             _ => {}
@@ -133,7 +134,7 @@ impl Decoder {
 mod tests {
     use super::*;
 
-    /// Every way to cut the bytes in two or in single bytes gives the same.
+    /// Splitting the bytes in two anywhere, or into single bytes, gives the same events.
     fn events(bytes: &[u8]) -> Vec<(String, String)> {
         let read = |chunks: &[&[u8]]| -> Vec<Event> {
             let mut decoder = Decoder::new(1000);
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_at_the_beginning_is_no_part_of_the_first_line() {
+    fn a_byte_order_mark_is_not_part_of_the_first_line() {
         assert_eq!(
             data(b"\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n"),
             ["a"]
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn one_space_after_the_colon_is_dropped_and_no_more() {
+    fn exactly_one_space_after_the_colon_is_dropped() {
         assert_eq!(
             data(b"data:a\n\ndata: b\n\ndata:  c\n\ndata\n\ndata:\ndata:\n\n"),
             ["a", "b", " c", "", "\n"]
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_unknown_fields_are_nothing() {
+    fn comments_and_unknown_fields_are_ignored() {
         assert_eq!(data(b": ping\n\n:\n\nfoo: bar\nfoo\n\n"), [""; 0]);
         assert_eq!(
             events(b"event: endpoint\ndata: /x\n\nevent: lost\n\ndata: y\n\n"),
@@ -196,12 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn an_event_that_the_stream_ends_in_is_dropped() {
+    fn an_incomplete_event_at_the_end_is_dropped() {
         assert_eq!(data(b"data: a\n\ndata: b\n"), ["a"]);
     }
 
     #[test]
-    fn the_last_id_stays_and_retry_is_a_number() {
+    fn the_last_id_is_kept_and_retry_is_a_number() {
         let mut decoder = Decoder::new(1000);
         decoder
             .push(b"id: 1\nretry: 500\ndata:\n\nid: a\0b\nretry: soon\n\n")
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_refused_in_any_chunks() {
+    fn an_overlong_event_is_rejected_in_any_chunks() {
         let mut decoder = Decoder::new(10);
         assert_eq!(decoder.push(b"data: 45678\n"), Err(TooLong));
         let mut decoder = Decoder::new(10);
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_unicode_are_kept() {
+    fn bytes_that_are_not_unicode_are_kept() {
         let mut decoder = Decoder::new(1000);
         let found = decoder.push(b"data: \xff\x00\n\n").expect("short");
         assert_eq!(found[0].data, b"\xff\x00");

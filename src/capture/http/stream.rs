@@ -1,9 +1,10 @@
-//! What comes back from a server over HTTP: bodies of JSON, streams of events, and streams that are taken up again.
+//! What comes back from a server over HTTP: JSON bodies, event streams, and resumed streams.
 //!
-//! **Order.** Before an answer is handed on, whatever has arrived on other connections is read, so that a change that was
-//! announced before an answer is seen before it, as on stdio.
+//! **Order.** Before an answer is passed on, everything that has arrived on other connections is
+//! read, so that a change announced before an answer is seen before it, as on stdio.
 //!
-//! **Bytes.** A message is handed on as it came, but for line breaks between its parts, which become spaces.
+//! **Bytes.** A message is passed on as it came, except for line breaks between its parts, which
+//! become spaces.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,10 +30,10 @@ use crate::capture::wire;
 /// How many events one server may send.
 const EVENTS: usize = 100_000;
 
-/// How often a stream that ended is taken up again.
+/// How often a stream that ended is resumed.
 const RESUMES: usize = 8;
 
-/// How long to wait before that where the server says nothing.
+/// How long to wait before that by default.
 const RETRY: Duration = Duration::from_secs(1);
 
 /// How long the rest of a stream may come after the answer that it was opened for.
@@ -41,7 +42,7 @@ const REST: Duration = Duration::from_secs(1);
 /// How much of a body is read for a message.
 const BEGINNING: usize = 64 * 1024;
 
-/// How often everybody else gets a turn before an answer is handed on: from the socket through hyper to the pipe.
+/// How often to yield before an answer is passed on: from the socket through hyper to the pipe.
 const TURNS: usize = 8;
 
 /// The request whose answer a body is read for.
@@ -51,7 +52,7 @@ pub(super) struct Expected<'a> {
     method: &'a str,
 }
 
-/// A stream that came to its end.
+/// A stream that ended.
 struct Ended {
     answered: bool,
     last_id: Option<HeaderValue>,
@@ -60,7 +61,7 @@ struct Ended {
 }
 
 impl Shared {
-    /// The answer to a request, as JSON or in a stream of events.
+    /// The answer to a request, as JSON or in an event stream.
     pub(super) async fn answer(
         &self,
         id: i64,
@@ -91,7 +92,7 @@ impl Shared {
                     kind if kind.len() <= 40 && kind.chars().all(is_of_a_type) => {
                         format!("`{kind}`")
                     }
-                    _ => "of a type that is none".to_owned(),
+                    _ => "of an invalid type".to_owned(),
                 };
                 let body = shortened(&String::from_utf8_lossy(&body));
                 let method = method.into();
@@ -100,7 +101,7 @@ impl Shared {
         }
     }
 
-    /// Reads the stream that an answer comes in, and takes it up again where it ends too early.
+    /// Reads the stream of an answer, and resumes it if it ends too early.
     async fn follow(&self, body: Body, expected: Expected<'_>) -> Result<(), CaptureError> {
         let mut ended = self.stream(body, Some(expected), None).await?;
         for _ in 0..RESUMES {
@@ -132,8 +133,8 @@ impl Shared {
         }
     }
 
-    /// Reads the stream on which the server speaks by itself, as long as there is one. `refused` is told whether it would
-    /// not open it yet, and is dropped once that is known.
+    /// Reads the server's own stream, as long as there is one. `refused` receives whether the
+    /// server did not open it yet, and is dropped once that is known.
     pub(super) async fn listening(self: Arc<Self>, refused: oneshot::Sender<bool>) {
         let mut refused = Some(refused);
         let mut last_id = None;
@@ -166,7 +167,8 @@ impl Shared {
         }
     }
 
-    /// HTTP+SSE: opens the stream that everything comes back on, and waits for the address that messages go to.
+    /// HTTP+SSE: opens the stream for everything that comes back, and waits for the address for
+    /// messages.
     pub(super) async fn open_legacy(
         self: &Arc<Self>,
         patience: Duration,
@@ -182,11 +184,11 @@ impl Shared {
             return Err(HttpError::NoEndpoint { problem }.into());
         }
         let found = answered.url.clone();
-        let (endpoint, told) = oneshot::channel();
+        let (endpoint, address) = oneshot::channel();
         let shared = Arc::clone(self);
         self.spawn(async move {
             let outcome = shared.stream(answered.body, None, Some(endpoint)).await;
-            // Until the address is known, whoever waits for it knows best what to make of that.
+            // Until the address is known, the code waiting for it handles this.
             if !shared.state().is_open {
                 return;
             }
@@ -203,16 +205,17 @@ impl Shared {
         let no_endpoint = |problem: &str| HttpError::NoEndpoint {
             problem: problem.to_owned(),
         };
-        let told = tokio::time::timeout(patience, told).await;
-        let told = told.map_err(|_| no_endpoint("no `endpoint` event came"))?;
-        let told = told.map_err(|_| no_endpoint("it ended before an `endpoint` event came"))?;
-        let told = String::from_utf8_lossy(&told).into_owned();
+        let address = tokio::time::timeout(patience, address).await;
+        let address = address.map_err(|_| no_endpoint("no `endpoint` event came"))?;
+        let address =
+            address.map_err(|_| no_endpoint("it ended before an `endpoint` event came"))?;
+        let address = String::from_utf8_lossy(&address).into_owned();
         let to = found
-            .join(told.trim())
-            .map_err(|_| no_endpoint(&format!("`{}` is no address", shortened(&told))))?;
+            .join(address.trim())
+            .map_err(|_| no_endpoint(&format!("`{}` is not a URL", shortened(&address))))?;
         if !self.client.is_own(&to) {
             return Err(HttpError::ForeignEndpoint {
-                to: shown(&to, &told),
+                to: shown(&to, &address),
             }
             .into());
         }
@@ -223,7 +226,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Reads a stream to its end, or a little beyond the answer that it was opened for.
+    /// Reads a stream to its end, or slightly beyond the answer that it was opened for.
     async fn stream(
         &self,
         mut body: Body,
@@ -275,7 +278,7 @@ impl Shared {
         })
     }
 
-    /// Hands a message on as a line. Returns whether it was the answer that is expected.
+    /// Passes a message on as a line. Returns whether it was the expected answer.
     pub(super) async fn hand_on(
         &self,
         text: &[u8],
@@ -314,7 +317,8 @@ impl Shared {
         if let Some(expected) = expected {
             let answer = message::answer(&message, expected.id);
             if let (None, Some(error)) = (answer, message::error_without_number(&message)) {
-                // Over HTTP it is known which request an answer belongs to, even if the server does not say.
+                // Over HTTP it is known which request an answer belongs to, even if the server does
+                // not say.
                 line = message::refusal(expected.id, error).into_bytes();
                 answered = true;
             }
@@ -334,7 +338,7 @@ impl Shared {
             }
         }
         line.push(b'\n');
-        // Without a reader the capture is over, and whoever ended it knows why.
+        // Without a reader the capture is over, and its end has been explained.
         let _ = self.out.lock().await.write_all(&line).await;
         Ok(answered)
     }
@@ -356,7 +360,7 @@ impl Shared {
         Ok(whole)
     }
 
-    /// The beginning of a body that is no answer, for a message. Nobody waits long for it.
+    /// The beginning of a body that is not an answer, for a message. Waits only briefly.
     pub(super) async fn beginning(&self, body: &mut Body) -> Vec<u8> {
         let mut beginning = Vec::new();
         let read = async {
@@ -389,7 +393,7 @@ impl Shared {
     }
 }
 
-/// Nothing is decompressed: nobody asked for it, and a small body may become an endless one.
+/// Nothing is decompressed: it was not requested, and a small body may expand endlessly.
 fn readable(method: &str, headers: &HeaderMap) -> Result<(), HttpError> {
     let encoding = headers
         .get(CONTENT_ENCODING)
@@ -416,7 +420,7 @@ fn content_type(headers: &HeaderMap) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// Whether a character stands in content types that are worth telling.
+/// Whether a character may appear in a content type in a message.
 fn is_of_a_type(character: char) -> bool {
     character.is_ascii_alphabetic() || "/+-.".contains(character)
 }

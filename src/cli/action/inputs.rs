@@ -9,14 +9,14 @@ use crate::cli::args::{Cli, Command};
 use crate::policy::FailOn;
 use crate::run::Error;
 use crate::run::pull_request::PullRequestRequest;
-use crate::settings::{self, Form, Given, Input, Kind, Origin, Secrecy, Split};
+use crate::settings::{self, Form, Given, Input, Origin, Secrecy, Split, ValueKind};
 
-/// Our own environment, as far as it is text.
+/// mcp-keel's own environment, as far as it is text.
 pub(super) type Environment = BTreeMap<String, String>;
 
-/// The inputs of one use of the action.
 pub(super) struct Inputs {
-    /// Every setting that was given, those of the action alone included, and the defaults of `action.yml`.
+    /// Every setting that was set, including those only for the action, and the defaults of
+    /// `action.yml`.
     pub(super) given: Given,
     pub(super) folder: Option<PathBuf>,
     pub(super) check_run: bool,
@@ -25,7 +25,7 @@ pub(super) struct Inputs {
     pub(super) annotations: bool,
     pub(super) summary: bool,
     pub(super) asked: PullRequestRequest,
-    /// What tells two uses of the action in one repository apart.
+    /// Distinguishes two uses of the action in one repository.
     pub(super) identity: Vec<String>,
 }
 
@@ -45,12 +45,12 @@ impl Inputs {
         identity.extend(named.map(|it| input(env, it.name).unwrap_or_default().to_owned()));
         identity.extend(given.text(settings::URL));
         let merge = given.paths(settings::MERGE);
-        // A part of a run posts nothing: that is for the job that joins the parts.
+        // A part of a run posts nothing: the job that merges the parts does.
         let part = given.has(settings::SHARD);
         if part && !merge.is_empty() {
             return Err(Error::usage(
-                "the inputs shard and merge belong to two jobs",
-                "give shard to the jobs that check, and merge to the one after them",
+                "the inputs shard and merge belong to two different jobs",
+                "set shard in the jobs that check, and merge in the one after them",
             ));
         }
         Ok(Self {
@@ -61,6 +61,14 @@ impl Inputs {
                     .word(settings::BASE_FAIL_ON)
                     .unwrap_or(FailOn::Breaking),
                 accept_label: given.text(settings::ACCEPT_LABEL).unwrap_or_default(),
+                policy_from_base: match given.text(settings::POLICY_FROM).as_deref() {
+                    Some("base") | None => true,
+                    Some("head") => false,
+                    Some(other) => {
+                        let name = settings::POLICY_FROM.name;
+                        return Err(wrong(name, other, "expected base or head"));
+                    }
+                },
             },
             folder: given.path(settings::WORKING_DIRECTORY),
             check_run: given.switch(settings::CHECK_RUN) && !part,
@@ -83,7 +91,7 @@ fn input<'a>(env: &'a Environment, name: &str) -> Option<&'a str> {
     Some(value.trim()).filter(|it| !it.is_empty())
 }
 
-/// The values of an input, or the default that `action.yml` names for it.
+/// The values of an input, or its default in `action.yml`.
 fn values(env: &Environment, input: Input) -> Result<Vec<String>, Error> {
     let text = self::input(env, input.name).or(input.default);
     let text = text.unwrap_or_default();
@@ -110,8 +118,8 @@ fn wrong(name: &str, value: &str, help: &str) -> Error {
     Error::usage(format!("the input {name} is `{value}`"), help)
 }
 
-/// Every setting that the inputs give. Those of `check` are read as the command line that somebody would have typed, so
-/// that both are read by the same rules.
+/// Every setting in the inputs. Those of `check` are turned into a command line, so that both
+/// follow the same rules.
 fn given(env: &Environment) -> Result<Given, Error> {
     let mut words: Vec<String> = vec!["mcp-keel".into(), "check".into(), "--quiet".into()];
     let mut last = Vec::new();
@@ -138,7 +146,7 @@ fn given(env: &Environment) -> Result<Given, Error> {
                 last.push("--".to_owned());
                 last.extend(values);
             }
-            (_, Kind::Switch) => {
+            (_, ValueKind::Switch) => {
                 for value in values {
                     let checked = setting.check(&value);
                     checked.map_err(|expected| wrong(input.name, &value, &expected))?;
@@ -147,7 +155,7 @@ fn given(env: &Environment) -> Result<Given, Error> {
                     }
                 }
             }
-            // In one word: a value that begins with a hyphen is a value all the same.
+            // As one word: a value may begin with a hyphen.
             _ => words.extend(values.iter().map(|it| format!("--{}={it}", setting.name))),
         }
     }
@@ -166,11 +174,11 @@ fn parse(words: Vec<String>) -> Result<Given, Error> {
         Ok(Cli {
             command: Command::Check(flags),
         }) => Ok(flags.given),
-        Ok(_) => Err(Error::usage("the inputs are no check", "")),
+        Ok(_) => Err(Error::usage("the inputs are not a check", "")),
         Err(usage) => {
-            let said = usage.to_string();
-            let said = said.trim_start_matches("error: ").trim_end();
-            let first = said.split("\n\n").next().unwrap_or_default();
+            let message = usage.to_string();
+            let message = message.trim_start_matches("error: ").trim_end();
+            let first = message.split("\n\n").next().unwrap_or_default();
             Err(Error::usage(
                 format!("in the inputs of the action: {first}"),
                 "an input has the name of its flag, without the leading hyphens",
@@ -192,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_split_as_a_shell_would_and_given_to_none() {
+    fn a_command_is_split_like_a_shell_does_but_run_without_one() {
         let given = given(&env(&[
             (
                 "INPUT_COMMAND",
@@ -217,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_over_http_is_reached_with_headers_a_line_each() {
+    fn headers_of_a_server_over_http_are_one_per_line() {
         let given = given(&env(&[
             ("INPUT_URL", "https://x.example/mcp"),
             (
@@ -253,16 +261,16 @@ mod tests {
         assert!(error.is_err_and(|it| it.to_string().contains("true or false")));
     }
 
-    /// A value that a setting can have.
+    /// A valid value of a setting.
     fn example(setting: &Setting) -> &'static str {
         match setting.kind {
-            Kind::Switch => "true",
-            Kind::Number { .. } => "7",
-            Kind::Word(words) => words[words.len() - 1].name,
-            Kind::Part => "2/3",
-            Kind::Pairs => "A=b",
-            Kind::Headers => "A: b",
-            Kind::Reports => "json=b.json",
+            ValueKind::Switch => "true",
+            ValueKind::Number { .. } => "7",
+            ValueKind::Word(words) => words[words.len() - 1].name,
+            ValueKind::Part => "2/3",
+            ValueKind::Pairs => "A=b",
+            ValueKind::Headers => "A: b",
+            ValueKind::Reports => "json=b.json",
             _ => "b",
         }
     }
@@ -280,7 +288,7 @@ mod tests {
             ] {
                 let variable = format!("INPUT_{name}");
                 let mut inputs = vec![(variable.as_str(), value)];
-                // Some inputs have a meaning only beside another one.
+                // Some inputs only have an effect together with another one.
                 match setting.flag.and_then(|it| it.requires) {
                     Some("shard") => inputs.push(("INPUT_SHARD", "1/2")),
                     Some("from") => inputs.push(("INPUT_FROM", "a.json")),
@@ -301,6 +309,7 @@ mod tests {
         assert_eq!(inputs.check_name, "mcp-keel");
         assert!(inputs.asked.compare_base && inputs.asked.merge.is_empty());
         assert_eq!(inputs.asked.base_fail_on, FailOn::Breaking);
+        assert!(inputs.asked.policy_from_base);
         assert_eq!(inputs.asked.accept_label, "mcp-keel: accept-breaking");
     }
 }

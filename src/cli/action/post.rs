@@ -1,4 +1,4 @@
-//! The result, brought to where reviewers look. What GitHub refuses costs reach and one warning line.
+//! Posts the result where reviewers look. A rejected request costs one warning line.
 
 use std::path::Path;
 
@@ -14,23 +14,32 @@ use crate::run::pull_request::Answered;
 use crate::run::pull_request_page::Page;
 use crate::run::{Error, secrets};
 
-/// Everything that is posted, and what is known of it so far.
+/// Everything that is posted, and its state.
 pub(super) struct Post<'a> {
     context: &'a Context,
     inputs: &'a Inputs,
     /// Where the token allows it.
-    pub(super) api: Option<Api>,
+    api: Option<Api>,
     identity: check_run::Identity,
     run: Option<CheckRun>,
+    /// Whether what is checked out is what is judged.
+    is_judged: bool,
+}
+
+/// GitHub's API, if there is a token for it.
+pub(super) fn api(context: &Context) -> Option<Api> {
+    let made = Api::new(context, context.token.as_ref()?);
+    made.map_err(|error| refused(context, "talk to GitHub", &error))
+        .ok()
 }
 
 impl<'a> Post<'a> {
-    pub(super) fn new(context: &'a Context, inputs: &'a Inputs, plan: &Plan) -> Self {
-        let api = context.token.as_ref().and_then(|token| {
-            let made = Api::new(context, token);
-            made.map_err(|error| refused(context, "talk to GitHub", &error))
-                .ok()
-        });
+    pub(super) fn new(
+        context: &'a Context,
+        inputs: &'a Inputs,
+        plan: &Plan,
+        api: Option<Api>,
+    ) -> Self {
         let mut parts: Vec<&str> = inputs.identity.iter().map(String::as_str).collect();
         parts.extend(plan.targets.iter().map(|target| target.name.as_str()));
         let identity = check_run::Identity {
@@ -45,18 +54,30 @@ impl<'a> Post<'a> {
             api,
             identity,
             run: None,
+            is_judged: true,
         }
     }
 
-    /// The check run appears while the servers boot.
+    /// Posts no conclusion on a commit that was not checked.
+    pub(super) fn withhold(&mut self, judged: Result<(), String>) {
+        if let Err(problem) = judged {
+            self.is_judged = false;
+            if self.inputs.check_run {
+                warn("post a check run", &problem);
+            }
+        }
+    }
+
+    /// Creates the check run, which is visible while the servers boot.
     pub(super) async fn start(&mut self) {
-        let Some(api) = self.api.as_ref().filter(|_| self.inputs.check_run) else {
+        let is_wanted = self.inputs.check_run && self.is_judged;
+        let Some(api) = self.api.as_ref().filter(|_| is_wanted) else {
             return;
         };
         match CheckRun::start(api, &self.identity).await {
             Ok(run) => {
                 self.run = Some(run.clone());
-                // A cancelled job must not leave it in progress for ever.
+                // A cancelled job must not leave it in progress forever.
                 let (context, identity) = (self.context.clone(), self.identity.clone());
                 interrupt::last_words(async move { cancel(&context, &identity, &run).await });
             }
@@ -71,6 +92,7 @@ impl<'a> Post<'a> {
             title: "Could not be checked".to_owned(),
             summary: secrets::clean(&escape::fenced("text", &error.to_string())),
             annotations: Vec::new(),
+            record: None,
         };
         self.complete(&outcome).await;
     }
@@ -105,6 +127,7 @@ impl<'a> Post<'a> {
             } else {
                 Vec::new()
             },
+            record: result.acceptance.record(),
         };
         let completed = self.complete(&outcome).await;
         self.comment(&page).await;
@@ -117,20 +140,21 @@ impl<'a> Post<'a> {
             .as_ref()
             .filter(|_| self.inputs.summary)
         {
-            // A page that does not fit is cut by its renderer; one that cannot be cut so far is left out.
+            // A page that does not fit is cut by its renderer; one that cannot be cut enough is
+            // omitted.
             let room = files::summary_room(path);
             let text = page.markdown(room);
             let written = if text.len() <= room {
                 files::append(path, &text).map_err(|error| error.to_string())
             } else {
-                Err("there is no room left in it".to_owned())
+                Err("it has no room left".to_owned())
             };
             if let Err(problem) = written {
                 warn("write the job summary", &problem);
             }
         }
         if let Some(path) = &self.context.outputs {
-            // Later steps start in the workspace, wherever this one worked.
+            // Later steps start in the workspace, wherever this one ran.
             let json = self
                 .inputs
                 .folder
@@ -162,13 +186,17 @@ impl<'a> Post<'a> {
                 &self.context.commit[..12]
             ))
         };
-        if let Err(error) = comment::post(api, pull.number, &identity, &wanted).await {
+        let app = self.run.as_ref().and_then(|it| it.app.as_deref());
+        let author = comment::author(api, app).await;
+        let ours = (identity.as_str(), author.as_str());
+        if let Err(error) = comment::post(api, pull.number, ours, &wanted).await {
             refused(self.context, "post the comment", &error);
         }
     }
 }
 
-/// Completes the run of a check that a signal ended. With a connection of its own: the runtime of the other may be busy.
+/// Completes the run of a check that a signal ended. Uses its own connection: the other runtime may
+/// be busy.
 async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRun) {
     let Some(Ok(api)) = context.token.as_ref().map(|token| Api::new(context, token)) else {
         return;
@@ -178,13 +206,13 @@ async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRu
     }
 }
 
-/// One line for each thing that could not be posted. Exit codes do not know of it.
+/// One line for each thing that could not be posted. Exit codes are not affected.
 fn warn(what: &str, problem: &dyn std::fmt::Display) {
     let problem = escape::line(&problem.to_string());
     output::complain(&format!("warning: could not {what}: {problem}"));
 }
 
-/// [`warn`], with the reason where it is known why GitHub refuses.
+/// [`warn`], with the reason for the rejection if known.
 fn refused(context: &Context, what: &str, error: &ApiError) {
     match context.read_only {
         Some(reason) if matches!(error.status(), Some(401 | 403 | 404)) => {

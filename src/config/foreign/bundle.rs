@@ -7,7 +7,7 @@ use super::{ConfigError, File};
 use crate::config::ServerConfig;
 use crate::files::{Tree, Value};
 
-pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> {
+pub(super) fn read(file: &mut File<'_>, root: &Tree, _servers: &str) -> Result<(), ConfigError> {
     let name = root.get("name").and_then(Tree::text);
     let Some(name) = name else {
         return Err(file.error(root, "the bundle has no `name`", "expected a text"));
@@ -22,7 +22,7 @@ fn server(file: &File<'_>, name: &str, root: &Tree) -> Result<ServerConfig, Conf
     let Some(config) = config else {
         return Err(file.error(
             root.get("server").unwrap_or(root),
-            "the bundle does not say how its server is started",
+            "the bundle does not declare how to start its server",
             "expected `server.mcp_config` with a `command`",
         ));
     };
@@ -44,7 +44,7 @@ fn server(file: &File<'_>, name: &str, root: &Tree) -> Result<ServerConfig, Conf
     let Some(command) = of("command") else {
         return Err(file.error(
             config,
-            "the bundle does not say which command starts its server",
+            "the bundle does not declare a command for its server",
             "expected `server.mcp_config.command`",
         ));
     };
@@ -65,7 +65,7 @@ fn server(file: &File<'_>, name: &str, root: &Tree) -> Result<ServerConfig, Conf
             }
         }
     }
-    // Both count: those of the platform win.
+    // Both apply; the platform's win.
     let mut env = BTreeMap::new();
     let mut all = file.members(name, config.get("env"))?;
     all.extend(file.members(name, override_of.and_then(|it| it.get("env")))?);
@@ -85,7 +85,7 @@ fn server(file: &File<'_>, name: &str, root: &Tree) -> Result<ServerConfig, Conf
     })
 }
 
-/// What the bundle asks its user for.
+/// The inputs that the bundle asks its user for.
 fn questions(root: &Tree) -> BTreeMap<String, Asked> {
     let questions = root.get("user_config").into_iter().flat_map(Tree::members);
     questions
@@ -100,14 +100,15 @@ fn questions(root: &Tree) -> BTreeMap<String, Asked> {
         .collect()
 }
 
-/// Whether a text is one answer only, and the user left it open.
+/// Whether a text is a single input that the user left empty.
 fn left_out(pieces: &[Piece], text: &str) -> bool {
     let is_answer = text.starts_with("${user_config.") && text.find('}') == Some(text.len() - 1);
     let is_empty = |it: &Piece| matches!(it, Piece::Text(text) if text.is_empty());
     is_answer && pieces.iter().all(is_empty)
 }
 
-/// An argument that stands for several answers becomes as many arguments: given one a line, or the default.
+/// An argument with multiple values becomes several arguments: one per line of the given value, or
+/// the default.
 fn several(file: &File<'_>, root: &Tree, text: &str) -> Option<Vec<String>> {
     let key = text.strip_prefix("${user_config.")?.strip_suffix('}')?;
     let question = root.get("user_config")?.get(key)?;

@@ -1,15 +1,15 @@
-//! The files of clients that name servers by `command` or `url`: Claude Code, Claude Desktop, VS Code, Cursor, Zed and
-//! whoever writes an `mcp.json`.
+//! Client configuration files that name servers by `command` or `url`: Claude Code, Claude Desktop,
+//! VS Code, Cursor, Zed and any other `mcp.json`.
 
 use std::collections::BTreeMap;
 
 use super::fill::{Asked, Values, joined, template};
-use super::{ConfigError, File, Format};
+use super::{ConfigError, File};
 use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
 use crate::files::Tree;
 
-/// Members of a server that are understood.
+/// Members of a server that are supported.
 const KNOWN: &[&str] = &[
     "type",
     "transport",
@@ -31,7 +31,7 @@ const KNOWN: &[&str] = &[
     "headersHelper",
 ];
 
-/// Members that are about the client: what it shows, and what it lets a model do.
+/// Members that only concern the client: what it displays, and what it lets a model do.
 const OF_THE_CLIENT: &[&str] = &[
     "name",
     "description",
@@ -54,12 +54,7 @@ const OF_THE_CLIENT: &[&str] = &[
     "$schema",
 ];
 
-pub(super) fn read(file: &mut File<'_>, root: &Tree, format: Format) -> Result<(), ConfigError> {
-    let member = match format {
-        Format::VsCode => "servers",
-        Format::Zed => "context_servers",
-        _ => "mcpServers",
-    };
+pub(super) fn read(file: &mut File<'_>, root: &Tree, member: &str) -> Result<(), ConfigError> {
     let servers = root.get(member).filter(|it| it.is_object());
     let Some(servers) = servers else {
         return Err(file.error(
@@ -72,7 +67,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree, format: Format) -> Result<(
     if let Some((_, again)) = again {
         return Err(file.error(
             again,
-            format!("`{member}` stands here a second time"),
+            format!("duplicate `{member}`"),
             "expected all servers in one object",
         ));
     }
@@ -91,14 +86,14 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree, format: Format) -> Result<(
         let off = node.get("disabled").and_then(Tree::boolean) == Some(true)
             || node.get("enabled").and_then(Tree::boolean) == Some(false);
         if off {
-            file.note(name, "it is switched off, and left out");
+            file.note(name, "it is disabled, and skipped");
             continue;
         }
         file.note_unknown(name, node, &[KNOWN, OF_THE_CLIENT]);
         if node.get("oauth").or(node.get("auth")).is_some() {
             file.note(
                 name,
-                "nobody signs in here: if the server asks for a token, hand it over with `headers`",
+                "signing in is not supported: if the server requires a token, pass it in `headers`",
             );
         }
         let server = server(file, name, node, &asked);
@@ -107,7 +102,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree, format: Format) -> Result<(
     Ok(())
 }
 
-/// What VS Code asks its user for.
+/// The inputs that VS Code asks its user for.
 fn inputs(root: &Tree) -> BTreeMap<String, Asked> {
     let inputs = root.get("inputs").map(Tree::items).unwrap_or_default();
     inputs
@@ -189,7 +184,7 @@ fn server(
             return Err(file.error(
                 node,
                 format!("server `{name}` has neither `command` nor `url`"),
-                "expected one of them; an extension of an editor starts its server by itself, and is not reached here",
+                "expected one of them; a server that an editor extension starts cannot be reached from here",
             ));
         }
     };
@@ -219,7 +214,7 @@ fn variables(
     for (variable, node) in all {
         let text = match node.scalar() {
             Some(text) => text,
-            // VS Code takes a variable away by null; a server starts with none here.
+            // VS Code removes a variable with null; here a server starts without variables anyway.
             None if node.is_other() => continue,
             None => file.string(name, node)?.to_owned(),
         };
@@ -235,13 +230,13 @@ fn transport(file: &File<'_>, name: &str, node: &Tree) -> Result<HttpTransport, 
     };
     match file.string(name, word)? {
         "http" | "streamable-http" | "streamableHttp" | "streamable_http" => {
-            // VS Code and others fall back to SSE by themselves.
+            // VS Code and others fall back to SSE automatically.
             Ok(HttpTransport::Auto)
         }
         "sse" => Ok(HttpTransport::Sse),
         other => Err(file.error(
             word,
-            format!("server `{name}`: the type `{other}` cannot be reached here"),
+            format!("server `{name}`: the type `{other}` is not supported"),
             "expected \"stdio\" with a command, \"http\" or \"sse\"",
         )),
     }
@@ -252,14 +247,14 @@ impl File<'_> {
         node.text().ok_or_else(|| {
             self.error(
                 node,
-                format!("server `{server}`: this is not a text"),
-                "expected a text in quotation marks",
+                format!("server `{server}`: this is not a string"),
+                "expected a string in quotation marks",
             )
         })
     }
 
-    /// The variables of an `envFile`: `NAME=VALUE` a line, `#` begins a comment, quotation marks around a value are not
-    /// part of it.
+    /// The variables of an `envFile`: `NAME=VALUE` per line, `#` starts a comment, quotation marks
+    /// around a value are stripped.
     fn env_file(
         &self,
         server: &str,
@@ -271,7 +266,7 @@ impl File<'_> {
             self.error(
                 node,
                 format!("server `{server}`: cannot read {}: {error}", path.display()),
-                "write the file, or give the variables with --env NAME=VALUE and take `envFile` out",
+                "create the file, or set the variables with --env NAME=VALUE and remove `envFile`",
             )
         })?;
         let mut variables = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Codex: `[mcp_servers.NAME]` of its `config.toml`. Nothing is filled in; variables are named.
+//! Codex: `[mcp_servers.NAME]` in its `config.toml`. There are no placeholders; variables are
+//! named.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,7 +41,7 @@ const OF_THE_CLIENT: &[&str] = &[
     "experimental_environment",
 ];
 
-pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> {
+pub(super) fn read(file: &mut File<'_>, root: &Tree, _servers: &str) -> Result<(), ConfigError> {
     let Some(servers) = root.get("mcp_servers") else {
         return Err(file.error(
             root,
@@ -50,14 +51,14 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> 
     };
     for (name, node) in servers.members() {
         if node.get("enabled").and_then(Tree::boolean) == Some(false) {
-            file.note(name, "it is switched off, and left out");
+            file.note(name, "it is disabled, and skipped");
             continue;
         }
         file.note_unknown(name, node, &[KNOWN, OF_THE_CLIENT]);
         if node.get("oauth").or(node.get("scopes")).is_some() {
             file.note(
                 name,
-                "nobody signs in here: if the server asks for a token, name its variable in `bearer_token_env_var`",
+                "signing in is not supported: if the server requires a token, name its variable in `bearer_token_env_var`",
             );
         }
         let server = server(file, name, node);
@@ -130,7 +131,7 @@ fn server(file: &File<'_>, name: &str, node: &Tree) -> Result<ServerConfig, Conf
         _ => {
             return Err(file.error(
                 node,
-                format!("server `{name}` needs a `command` or a `url`, and only one of them"),
+                format!("server `{name}` needs either a `command` or a `url`"),
                 "expected `command = \"program\"`, or `url = \"https://...\"`",
             ));
         }
@@ -147,7 +148,7 @@ fn timeout(node: &Tree) -> Option<Duration> {
     };
     let seconds = number("startup_timeout_sec")
         .or_else(|| number("startup_timeout_ms").map(|it| it / 1000.0))?;
-    // Within what mcp-keel.toml allows.
+    // The range that mcp-keel.toml allows.
     let seconds = seconds.clamp(1.0, 3600.0);
     Some(Duration::from_secs_f64(seconds))
 }

@@ -1,58 +1,46 @@
-//! Placeholders: what each client fills in, from where, and what happens where nothing can be.
+//! Placeholders: what each client fills in, from where, and what happens if a value is missing.
 
 use std::collections::BTreeMap;
 
-use super::{ConfigError, File, Format};
+use super::{ConfigError, File};
 use crate::capture::http::Template;
 use crate::files::Tree;
 
-/// Whose placeholders are understood.
+/// Which placeholders are supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
-    /// None: what stands there is meant.
+    /// None: the text is literal.
     Literal,
     /// `${VAR}` and `${VAR:-default}`
     Shell,
     /// `${env:VAR}`, `${workspaceFolder}` and the like, and `${input:id}`
     Editor,
-    /// Both, because nobody says whose file it is.
+    /// Both, because the file does not show which client it is for.
     Both,
-    /// `${__dirname}`, `${user_config.KEY}` and a few folders
+    /// `${__dirname}`, `${user_config.KEY}` and a few directories
     Bundle,
-}
-
-impl Dialect {
-    pub(super) fn of(format: Format) -> Self {
-        match format {
-            Format::ClaudeCode => Self::Shell,
-            Format::VsCode | Format::Cursor => Self::Editor,
-            Format::Mcp => Self::Both,
-            Format::Mcpb => Self::Bundle,
-            Format::ClaudeDesktop | Format::Zed | Format::Codex | Format::Registry => Self::Literal,
-        }
-    }
 }
 
 /// A part of a text.
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
     Text(String),
-    /// A variable of the environment, and what it holds.
+    /// An environment variable and its value.
     Variable {
         name: String,
         value: String,
     },
-    /// What a user would have been asked for. It may be a secret.
+    /// What a client would ask its user for. May be a secret.
     Given {
         name: String,
         value: String,
     },
 }
 
-/// What a server's placeholders stand for beyond the environment, by the name that they have in a [`Template`].
+/// Values of a server's placeholders beyond the environment, by their name in a [`Template`].
 pub(super) type Values = BTreeMap<String, String>;
 
-/// What a user is asked for: its id, what is used instead, and whether it is a secret.
+/// An input that a client asks its user for: its id, its default, and whether it is secret.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     pub(super) default: Option<String>,
@@ -60,7 +48,6 @@ pub(super) struct Asked {
     pub(super) optional: bool,
 }
 
-/// The text that pieces make.
 pub(super) fn joined(pieces: Vec<Piece>, values: &mut Values) -> String {
     let mut out = String::new();
     for piece in pieces {
@@ -76,12 +63,12 @@ pub(super) fn joined(pieces: Vec<Piece>, values: &mut Values) -> String {
     out
 }
 
-/// The template that pieces make: what is filled in stays a name, so that it is shown nowhere.
+/// The pieces as a template: filled-in values stay names, so that they are never shown.
 pub(super) fn template(pieces: Vec<Piece>, values: &mut Values) -> Template {
     let mut out = String::new();
     for piece in pieces {
         match piece {
-            // A `${` that is meant as it stands must not be filled in a second time.
+            // A literal `${` must not be expanded later.
             Piece::Text(text) if text.contains("${") => {
                 let name = format!("LITERAL_{}", values.len());
                 out += &format!("${{{name}}}");
@@ -97,7 +84,7 @@ pub(super) fn template(pieces: Vec<Piece>, values: &mut Values) -> Template {
     Template::new(out)
 }
 
-/// The name of what a user gave, as a variable may be called.
+/// A user's input as the name of a variable.
 pub(super) fn given_name(id: &str, secret: bool) -> String {
     let word: String = id
         .chars()
@@ -111,7 +98,7 @@ pub(super) fn given_name(id: &str, secret: bool) -> String {
 }
 
 impl File<'_> {
-    /// A text of the file in its pieces. `node` is where it stands, for errors.
+    /// Splits a text of the file into pieces. `node` locates it for errors.
     pub(super) fn pieces(
         &self,
         server: &str,
@@ -203,13 +190,13 @@ impl File<'_> {
         }
         Err(self.error(
             node,
-            format!("server `{server}`: nothing can be filled in for `${{{inside}}}`"),
+            format!("server `{server}`: cannot fill in `${{{inside}}}`"),
             self.dialect.known(),
         ))
     }
 
-    /// A variable of the environment. One that is empty is not set: a workflow hands over a secret that is not there
-    /// as an empty text.
+    /// An environment variable. An empty one counts as unset: a workflow passes a missing secret as
+    /// an empty string.
     pub(super) fn variable(
         &self,
         server: &str,
@@ -227,12 +214,12 @@ impl File<'_> {
             (None, None) => Err(self.error(
                 node,
                 format!("server `{server}`: the variable {name} is not set"),
-                &format!("set it where mcp-keel runs, or give --env {name}=VALUE"),
+                &format!("set it where mcp-keel runs, or pass --env {name}=VALUE"),
             )),
         }
     }
 
-    /// What a client would ask its user for. Nobody is asked here.
+    /// What a client would ask its user for; mcp-keel never prompts.
     pub(super) fn given(
         &self,
         server: &str,
@@ -250,8 +237,8 @@ impl File<'_> {
             (None, None) if asked.optional => Ok(Piece::Text(String::new())),
             (None, None) => Err(self.error(
                 node,
-                format!("server `{server}`: `{id}` is asked of the user, and nobody is asked here"),
-                &format!("give it: --input {id}=VALUE"),
+                format!("server `{server}`: `{id}` is a user input, and mcp-keel does not prompt"),
+                &format!("pass --input {id}=VALUE"),
             )),
         }
     }
@@ -260,7 +247,7 @@ impl File<'_> {
 impl Dialect {
     fn known(self) -> &'static str {
         match self {
-            Self::Literal => "nothing is filled in in this file",
+            Self::Literal => "placeholders are not supported in this file",
             Self::Shell => "expected ${NAME} or ${NAME:-default}",
             Self::Editor => {
                 "expected ${env:NAME}, ${input:ID}, ${workspaceFolder}, ${workspaceFolderBasename}, ${userHome} or \
@@ -276,7 +263,7 @@ impl Dialect {
     }
 }
 
-/// Where the placeholder that `text` begins with ends: its own closing brace, not one of a placeholder inside it.
+/// The end of the placeholder that starts `text`: its own closing brace, not that of a nested one.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 0;
     for (at, c) in text.char_indices() {

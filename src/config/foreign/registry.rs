@@ -1,5 +1,6 @@
-//! `server.json` of the MCP registry: packages that are started with the program of their ecosystem, and remotes. Both
-//! spellings of its members are read (`registryType` and, before September 2025, `registry_type`).
+//! `server.json` of the MCP registry: packages that are started by their ecosystem's runner, and
+//! remotes. Both spellings of its members are read (`registryType` and, before September 2025,
+//! `registry_type`).
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
 use crate::files::Tree;
 
-pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> {
+pub(super) fn read(file: &mut File<'_>, root: &Tree, _servers: &str) -> Result<(), ConfigError> {
     let name = root.get("name").and_then(Tree::text);
     let Some(name) = name else {
         return Err(file.error(root, "the server has no `name`", "expected a text"));
@@ -24,7 +25,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> 
         let home = node.either("registryBaseUrl", "registry_base_url");
         if let Some(home) = home.and_then(Tree::text) {
             let what = format!(
-                "its registry is {home}; it is fetched from whatever registry the runtime is set up for"
+                "its registry is {home}, but it is fetched from the registry that the runtime is configured for"
             );
             file.note(name, &what);
         }
@@ -42,7 +43,7 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> 
             "expected `packages` or `remotes`",
         ));
     }
-    // One server that is reached in several ways is as many servers, called by the way.
+    // A server that is reached in several ways becomes several servers, named after the way.
     let only = ways.len() == 1;
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     for (kind, server) in ways {
@@ -58,17 +59,17 @@ pub(super) fn read(file: &mut File<'_>, root: &Tree) -> Result<(), ConfigError> 
     Ok(())
 }
 
-/// What a package, its arguments and its variables come to.
+/// A package with its arguments and variables filled in.
 struct Filled<'f, 'a> {
     file: &'f File<'a>,
     name: &'f str,
     values: Values,
-    /// The values of arguments and variables by what they are called: the address of a package may refer to them.
-    told: Told,
+    /// The values of arguments and variables by name: a package's address may refer to them.
+    named: NamedValues,
 }
 
-/// What something is called, with its value as a piece of a text.
-type Told = BTreeMap<String, Piece>;
+/// A name with its value as a piece of text.
+type NamedValues = BTreeMap<String, Piece>;
 
 fn package(
     file: &File<'_>,
@@ -86,7 +87,7 @@ fn package(
         file,
         name,
         values: Values::new(),
-        told: Told::new(),
+        named: NamedValues::new(),
     };
     let runtime = filled.arguments(node.either("runtimeArguments", "runtime_arguments"))?;
     let arguments = filled.arguments(node.either("packageArguments", "package_arguments"))?;
@@ -119,7 +120,7 @@ fn package(
             if !runtime.iter().any(|it| it == "run") {
                 words.extend(["run", "-i", "--rm"].map(str::to_owned));
             }
-            // The values stay in the environment of docker itself, out of its arguments.
+            // The values stay in docker's own environment, out of its arguments.
             for variable in env.keys() {
                 words.extend(["-e".to_owned(), variable.clone()]);
             }
@@ -143,17 +144,15 @@ fn package(
         "mcpb" => {
             return Err(file.error(
                 node,
-                format!("server `{name}`: a bundle is not fetched here"),
-                "unpack it, and give its manifest.json with --from",
+                format!("server `{name}`: bundles are not fetched"),
+                "unpack it, and pass its manifest.json with --from",
             ));
         }
         other => {
             return Err(file.error(
                 node,
-                format!(
-                    "server `{name}`: there is no way known here to start a package of `{other}`"
-                ),
-                "known: npm, pypi, oci, nuget; give its command after `--`",
+                format!("server `{name}`: cannot start a package of `{other}`"),
+                "supported: npm, pypi, oci, nuget; or pass its command after `--`",
             ));
         }
     }
@@ -190,7 +189,7 @@ fn remote(
         file,
         name,
         values: Values::new(),
-        told: Told::new(),
+        named: NamedValues::new(),
     };
     let http = filled.http(node, kind)?;
     Ok(ServerConfig {
@@ -209,7 +208,7 @@ impl Filled<'_, '_> {
         };
         let mut http = HttpConfig::of("");
         let text = self.file.string(self.name, url)?;
-        let pieces = self.braces(url, text, node.get("variables"), Some(&self.told))?;
+        let pieces = self.braces(url, text, node.get("variables"), Some(&self.named))?;
         let open = pieces.iter().find_map(|piece| match piece {
             Piece::Text(text) if text.ends_with('{') => Some(text.as_str()),
             _ => None,
@@ -217,7 +216,7 @@ impl Filled<'_, '_> {
         if let Some(open) = open {
             return Err(self.file.error(
                 url,
-                format!("server `{}`: nothing can be filled in after `{open}`", self.name),
+                format!("server `{}`: cannot fill in `{open}`", self.name),
                 "expected the name of one of `variables`, or of an argument or a variable of the package",
             ));
         }
@@ -237,7 +236,6 @@ impl Filled<'_, '_> {
         Ok(http)
     }
 
-    /// Arguments in their order.
     fn arguments(&mut self, list: Option<&Tree>) -> Result<Vec<String>, ConfigError> {
         let mut words = Vec::new();
         for node in self.file.items(self.name, list)? {
@@ -277,7 +275,7 @@ impl Filled<'_, '_> {
         let mut variables = BTreeMap::new();
         for node in self.file.items(self.name, list)? {
             let name = self.name_of(node)?;
-            // A variable of this name in our own environment is what it is meant to be.
+            // A variable of this name in mcp-keel's own environment provides the value.
             let ours = (self.file.surroundings.variable)(name).filter(|it| !it.is_empty());
             let given = self.file.surroundings.inputs.contains_key(name);
             let value = if let (Some(value), None, false) = (ours, node.get("value"), given) {
@@ -304,10 +302,10 @@ impl Filled<'_, '_> {
         } else {
             Piece::Text(value)
         };
-        self.told.insert(called.to_owned(), piece);
+        self.named.insert(called.to_owned(), piece);
     }
 
-    /// What a header or a variable is called.
+    /// The name of a header or a variable.
     fn name_of<'n>(&self, node: &'n Tree) -> Result<&'n str, ConfigError> {
         let name = node.get("name").and_then(Tree::text);
         name.ok_or_else(|| {
@@ -316,7 +314,7 @@ impl Filled<'_, '_> {
         })
     }
 
-    /// A value as the registry describes one: fixed, given, by default, or left out.
+    /// An input as the registry describes it: fixed, given, default, or omitted.
     fn input(&self, node: &Tree, id: &str) -> Result<Option<Vec<Piece>>, ConfigError> {
         if let Some(value) = node.get("value") {
             let text = self.file.string(self.name, value)?;
@@ -332,23 +330,23 @@ impl Filled<'_, '_> {
         Ok(Some(vec![piece]))
     }
 
-    /// A text in which `{variable}` stands for one of `variables`, or for what was `told` before.
+    /// A text in which `{variable}` refers to one of `variables`, or to one of the `known` names.
     fn braces(
         &self,
         node: &Tree,
         text: &str,
         variables: Option<&Tree>,
-        told: Option<&Told>,
+        named: Option<&NamedValues>,
     ) -> Result<Vec<Piece>, ConfigError> {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('{') {
             let known = after.split_once('}').and_then(|(id, then)| {
                 let variable = variables.and_then(|it| it.get(id));
-                let told = told.and_then(|it| it.get(id));
-                (variable.is_some() || told.is_some()).then_some((id, variable, told, then))
+                let value = named.and_then(|it| it.get(id));
+                (variable.is_some() || value.is_some()).then_some((id, variable, value, then))
             });
-            let Some((id, variable, told, then)) = known else {
+            let Some((id, variable, value, then)) = known else {
                 pieces.push(Piece::Text(format!("{before}{{")));
                 rest = after;
                 continue;
@@ -356,7 +354,7 @@ impl Filled<'_, '_> {
             pieces.push(Piece::Text(before.to_owned()));
             rest = then;
             let Some(variable) = variable else {
-                pieces.extend(told.cloned());
+                pieces.extend(value.cloned());
                 continue;
             };
             if let Some(value) = variable.get("value").and_then(Tree::scalar) {

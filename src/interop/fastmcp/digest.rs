@@ -1,8 +1,8 @@
 //! FastMCP's documented fingerprint recipe, computed from the wire.
 //!
-//! The recipe hashes `{"key": tool.key, "inputSchema": dumped["inputSchema"]}` in Python's JSON. Its custom variants
-//! add `dumped.get(field)`, which is `null` (not missing) where the tool has no such member. Releases 3.0 to 4.1
-//! agree on it.
+//! The recipe hashes `{"key": tool.key, "inputSchema": dumped["inputSchema"]}` in Python's JSON.
+//! Its custom variants add `dumped.get(field)`, which is `null` (not missing) if the tool has no
+//! such member. Releases 3.0 to 4.1 agree on it.
 
 use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Object};
@@ -17,7 +17,7 @@ pub const SCHEME: DigestScheme = DigestScheme {
     covers: "tool.key, inputSchema, and what --fields adds",
     form: "Python json.dumps, ASCII, numbers as CPython prints them, beyond a double null",
     order: "code points",
-    absent: "inputSchema is required; a missing or null field of --fields is null, an empty one stays",
+    absent: "inputSchema is required; a missing or null field of --fields is null, an empty one is kept",
     is_python: true,
     in_baseline: true,
     hashes: Hashes::ToolsWithFields(digest),
@@ -26,19 +26,12 @@ pub const SCHEME: DigestScheme = DigestScheme {
 /// A member that a custom variant of the recipe adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// `description`
     Description,
-    /// `outputSchema`
     OutputSchema,
-    /// `annotations`
     Annotations,
-    /// `_meta`
     Meta,
-    /// `title`
     Title,
-    /// `icons`
     Icons,
-    /// `execution`
     Execution,
 }
 
@@ -65,14 +58,14 @@ pub fn digest(tool: &Component, fields: &[Field]) -> Result<Digest, Refusal> {
 
 fn payload(tool: &Component, fields: &[Field]) -> Result<Json, String> {
     let definition = &tool.definition;
-    // The MCP model of a tool, which FastMCP builds first, refuses these.
+    // FastMCP first builds the MCP model of a tool, which rejects these.
     let is_string = |value: &Json| matches!(value, Json::String(_));
     let is_object = |value: &Json| matches!(value, Json::Object(_));
     member(definition, "name", "a string", is_string)?
-        .ok_or("FastMCP refuses a tool without a `name`")?;
+        .ok_or("FastMCP rejects a tool without a `name`")?;
     member(definition, "description", "a string", is_string)?;
     let input = member(definition, "inputSchema", "an object", is_object)?
-        .ok_or("FastMCP refuses a tool without an `inputSchema` object")?;
+        .ok_or("FastMCP rejects a tool without an `inputSchema` object")?;
     member(definition, "outputSchema", "an object", is_object)?;
     member(definition, "annotations", "an object", is_object)?;
 
@@ -90,12 +83,12 @@ fn payload(tool: &Component, fields: &[Field]) -> Result<Json, String> {
     }
     let payload = Json::Object(payload);
     if has_lone_surrogate_name(&payload) {
-        return Err("a member name holds a lone surrogate, which FastMCP refuses".to_owned());
+        return Err("a member name contains a lone surrogate, which FastMCP rejects".to_owned());
     }
     Ok(payload)
 }
 
-/// A member that may be missing or null, but nothing else than `expected`.
+/// A member that may be missing or null, but otherwise must be `expected`.
 fn member<'a>(
     definition: &'a Json,
     name: &str,
@@ -106,13 +99,13 @@ fn member<'a>(
         None | Some(Json::Null) => Ok(None),
         Some(value) if fits(value) => Ok(Some(value)),
         Some(value) => Err(format!(
-            "`{name}` is {}, and FastMCP wants {expected}",
+            "`{name}` is {}, but FastMCP requires {expected}",
             value.kind()
         )),
     }
 }
 
-/// The annotations are a model of their own, dumped without members that are null.
+/// Annotations are a separate model, dumped without null members.
 fn without_nulls(value: &Json) -> Json {
     let mut value = value.clone();
     if let Json::Object(object) = &mut value {
@@ -121,7 +114,7 @@ fn without_nulls(value: &Json) -> Json {
     value
 }
 
-/// `tools/list` adds `_meta.fastmcp.versions`, which the server-side recipe does not see.
+/// `tools/list` adds `_meta.fastmcp.versions`, which the server-side recipe does not have.
 fn as_on_the_server(meta: &Json) -> Json {
     let mut meta = meta.clone();
     if let Json::Object(object) = &mut meta

@@ -8,15 +8,15 @@ use crate::canonical::Json;
 use crate::fingerprint::Refusal;
 use crate::surface::{Kind, Surface};
 
-/// A manifest as read: keys and digests, in the order of the file.
+/// Keys and digests, in file order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlatManifest {
-    /// `tool:name@version` and the digest, which nobody checks the shape of.
+    /// `tool:name@version` and the digest, whose shape is not checked.
     pub digests: Vec<(String, String)>,
 }
 
 impl FlatManifest {
-    /// From a document in which every member is a string and every name the key of a component.
+    /// From a document in which every value is a string and every name a component key.
     pub fn read(document: &Json) -> Option<Self> {
         let object = document.as_object()?;
         let mut digests: Vec<(String, String)> = Vec::new();
@@ -31,14 +31,14 @@ impl FlatManifest {
         Some(Self { digests })
     }
 
-    /// The digest of a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         let found = self.digests.iter().find(|(it, _)| it == key);
         found.map(|(_, digest)| digest.as_str())
     }
 
-    /// The keys that differ: changed or added ones in the order of `current`, then removed ones in the order of the
-    /// manifest. A new version of a tool is a new key, and reads as one added and one removed.
+    /// The keys that differ: changed or added ones in the order of `current`, then removed ones in
+    /// the order of the manifest. A new version of a tool is a new key, so it is one added and one
+    /// removed.
     pub fn drift<'a>(&'a self, current: &'a [(String, String)]) -> Vec<Moved<'a>> {
         let changed = current
             .iter()
@@ -56,14 +56,11 @@ impl FlatManifest {
     }
 }
 
-/// One key that differs, with the digest before and the one now.
+/// A key that differs, with the old and the new digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moved<'a> {
-    /// In both, with different digests.
     Changed(&'a str, &'a str, &'a str),
-    /// Only now.
     Added(&'a str, &'a str),
-    /// Only before.
     Removed(&'a str, &'a str),
 }
 

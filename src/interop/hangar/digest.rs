@@ -1,6 +1,6 @@
-//! MCP Hangar's tool digests. Two incompatible ones have carried that name: release 1.2.0 hashed Python's JSON, every
-//! release since hashes RFC 8785 and leaves empty members out. On ordinary ASCII tools they agree, so a test on those
-//! proves nothing.
+//! MCP Hangar's tool digests. Two incompatible ones have had that name: release 1.2.0 hashed
+//! Python's JSON, every release since hashes RFC 8785 and omits empty members. For ordinary ASCII
+//! tools they agree, so testing with those proves nothing.
 
 use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Object, jcs};
@@ -12,15 +12,15 @@ use crate::surface::Component;
 pub const SCHEME: DigestScheme = DigestScheme {
     name: "hangar",
     covers: "name, description, inputSchema, outputSchema",
-    form: "RFC 8785, numbers as doubles; beyond a double, and lone surrogates, refused",
+    form: "RFC 8785, numbers as doubles; rejects numbers beyond a double and lone surrogates",
     order: "UTF-16 units",
-    absent: "missing, null, empty string, array and object are all left out; false and 0 stay",
+    absent: "missing, null, empty string, array and object are omitted; false and 0 are kept",
     is_python: true,
     in_baseline: true,
     hashes: Hashes::Tools(|tool| digest(tool).map(Some)),
 };
 
-/// The half of it without the description.
+/// The half without the description.
 pub const STRUCTURE: DigestScheme = DigestScheme {
     name: "hangar-structure",
     covers: "name, inputSchema, outputSchema",
@@ -32,7 +32,7 @@ pub const STRUCTURE: DigestScheme = DigestScheme {
     hashes: Hashes::Tools(|tool| structure(tool).map(Some)),
 };
 
-/// The half of it that is the description.
+/// The description alone.
 pub const DESCRIPTION: DigestScheme = DigestScheme {
     name: "hangar-description",
     covers: "description",
@@ -50,13 +50,14 @@ pub const RELEASE_1_2_0: DigestScheme = DigestScheme {
     covers: "name, description, inputSchema, outputSchema",
     form: "Python json.dumps, ASCII, beyond a double Infinity",
     order: "code points",
-    absent: "missing and null are left out, empty stays",
+    absent: "missing and null are omitted, empty is kept",
     is_python: true,
     in_baseline: false,
     hashes: Hashes::Tools(|tool| digest_1_2_0(tool).map(Some)),
 };
 
-/// The members that a digest of Hangar covers beside the name. Annotations, title, `_meta` and the rest are not seen.
+/// The members besides the name that Hangar's digests cover. Annotations, title, `_meta` and the
+/// rest are ignored.
 const FACETS: [&str; 3] = ["description", "inputSchema", "outputSchema"];
 
 /// The digest of releases 1.2.1 and later.
@@ -69,13 +70,14 @@ pub fn structure(tool: &Component) -> Result<Digest, Refusal> {
     jcs_of(tool, &["inputSchema", "outputSchema"])
 }
 
-/// The half of the description alone: of its bytes, not of JSON. A tool without one (or with one that is no string) has none.
+/// The description alone: its bytes, not JSON. A tool without one (or with one that is not a
+/// string) has none.
 pub fn description(tool: &Component) -> Result<Option<Digest>, Refusal> {
     required_name(tool)?;
     match tool.definition.get("description") {
         Some(Json::String(text)) if text.has_lone_surrogate() => Err(refuse(
             tool,
-            "`description` holds a lone surrogate, which has no UTF-8 form",
+            "`description` contains a lone surrogate, which has no UTF-8 form",
         )),
         Some(Json::String(text)) => {
             let text = text.to_string_lossy();
@@ -88,7 +90,7 @@ pub fn description(tool: &Component) -> Result<Option<Digest>, Refusal> {
 /// The digest of release 1.2.0: Python's `json.dumps`, with every member that is not null.
 pub fn digest_1_2_0(tool: &Component) -> Result<Digest, Refusal> {
     let name = tool.definition.get("name").filter(|name| is_truthy(name));
-    let name = name.ok_or_else(|| refuse(tool, "Hangar refuses a tool without a `name`"))?;
+    let name = name.ok_or_else(|| refuse(tool, "Hangar rejects a tool without a `name`"))?;
     let mut payload = Object::new();
     payload.push("name", name.clone());
     for member in FACETS {
@@ -122,12 +124,12 @@ fn required_name(tool: &Component) -> Result<&Json, Refusal> {
         Some(name @ Json::String(text)) if !text.to_string_lossy().is_empty() => Ok(name),
         _ => Err(refuse(
             tool,
-            "Hangar refuses a tool whose `name` is not a string with something in it",
+            "Hangar rejects a tool whose `name` is not a non-empty string",
         )),
     }
 }
 
-/// None, and the containers and strings that Hangar takes for nothing. `false` and `0` are something.
+/// Null, and the containers and strings that Hangar considers empty. `false` and `0` are not empty.
 fn is_empty(value: &Json) -> bool {
     match value {
         Json::Null => true,

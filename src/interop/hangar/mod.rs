@@ -1,7 +1,8 @@
 //! MCP Hangar's pins: which digests are allowed for which tool.
 //!
-//! Where Hangar keeps a set with two digests for one tool it compares an arbitrary one of them. Here several digests mean any
-//! of them. A pin that cannot be read is kept as one that nothing matches: it fails, it is not forgotten.
+//! If a set has two digests for one tool, Hangar compares an arbitrary one; here any of them
+//! matches. An unreadable pin is kept as one that nothing matches: it fails instead of being
+//! dropped.
 
 pub mod digest;
 pub mod validator;
@@ -12,21 +13,20 @@ use crate::canonical::Json;
 use crate::fingerprint::{Digest, Refusal};
 use crate::surface::{Kind, Surface};
 
-/// What stands for a pin that cannot be read.
+/// Replaces a pin that cannot be read.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// One allowed digest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolDigest {
     pub tool: String,
     /// 64 lower-case hexadecimal digits.
     pub sha256: String,
-    /// Always `sha256` so far; stated for the day on which there is another.
+    /// Always `sha256` so far; explicit in case another is added.
     pub algorithm: &'static str,
 }
 
 impl ToolDigest {
-    /// Refuses what Hangar refuses, in its words; and a final newline, which Python's `$` lets through.
+    /// Rejects what Hangar rejects, in its words; also a final newline, which Python's `$` accepts.
     pub fn new(tool: &str, sha256: &str) -> Result<Self, &'static str> {
         if tool.is_empty() {
             return Err("tool_name cannot be empty");
@@ -43,7 +43,7 @@ impl ToolDigest {
     }
 }
 
-/// How a pin is spelled in a configuration: trimmed, lower case, with or without `sha256:`.
+/// A pin as spelled in a configuration: trimmed, lower case, with or without `sha256:`.
 pub fn normalise(pin: &str) -> String {
     let pin = pin.trim().to_lowercase();
     match pin.strip_prefix("sha256:") {
@@ -52,7 +52,6 @@ pub fn normalise(pin: &str) -> String {
     }
 }
 
-/// The pins of one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pins {
     /// The allowed digests by tool; never an empty set.
@@ -62,7 +61,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// Allows one more digest for a tool.
+    /// Allows another digest for a tool.
     pub fn allow(&mut self, tool: &str, pin: &str) {
         let digest = ToolDigest::new(tool, &normalise(pin)).map(|it| it.sha256);
         let digest = digest.unwrap_or_else(|_| NOTHING.to_owned());
@@ -116,8 +115,9 @@ impl Pins {
         Some(servers)
     }
 
-    /// What `mcp-hangar pin --check` finds: a pinned tool with another digest, or none; a tool without a pin is not drift. A
-    /// moved upstream comes first, under the name `(upstream)`.
+    /// What `mcp-hangar pin --check` finds: a pinned tool with a different digest, or missing; a
+    /// tool without a pin is not drift. A changed upstream comes first, under the name
+    /// `(upstream)`.
     pub fn drift(&self, observed: &BTreeMap<String, String>, upstream: Option<&str>) -> Vec<Drift> {
         let mut found = Vec::new();
         if let (Some(bound), Some(now)) = (self.upstream.as_deref(), upstream)
@@ -143,18 +143,18 @@ impl Pins {
     }
 }
 
-/// One disagreement between a pin and a server.
+/// A pin that does not match the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drift {
     /// The tool, or `(upstream)`.
     pub tool: String,
-    /// What was pinned.
     pub expected: String,
-    /// What is served; none if the tool is gone.
+    /// The current digest; `None` if the tool was removed.
     pub observed: Option<String>,
 }
 
-/// Where a server comes from, as Hangar binds its pins to it: the program's name and a digest of the whole command.
+/// The upstream to which Hangar binds the pins of a stdio server: the program's name and a digest
+/// of the whole command.
 pub fn stdio_upstream(command: &[String]) -> Option<String> {
     let program = std::path::Path::new(command.first()?)
         .file_name()?

@@ -1,23 +1,24 @@
-//! MCP Hangar's validator, in our words: `enforcement` for a tool with another digest than its pin, `unknown` for one without.
+//! MCP Hangar's validator: `enforcement` applies to a tool whose digest differs from its pin,
+//! `unknown` to one without a pin.
 //!
-//! It never notices a tool that is gone; `mcp-hangar pin --check` does, and so does `check`.
+//! It never notices a removed tool; `mcp-hangar pin --check` does, and so does `check`.
 
 use super::Pins;
 use crate::policy::{Enforcement, Unknown};
 
-/// What Hangar's validator says of one tool.
+/// The validator's result for one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validation {
-    /// Whether it is as pinned, or unknown and allowed.
+    /// Whether it matches its pin, or is unknown and allowed.
     pub valid: bool,
-    /// Whether it is kept from callers.
+    /// Whether it is hidden from callers.
     pub blocked: bool,
-    /// The event, where there is something to tell: what was expected (nothing, for an unknown tool) and which policy
-    /// spoke.
+    /// The event, if any: the expected digest (`None` for an unknown tool) and the policy that
+    /// applied.
     pub event: Option<(Option<String>, &'static str)>,
 }
 
-/// Hangar's `DigestValidator`: a tool that is served, against the pins and the two policies.
+/// Hangar's `DigestValidator`: checks a served tool against the pins and the two policies.
 pub fn validate(
     pins: &Pins,
     tool: &str,

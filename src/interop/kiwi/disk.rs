@@ -1,4 +1,5 @@
-//! Where chains touch the disk: manifests and the files that they name, read and hashed. Nothing is written here.
+//! The disk access of chains: reads and hashes manifests and the files they name. Nothing is
+//! written here.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,68 +10,41 @@ use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError};
 use crate::fingerprint::Digest;
 
-/// No chain is longer. Real ones have three links; the original stops at ten.
+/// Maximum length of a chain. Real ones have three links; the original stops at ten.
 const MAX_LINKS: usize = 10;
-/// No manifest or file is larger.
+/// Maximum size of a manifest or file.
 const MAX_BYTES: u64 = 64 << 20;
-/// The endings of a manifest, in the order in which they are looked for.
+/// The extensions of a manifest, in order of preference.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Why a chain cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiskError {
-    /// The file system refused.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// Nothing was named.
     #[error("no file")]
     NoFile,
-    /// A whole chain, and more.
     #[error("{} is a whole chain, and {others} more files were named", path.display())]
-    WholeChain {
-        /// The chain.
-        path: PathBuf,
-        /// How many other files.
-        others: usize,
-    },
-    /// Larger than anything that belongs here.
+    WholeChain { path: PathBuf, others: usize },
     #[error("{}: larger than {} MiB", .0.display(), MAX_BYTES >> 20)]
     TooLarge(PathBuf),
-    /// Not JSON.
     #[error("{}: not JSON: {problem}", path.display())]
-    Json {
-        path: PathBuf,
-        /// Where and why.
-        problem: ReadError,
-    },
-    /// Not YAML that can be read.
+    Json { path: PathBuf, problem: ReadError },
     #[error("{}: {problem}", path.display())]
-    Yaml {
-        path: PathBuf,
-        /// Where and why.
-        problem: YamlError,
-    },
-    /// Not what was expected.
+    Yaml { path: PathBuf, problem: YamlError },
     #[error("{}: {problem}", path.display())]
     Shape { path: PathBuf, problem: String },
-    /// A lockfile that cannot be used.
     #[error("{}: {problem}", path.display())]
     Lockfile {
         path: PathBuf,
-        /// Why.
         problem: LockfileError,
     },
-    /// A link whose manifest is not there.
     #[error("no manifest of `{id}` in {}", folder.display())]
-    NoManifest {
-        id: String,
-        /// Where it was looked for.
-        folder: PathBuf,
-    },
+    NoManifest { id: String, folder: PathBuf },
 }
 
 impl DiskError {
@@ -79,37 +53,36 @@ impl DiskError {
             Self::Io { .. } => "check the path and its permissions",
             Self::NoFile => "name a chain, a lockfile or manifests",
             Self::WholeChain { .. } => {
-                "name a chain alone, or manifests from the tool to its primitive"
+                "name one chain, or manifests from the tool to its primitive"
             }
             Self::TooLarge(_) => "name the manifest, not an archive",
             Self::Json { .. } | Self::Yaml { .. } => {
-                "a manifest is JSON, or YAML with the ending .yaml or .yml; docs/verify.md shows one"
+                "a manifest is JSON, or YAML with the extension .yaml or .yml; docs/verify.md shows one"
             }
             Self::Shape { .. } => {
                 "docs/verify.md shows a manifest, a resolved chain and a lockfile"
             }
-            Self::Lockfile { .. } => "make a new one with `mcp-keel chain freeze`",
+            Self::Lockfile { .. } => "create a new one with `mcp-keel chain freeze`",
             Self::NoManifest { .. } => {
-                "put ID.yaml or ID.json beside the others, or name every manifest, the tool first and its primitive last"
+                "put ID.yaml or ID.json in the same directory, or name every manifest from the tool to its primitive"
             }
         }
     }
 }
 
-/// What a file holds.
+/// What a file contains.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A resolved chain, leaf first.
     Chain(Vec<Link>),
-    /// A lockfile.
     Lock(Lockfile),
-    /// A lockfile together with the links that it is about.
+    /// A lockfile with the links that it pins.
     Locked(Lockfile, Vec<Link>),
     /// The manifest of one tool.
     Manifest(Json),
 }
 
-/// Reads a file and says what it is.
+/// Reads a file and detects what it is.
 pub fn read(path: &Path) -> Result<Found, DiskError> {
     let document = read_document(path)?;
     if let Some((lock, links)) = together(path, &document)? {
@@ -138,15 +111,15 @@ pub fn read(path: &Path) -> Result<Found, DiskError> {
         other => Err(shape(
             path,
             format!(
-                "expected a manifest, a chain or a lockfile, and found {}",
+                "expected a manifest, a chain or a lockfile, found {}",
                 other.kind()
             ),
         )),
     }
 }
 
-/// A lockfile and its links in one document: `{"lockfile", "chain"}`, or a lockfile with a member `chain` or `manifests`,
-/// which the original's reader passes over.
+/// A lockfile and its links in one document: `{"lockfile", "chain"}`, or a lockfile with a member
+/// `chain` or `manifests`, which the original's reader ignores.
 fn together(path: &Path, document: &Json) -> Result<Option<(Lockfile, Vec<Link>)>, DiskError> {
     let lock = match document.get("lockfile") {
         Some(lock) => lock,
@@ -167,12 +140,12 @@ fn together(path: &Path, document: &Json) -> Result<Option<(Lockfile, Vec<Link>)
         Some(links) => Ok(Some((lock, links))),
         None => Err(shape(
             path,
-            "the links of a lockfile are an array of objects",
+            "the links of a lockfile must be an array of objects",
         )),
     }
 }
 
-/// Links with a digest each: one that states none has the one that it has.
+/// Gives a digest to each link that states none.
 pub fn with_digests(links: Vec<Link>, variant: Variant) -> Vec<Link> {
     let complete = |mut link: Link| {
         if link.stored().is_none()
@@ -187,12 +160,12 @@ pub fn with_digests(links: Vec<Link>, variant: Variant) -> Vec<Link> {
     links.into_iter().map(complete).collect()
 }
 
-/// Reads JSON or YAML, by the file's ending.
+/// Reads JSON or YAML, depending on the extension.
 pub fn read_document(path: &Path) -> Result<Json, DiskError> {
     parse_document(path, &read_bytes(path)?)
 }
 
-/// [`read_document`] for a file that was read already.
+/// [`read_document`] for a file that was already read.
 pub fn parse_document(path: &Path, bytes: &[u8]) -> Result<Json, DiskError> {
     let is_yaml = path
         .extension()
@@ -229,7 +202,8 @@ fn shape(path: &Path, problem: impl Into<String>) -> DiskError {
     }
 }
 
-/// The chain of the manifests at `paths`, leaf first. One path is followed through `executor`, in its own folder.
+/// The chain of the manifests at `paths`, leaf first. A single path is followed through `executor`,
+/// in its own directory.
 pub fn resolve(paths: &[PathBuf], variant: Variant) -> Result<Vec<Link>, DiskError> {
     if let [leaf] = paths {
         return follow(leaf, variant);
@@ -249,7 +223,7 @@ fn follow(leaf: &Path, variant: Variant) -> Result<Vec<Link>, DiskError> {
         if chain.len() >= MAX_LINKS || chain.iter().any(|link| link.id() == executor) {
             return Err(shape(
                 leaf,
-                format!("its chain comes back to `{executor}` or is longer than {MAX_LINKS} links"),
+                format!("its chain loops back to `{executor}` or has more than {MAX_LINKS} links"),
             ));
         }
         let path = find(&folder, &executor)?;
@@ -258,7 +232,7 @@ fn follow(leaf: &Path, variant: Variant) -> Result<Vec<Link>, DiskError> {
     Ok(chain)
 }
 
-/// The manifests of the entries of a lockfile, from the folder in which they stand.
+/// The manifests of the entries of a lockfile, from their directory.
 pub fn resolve_locked(
     lock: &Lockfile,
     folder: &Path,
@@ -276,7 +250,6 @@ pub fn resolve_locked(
         .collect()
 }
 
-/// The folder in which a file stands.
 pub fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -284,9 +257,9 @@ pub fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// The manifest of a tool: the file of its name.
+/// The manifest of a tool: the file with its name.
 fn find(folder: &Path, id: &str) -> Result<PathBuf, DiskError> {
-    // An id that leaves the folder is not a file name.
+    // An id that leaves the directory is not a file name.
     let is_name = matches!(
         Path::new(id).components().collect::<Vec<_>>()[..],
         [Component::Normal(_)]
@@ -300,13 +273,14 @@ fn find(folder: &Path, id: &str) -> Result<PathBuf, DiskError> {
             id: id.to_owned(),
             folder: folder.to_owned(),
         })
+        .and_then(|path| stays_below(folder, &path).map(|()| path))
 }
 
-/// One link from its manifest, with the files that it names read and hashed.
+/// One link from its manifest, with the files it names read and hashed.
 ///
-/// A file with a `manifest` member is a link already, and keeps the digest that it states. Any other is the manifest
-/// itself, as kiwi-mcp keeps it, and its digest is what it is now. What a manifest says of a file's digest is not
-/// believed: the file is read.
+/// A file with a `manifest` member is already a link and keeps its stated digest. Any other is the
+/// manifest itself, as kiwi-mcp stores it, and its digest is computed. Digests that a manifest
+/// states for its files are ignored: the files are read.
 pub fn link(path: &Path, variant: Variant) -> Result<Link, DiskError> {
     let Found::Manifest(document) = read(path)? else {
         return Err(shape(path, "expected the manifest of one tool"));
@@ -353,7 +327,7 @@ pub fn link(path: &Path, variant: Variant) -> Result<Link, DiskError> {
     Ok(Link(found))
 }
 
-/// The files of a manifest: those that `files` (or `file_hashes`) lists, else its entry point.
+/// The files of a manifest: those listed in `files` (or `file_hashes`), else its entry point.
 fn files(path: &Path, document: &Json, manifest: Option<&Json>) -> Result<Vec<Json>, DiskError> {
     let listed = ["files", "file_hashes"]
         .into_iter()
@@ -378,7 +352,7 @@ fn one_file(manifest: &Path, file: &Json) -> Result<Json, DiskError> {
     let Some(name) = name else {
         return Err(shape(
             manifest,
-            "a file is a path, or an object with `path`",
+            "a file must be a path, or an object with `path`",
         ));
     };
     let inside = Path::new(name)
@@ -387,10 +361,12 @@ fn one_file(manifest: &Path, file: &Json) -> Result<Json, DiskError> {
     if !inside || name.is_empty() {
         return Err(shape(
             manifest,
-            format!("the file `{name}` is not below the manifest's folder"),
+            format!("the file `{name}` is outside the manifest's directory"),
         ));
     }
-    let path = folder_of(manifest).join(name);
+    let folder = folder_of(manifest);
+    let path = folder.join(name);
+    stays_below(&folder, &path)?;
     let bytes = read_bytes(&path)?;
     Ok(Json::object([
         ("path", Json::string(name)),
@@ -402,20 +378,36 @@ fn one_file(manifest: &Path, file: &Json) -> Result<Json, DiskError> {
     ]))
 }
 
+/// Refuses a path that links lead out of a folder.
+fn stays_below(folder: &Path, path: &Path) -> Result<(), DiskError> {
+    let real = |path: &Path| {
+        path.canonicalize().map_err(|source| DiskError::Io {
+            path: path.to_owned(),
+            source,
+        })
+    };
+    if real(path)?.starts_with(real(folder)?) {
+        Ok(())
+    } else {
+        Err(shape(path, "a link leads out of the manifest's folder"))
+    }
+}
+
 #[cfg(unix)]
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::metadata(path).is_ok_and(|it| it.permissions().mode() & 0o111 != 0)
 }
 
-/// Windows has no such mode, so the documented variant cannot be verified there for files that have it elsewhere.
+/// Windows has no executable mode, so the documented variant cannot be verified there for files
+/// that have it elsewhere.
 #[cfg(not(unix))]
 fn is_executable(_: &Path) -> bool {
     false
 }
 
-/// The bytes without the signature that kiwi-mcp writes as a comment on the first line (or below a `#!` line): it
-/// holds the digest of the rest and cannot be part of it.
+/// The bytes without the signature that kiwi-mcp writes as a comment on the first line (or below a
+/// `#!` line): it contains the digest of the rest.
 fn without_signature(bytes: &[u8]) -> Vec<u8> {
     let is_signature = |line: &[u8]| {
         [&b"# "[..], b"// ", b"-- ", b"<!-- "].iter().any(|mark| {

@@ -5,16 +5,16 @@ use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Text};
 use crate::fingerprint::Digest;
 
-/// Why a link has no digest. What the original refuses, we refuse.
+/// Why a link has no digest. Inputs that the original rejects are rejected here too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refused(pub String);
 
-/// The hexadecimal digest of `{"tool_id", "version", "manifest", "files"}`, files sorted by path and reduced to what
-/// `variant` covers.
+/// The hexadecimal digest of `{"tool_id", "version", "manifest", "files"}`, files sorted by path
+/// and reduced to what `variant` covers.
 ///
-/// A version that is missing counts as `0.0.0`, a manifest that is missing as `{}`; `null` counts as `null`. The files
-/// are the member `files`, or `file_hashes` where that is missing or empty.
+/// A missing version counts as `0.0.0`, a missing manifest as `{}`; `null` counts as `null`. The
+/// files are the member `files`, or `file_hashes` if that is missing or empty.
 pub fn integrity(link: &Json, variant: Variant) -> Result<String, Refused> {
     let member = |name: &str, otherwise: Json| link.get(name).cloned().unwrap_or(otherwise);
     let payload = Json::object([
@@ -57,7 +57,7 @@ fn files(link: &Json, variant: Variant) -> Result<Vec<Json>, Refused> {
             .unwrap_or(Json::Bool(false));
         files.push((path, sha256, executable));
     }
-    // By code point, as Python sorts; files of one path stay in their order.
+    // By code point, as Python sorts; files with the same path keep their order.
     files.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(files
         .into_iter()
@@ -71,9 +71,9 @@ fn files(link: &Json, variant: Variant) -> Result<Vec<Json>, Refused> {
         .collect())
 }
 
-/// The digest of kiwi-mcp's other two kinds of item, a directive (`directive_name`, `version`, `xml_content`, `metadata`)
-/// or a piece of knowledge (`id`, `version`, `content`, `metadata`; in its first version `zettel_id` and `frontmatter`);
-/// none for anything else.
+/// The digest of kiwi-mcp's other two kinds of item, a directive (`directive_name`, `version`,
+/// `xml_content`, `metadata`) or a piece of knowledge (`id`, `version`, `content`, `metadata`; in
+/// the first version `zettel_id` and `frontmatter`); `None` for anything else.
 pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
     let (id, content, hash, extra) = if item.get("directive_name").is_some() {
         ("directive_name", "xml_content", "xml_hash", "metadata")
@@ -91,7 +91,7 @@ pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
         Some(Json::Object(object)) => object.clone(),
         _ => crate::canonical::Object::new(),
     };
-    // A piece of knowledge carries its own digest, which cannot be part of it.
+    // A piece of knowledge contains its own digest, which the digest cannot cover.
     if content == "content" {
         members.retain(|name, _| {
             !["validated_at", "content_hash", "integrity"].contains(&name.to_string_lossy())

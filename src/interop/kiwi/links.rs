@@ -1,18 +1,17 @@
-//! Every link against the digest that it is said to have.
+//! Checks every link against its stated digest.
 
 use super::{Link, Variant, integrity, python, short};
 
-/// What came of verifying a chain: the first link that fails ends it.
+/// The result of verifying a chain; it stops at the first link that fails.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// How many links hold.
+    /// How many links passed.
     pub count: usize,
-    /// The link that does not, with the original's message.
+    /// The link that failed, with the original's message.
     pub failure: Option<(usize, String)>,
 }
 
 impl Verified {
-    /// Whether every link holds.
     pub fn ok(&self) -> bool {
         self.failure.is_none()
     }
@@ -20,8 +19,8 @@ impl Verified {
 
 /// Verifies every link.
 ///
-/// The original remembers digests that held and skips links that claim one of them; we compute each, so that a link
-/// cannot borrow its neighbour's digest.
+/// The original caches digests that matched and skips links that claim one of them; here each is
+/// computed, so that a link cannot borrow its neighbour's digest.
 pub fn verify(chain: &[Link], variant: Variant) -> Verified {
     let mut verified = Verified::default();
     for (index, link) in chain.iter().enumerate() {

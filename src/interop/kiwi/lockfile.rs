@@ -16,12 +16,10 @@ pub const VERSION: i64 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockfileError {
-    /// Nothing to lock.
     #[error("Cannot create lockfile from empty chain")]
     Empty,
     #[error("Invalid lockfile JSON: {0}")]
     NotJson(String),
-    /// Another version.
     #[error("Unsupported lockfile version: {0} (expected {VERSION})")]
     Version(String),
     /// A member that is not known, or missing.
@@ -29,12 +27,11 @@ pub enum LockfileError {
     Shape(String),
 }
 
-/// A lockfile: what was resolved, link by link. Values stand as they were read.
+/// A lockfile: the resolved chain, link by link. Values are kept as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lockfile {
-    /// When it was made.
     pub generated_at: Json,
-    /// The tool that was asked for.
+    /// The tool that was requested.
     pub root: Json,
     /// Its chain, leaf first: `{tool_id, version, integrity, executor}`.
     pub chain: Vec<Json>,
@@ -43,7 +40,7 @@ pub struct Lockfile {
 }
 
 impl Lockfile {
-    /// Pins a chain. The caller has verified it: this only writes down.
+    /// Pins a chain. The caller has verified it: this only records it.
     pub fn of(
         chain: &[Link],
         generated_at: &str,
@@ -82,15 +79,14 @@ impl Lockfile {
         })
     }
 
-    /// Reads a lockfile.
     pub fn parse(bytes: &[u8]) -> Result<Self, LockfileError> {
         let document =
             parse_python(bytes).map_err(|error| LockfileError::NotJson(error.to_string()))?;
         Self::from_json(&document)
     }
 
-    /// From its JSON. Unknown members of the file are left out, as the original does; unknown members of an entry are
-    /// refused, as the original does.
+    /// From JSON. As in the original, unknown members of the file are dropped, and unknown members
+    /// of an entry are rejected.
     pub fn from_json(document: &Json) -> Result<Self, LockfileError> {
         let version = document.get("lockfile_version");
         if !version.is_some_and(|it| python::equal(it, &Json::integer(VERSION))) {
@@ -150,8 +146,8 @@ impl Lockfile {
         out
     }
 
-    /// How a resolved chain differs from what was locked, with the position of each difference. Digests are compared
-    /// where both sides have one.
+    /// How a resolved chain differs from the locked one, with the position of each difference.
+    /// Digests are compared if both sides have one.
     pub fn differences(&self, chain: &[Link]) -> Vec<(usize, String)> {
         if self.chain.len() != chain.len() {
             let (locked, found) = (self.chain.len(), chain.len());
@@ -201,7 +197,8 @@ impl Lockfile {
         issues
     }
 
-    /// The links whose bytes it does not pin: the original compares digests only where both sides have one.
+    /// The links whose bytes it does not pin: the original compares digests only if both sides have
+    /// one.
     pub fn unpinned(&self) -> Vec<String> {
         let open = |entry: &&Json| !entry.get("integrity").is_some_and(python::truthy);
         self.chain
@@ -211,7 +208,7 @@ impl Lockfile {
             .collect()
     }
 
-    /// The versions that it pins, by id, in the order of the chain.
+    /// The pinned versions by id, in the order of the chain.
     pub fn pinned_versions(&self) -> Vec<(String, String)> {
         let text = |entry: &Json, name: &str| python::text(entry.get(name));
         self.chain
@@ -220,7 +217,7 @@ impl Lockfile {
             .collect()
     }
 
-    /// The file name under which the original's store keeps it.
+    /// The file name in the original's store.
     pub fn file_name(&self, chain_hash: Option<&str>) -> String {
         let text = |name: &str| python::text(self.root.get(name));
         let hash = chain_hash
@@ -246,7 +243,7 @@ pub fn chain_hash(chain: &[Link]) -> String {
     short(&Digest::of(links.join("|")).hex())
 }
 
-/// One of the lockfile's records: exactly these members.
+/// One of the lockfile's records, with exactly these members.
 fn entry(
     found: &Json,
     class: &str,
@@ -288,7 +285,7 @@ fn write(out: &mut String, value: &Json, level: usize) {
         out.push('\n');
         out.extend(std::iter::repeat_n("  ", level));
     };
-    // Scalars and empty containers have one text only.
+    // Scalars and empty containers look the same at every level.
     let plain = |value: &Json| dumps(value, NonFinite::Infinity).unwrap_or_default();
     match value {
         Json::Array(items) if !items.is_empty() => {
@@ -317,12 +314,12 @@ fn write(out: &mut String, value: &Json, level: usize) {
     }
 }
 
-/// A time since 1970, as Python's `datetime.isoformat` writes it.
+/// A time since 1970, formatted like Python's `datetime.isoformat`.
 pub fn isoformat(since: std::time::Duration) -> String {
     let Date { year, month, day } = Date::from_unix_seconds(since.as_secs());
     let (seconds, micros) = (since.as_secs() % 86_400, since.subsec_micros());
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // Python leaves a fraction of nothing out.
+    // Python omits a zero fraction.
     let fraction = if micros > 0 {
         format!(".{micros:06}")
     } else {
@@ -337,7 +334,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn time_is_written_as_python_writes_it() {
+    fn time_is_written_like_pythons_isoformat() {
         assert_eq!(
             isoformat(Duration::from_secs(1_769_256_000)),
             "2026-01-24T12:00:00+00:00"

@@ -1,42 +1,39 @@
-//! A chain on disk: found, verified against what it and its lockfile state, and validated.
+//! Loads a chain from disk, verifies it against its stated digests and its lockfile, and validates
+//! it.
 
 use std::path::PathBuf;
 
 use super::disk::{self, DiskError, Found};
 use super::lockfile::Lockfile;
 use super::{Link, Mode, Variant, validate, verify};
+use crate::sentences::interop as sentences;
 
-/// Which chain, and what is looked at.
+/// Which chain, and what to check.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// A chain, a lockfile, or manifests from the tool to its primitive.
     pub files: Vec<PathBuf>,
-    /// How the digests were made; none if the files are to tell.
+    /// How the digests were computed; `None` to detect it.
     pub variant: Option<Variant>,
-    /// Leaves the digests out.
     pub skip_integrity: bool,
-    /// Leaves the schemas out.
     pub skip_validation: bool,
 }
 
-/// What came of looking at a chain.
+/// The result of checking a chain.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The links, the tool first.
+    /// From the tool to the primitive.
     pub links: Vec<Link>,
-    /// Whether every link has the digest that is stated.
+    /// Whether every link has its stated digest.
     pub verified: bool,
-    /// Whether every parent accepts its child.
     pub valid: bool,
-    /// The first link that does not hold.
+    /// The first link that failed.
     pub failed_at: Option<usize>,
-    /// What is wrong.
     pub issues: Vec<String>,
-    /// What is worth knowing.
     pub warnings: Vec<String>,
 }
 
-/// A chain on disk, with the lockfile that pins it if that is what was named.
+/// A chain from disk, with the lockfile that pins it if that is what was named.
 pub fn load(
     files: &[PathBuf],
     variant: Variant,
@@ -52,7 +49,7 @@ pub fn load(
             };
             Ok((links, Some(lock)))
         }
-        // The lockfile is what states the digests, so links need not.
+        // The lockfile states the digests, so the links need not.
         Found::Locked(lock, links) => Ok((disk::with_digests(links, variant), Some(lock))),
         Found::Chain(links) if others.is_empty() => Ok((links, None)),
         Found::Chain(_) => Err(DiskError::WholeChain {
@@ -63,8 +60,8 @@ pub fn load(
     }
 }
 
-/// Looks at a chain under the variant that was asked for; else under the one with which it gets farther, because a file
-/// does not say with which it was made.
+/// Checks a chain under the requested variant; else under the one that gets further, because a file
+/// does not say how its digests were computed.
 pub fn look(asked: &Asked, mode: Mode) -> Result<Outcome, DiskError> {
     if let Some(variant) = asked.variant {
         return look_as(asked, mode, variant);
@@ -96,9 +93,7 @@ fn look_as(asked: &Asked, mode: Mode, variant: Variant) -> Result<Outcome, DiskE
     };
     if !asked.skip_integrity {
         for id in lock.iter().flat_map(Lockfile::unpinned) {
-            outcome.warnings.push(format!(
-                "the lockfile has no integrity of '{id}': its bytes are not compared"
-            ));
+            outcome.warnings.push(sentences::no_integrity(&id));
         }
         let verified = verify(&outcome.links, variant);
         let differences = lock

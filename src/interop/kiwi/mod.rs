@@ -1,9 +1,11 @@
-//! Chains of tool manifests as kiwi-mcp defines them: a tool, the runtime that runs it, and so on down to a primitive.
+//! kiwi-mcp's chains of tool manifests: a tool, the runtime that runs it, and so on down to a
+//! primitive.
 //!
-//! The pure core: [`integrity()`] is the digest of one link, [`verify`] compares every link with its stored digest,
-//! [`validate`] lets each parent judge its child by JSON Schema, [`lockfile`] pins the result. The one edge that
-//! touches the disk is [`disk`]. Results and messages are those of the original; where it is laxer than its own
-//! description (freezing without verifying, a chain that ends nowhere), the strict mode follows the description.
+//! The pure core: [`integrity()`] is the digest of one link, [`verify`] compares every link with
+//! its stored digest, [`validate`] checks each child against its parent's JSON Schema, [`lockfile`]
+//! pins the result. Only [`disk`] touches the disk. Results and messages are those of the original;
+//! where it is laxer than its own description (freezing without verifying, a chain without a
+//! primitive), the strict mode follows the description.
 
 pub mod disk;
 mod integrity;
@@ -26,35 +28,36 @@ pub use pairs::{Validated, validate};
 pub enum Variant {
     /// Path and SHA-256: what kiwi-mcp computes today.
     Current,
-    /// With `is_executable`: what its description says, and its first version did.
+    /// With `is_executable`: as its description says, and as its first version did.
     Documented,
 }
 
 keyword_enum!(Variant { Current = "current", Documented = "documented" });
 
-/// What a chain that says nothing about its children means.
+/// What to make of a chain without schemas for its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A parent without a schema for its child is an issue, and so is a chain that does not end in a primitive.
+    /// A parent without a schema for its child is an issue, and so is a chain that does not end in
+    /// a primitive.
     Strict,
-    /// As the original validates: the end of the chain is only a warning.
+    /// As the original validates: a missing primitive is only a warning.
     Usual,
-    /// A missing schema is a warning too: for a repository that is on its way.
+    /// A missing schema is a warning too: for a repository in transition.
     Lenient,
 }
 
-/// One link of a resolved chain: `{"tool_id", "version", "tool_type", "executor_id", "manifest", "file_hashes",
-/// "content_hash"}`, members as they stood.
+/// One link of a resolved chain: `{"tool_id", "version", "tool_type", "executor_id", "manifest",
+/// "file_hashes", "content_hash"}`, members as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link(pub Json);
 
 impl Link {
-    /// A member that is there and not null.
+    /// A member that is present and not null.
     pub fn member(&self, name: &str) -> Option<&Json> {
         self.0.get(name).filter(|value| **value != Json::Null)
     }
 
-    /// The digest that the link is said to have: `content_hash`, else `integrity`; an empty one is none.
+    /// The stated digest: `content_hash`, else `integrity`; an empty one counts as missing.
     pub fn stored(&self) -> Option<&str> {
         ["content_hash", "integrity"]
             .into_iter()
@@ -72,13 +75,13 @@ impl Link {
         python::text(self.0.get("version"))
     }
 
-    /// Whether trust may end here.
+    /// Whether a chain may end here.
     pub fn is_primitive(&self) -> bool {
         self.0.get("tool_type").and_then(Json::as_str) == Some("primitive")
     }
 }
 
-/// The first 12 characters of a digest, which is what messages show.
+/// The first 12 characters of a digest, as shown in messages.
 pub fn short(hash: &str) -> String {
     hash.chars().take(12).collect()
 }

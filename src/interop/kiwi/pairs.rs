@@ -1,7 +1,8 @@
-//! Each parent judges its child: `validation.child_schemas` of the parent's manifest.
+//! Each parent validates its child against `validation.child_schemas` of the parent's manifest.
 //!
-//! The first schema whose `match` fits the child decides. A primitive accepts anything. Draft 7 unless `$schema` speaks
-//! of 2020-12; nothing is fetched. Messages are the original's where its validator's text can be known.
+//! The first schema whose `match` fits the child applies. A primitive accepts anything. Draft 7
+//! unless `$schema` mentions 2020-12; nothing is fetched. Messages are the original's wherever its
+//! validator's text is known.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
@@ -10,30 +11,29 @@ use serde_json::Value;
 use super::{Link, Mode, python};
 use crate::canonical::{Json, pointer, to_compact};
 
-/// More refusals of one child are not told.
+/// At most this many issues are reported per child.
 const MAX_ISSUES: usize = 64;
 
-/// What came of validating a chain.
+/// The result of validating a chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validated {
     /// Why a parent does not accept its child.
     pub issues: Vec<String>,
-    /// What could not be decided, or is let through.
+    /// What could not be decided, or is allowed.
     pub warnings: Vec<String>,
-    /// How many pairs were looked at.
+    /// The number of pairs checked.
     pub pairs: usize,
     /// The child of the first issue.
     pub failed_at: Option<usize>,
 }
 
 impl Validated {
-    /// Whether every parent accepts its child.
     pub fn ok(&self) -> bool {
         self.issues.is_empty()
     }
 }
 
-/// What one parent says of one child.
+/// The result for one parent and child.
 #[derive(Default)]
 struct Opinion {
     issues: Vec<String>,
@@ -49,7 +49,7 @@ impl Opinion {
     }
 }
 
-/// Validates every pair of a chain that goes from the leaf to the primitive.
+/// Validates every pair of a chain, from the leaf to the primitive.
 pub fn validate(chain: &[Link], mode: Mode) -> Validated {
     let mut result = Validated::default();
     for (index, pair) in chain.windows(2).enumerate() {
@@ -71,14 +71,14 @@ pub fn validate(chain: &[Link], mode: Mode) -> Validated {
         if !opinion.issues.is_empty() {
             result.failed_at.get_or_insert(index);
         }
-        let told = |texts: Vec<String>| {
+        let labelled = |texts: Vec<String>| {
             texts
                 .into_iter()
                 .map(|text| format!("{who} {text}"))
                 .collect::<Vec<_>>()
         };
-        result.issues.extend(told(opinion.issues));
-        result.warnings.extend(told(opinion.warnings));
+        result.issues.extend(labelled(opinion.issues));
+        result.warnings.extend(labelled(opinion.warnings));
         result.pairs += 1;
     }
     if let Some(last) = chain.last().filter(|last| !last.is_primitive()) {
@@ -141,7 +141,8 @@ fn judge(parent: &Link, child: &Link, mode: Mode) -> Opinion {
     }
 }
 
-/// Whether the child has every value that is asked for. A dotted name goes into objects; what is missing is `null`.
+/// Whether the child has all the required values. A dotted name descends into objects; a missing
+/// value is `null`.
 fn matches(child: &Json, criteria: &Json) -> bool {
     let Some(criteria) = criteria.as_object() else {
         return !python::truthy(criteria);
@@ -186,7 +187,7 @@ fn against(child: &Json, schema: &Json) -> Opinion {
             ((in_schema, in_child), message(&error, child, schema))
         })
         .collect();
-    // The original reports in the order in which the schema is written, and below that the child.
+    // The original reports in the order of the schema, then of the child.
     refusals.sort_by(|one, other| one.0.cmp(&other.0));
     Opinion {
         issues: refusals.into_iter().map(|(_, message)| message).collect(),
@@ -205,16 +206,16 @@ fn compile(schema: &Json) -> Result<Validator, String> {
     let (draft, valid) = if modern {
         (
             jsonschema::Draft::Draft202012,
-            jsonschema::draft202012::meta::validate(&schema).map_err(|error| told(&error)),
+            jsonschema::draft202012::meta::validate(&schema).map_err(|error| schema_error(&error)),
         )
     } else {
         (
             jsonschema::Draft::Draft7,
-            jsonschema::draft7::meta::validate(&schema).map_err(|error| told(&error)),
+            jsonschema::draft7::meta::validate(&schema).map_err(|error| schema_error(&error)),
         )
     };
     valid?;
-    // The draft is decided: another name of it must not send the validator looking.
+    // The draft is already decided: its name must not make the validator look it up.
     if let Value::Object(object) = &mut schema {
         object.remove("$schema");
     }
@@ -222,11 +223,11 @@ fn compile(schema: &Json) -> Result<Validator, String> {
         .with_draft(draft)
         .should_validate_formats(false)
         .build(&schema)
-        .map_err(|error| told(&error))
+        .map_err(|error| schema_error(&error))
 }
 
-/// What is wrong with a schema, in the words of the original's validator where we know them.
-fn told(error: &ValidationError<'_>) -> String {
+/// What is wrong with a schema, in the words of the original's validator where known.
+fn schema_error(error: &ValidationError<'_>) -> String {
     let instance = from_value(error.instance());
     match error.kind() {
         ValidationErrorKind::AnyOf { .. } => format!(
@@ -237,7 +238,7 @@ fn told(error: &ValidationError<'_>) -> String {
     }
 }
 
-/// Where a pointer leads, as positions in the order written.
+/// A pointer as positions in the order written.
 fn rank(root: &Json, at: &str) -> Vec<usize> {
     let mut ranks = Vec::new();
     let mut here = Some(root);
@@ -281,7 +282,7 @@ fn message(error: &ValidationError<'_>, child: &Json, schema: &Json) -> String {
     }
     let found = at.cloned().unwrap_or_else(|| from_value(error.instance()));
     let text = match error.kind() {
-        // What is wrong is said of the name, at the place of the object.
+        // The error is about the name, reported at the object.
         ValidationErrorKind::PropertyNames { error } => {
             let name = from_value(error.instance());
             sentence(error, &name, schema)
@@ -308,7 +309,7 @@ fn sentence(error: &ValidationError<'_>, found: &Json, schema: &Json) -> String 
     let found_text = || python::repr(found);
     match error.kind() {
         Kind::Required { property } if !at.ends_with("/required") => {
-            // `dependencies` and `dependentRequired` name the member that asks for another.
+            // `dependencies` and `dependentRequired` name the member that requires another.
             let asks = |wanted: &Json| {
                 let names = wanted.as_array().unwrap_or_default();
                 names.iter().any(|name| name.as_str() == property.as_str())
@@ -381,7 +382,7 @@ fn sentence(error: &ValidationError<'_>, found: &Json, schema: &Json) -> String 
         Kind::MultipleOf { .. } => format!("{} is not a multiple of {}", found_text(), wanted()),
         Kind::UniqueItems => format!("{} has non-unique elements", found_text()),
         Kind::AdditionalProperties { unexpected } => unexpected_members(unexpected.clone()),
-        // The validator's word for `"additionalProperties": false` without any property.
+        // The validator's text for `"additionalProperties": false` without any property.
         Kind::FalseSchema if at.ends_with("/additionalProperties") => {
             let names = found
                 .as_object()
@@ -402,7 +403,7 @@ fn sentence(error: &ValidationError<'_>, found: &Json, schema: &Json) -> String 
                 .filter(|(_, errors)| errors.is_empty())
                 .map(|(schema, _)| python::repr(schema))
                 .collect();
-            // The original names the others first.
+            // The original lists the others first.
             if !valid.is_empty() {
                 valid.rotate_left(1);
             }
@@ -444,7 +445,8 @@ fn unexpected_members(mut names: Vec<String>) -> String {
     )
 }
 
-/// For the validator, which reads `serde_json` values. None for what no JSON text can carry.
+/// For the validator, which reads `serde_json` values. `None` for values that JSON cannot
+/// represent.
 fn value(json: &Json) -> Option<Value> {
     serde_json::from_str(&to_compact(json)).ok()
 }

@@ -1,4 +1,4 @@
-//! Python's view of JSON values, for messages and for matching: `repr`, `str`, `==`, the name of a type.
+//! Python's view of JSON values, for messages and matching: `repr`, `str`, `==`, type names.
 
 use crate::canonical::python::{NonFinite, dumps};
 use crate::canonical::{Json, Number};
@@ -33,7 +33,7 @@ pub(super) fn repr(value: &Json) -> String {
             format!("[{}]", items.join(", "))
         }
         Json::Object(object) => {
-            // A dict keeps the place of the first of repeated members and the value of the last.
+            // A dict keeps the position of the first of repeated members and the value of the last.
             let mut members: Vec<String> = Vec::new();
             let mut seen = std::collections::BTreeSet::new();
             for (name, _) in object.iter() {
@@ -50,7 +50,7 @@ pub(super) fn repr(value: &Json) -> String {
     }
 }
 
-/// Single quotes unless only they are inside; what cannot be printed is escaped.
+/// Single quotes unless the text contains only those; unprintable characters are escaped.
 fn quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
@@ -96,7 +96,7 @@ pub(super) fn type_name(value: &Json) -> &'static str {
     }
 }
 
-/// `one == other`: numbers by value, and `True` is 1.
+/// `one == other`: numbers by value, and `True` equals 1.
 pub(super) fn equal(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Bool(one), Json::Bool(other)) => one == other,
@@ -104,7 +104,7 @@ pub(super) fn equal(one: &Json, other: &Json) -> bool {
             number.decimal() == Number::from(i64::from(*flag)).decimal()
         }
         (Json::Number(one), Json::Number(other)) => {
-            // NaN equals nothing, itself included.
+            // NaN equals nothing, not even itself.
             one.literal() != "NaN" && other.literal() != "NaN" && one.decimal() == other.decimal()
         }
         (Json::Array(one), Json::Array(other)) => {
@@ -121,7 +121,7 @@ pub(super) fn equal(one: &Json, other: &Json) -> bool {
     }
 }
 
-/// Whether Python's `if value` holds.
+/// Python's truth value.
 pub(super) fn truthy(value: &Json) -> bool {
     match value {
         Json::Null | Json::Bool(false) => false,

@@ -1,12 +1,14 @@
-//! YAML as PyYAML's `safe_load` reads it, because that is what the digests of the original were made of.
+//! YAML as PyYAML's `safe_load` reads it, because the original's digests are computed from that.
 //!
-//! The parser below gives scalars as text with their style; what a plain scalar means is decided here, by YAML 1.1 as
-//! PyYAML implements it: `yes` is true, `1.0` is a float and `1e3` a string, `0o17` a string and `017` fifteen.
-//! Crates that read YAML straight into a value follow YAML 1.2 and lose how a number was written, which changes digests.
+//! The parser below yields scalars as text with their style; what a plain scalar means is decided
+//! here, by YAML 1.1 as PyYAML implements it: `yes` is true, `1.0` is a float and `1e3` a string,
+//! `0o17` a string and `017` fifteen. Crates that read YAML straight into a value follow YAML 1.2
+//! and lose how a number was written, which changes digests.
 //!
-//! Limits, each an error and never a guess: dates and times (Python cannot write them as JSON), keys that are not
-//! strings, tags beyond the core ones, several documents in one file, aliases that expand without bound. The other way
-//! round, the grammar is that of YAML 1.2, which lets a few texts through that PyYAML refuses (a tab before a value).
+//! Limits, each an error and never a guess: dates and times (Python cannot write them as JSON),
+//! keys that are not strings, tags beyond the core ones, several documents in one file, aliases
+//! that expand without bound. On the other hand, the grammar is YAML 1.2, which accepts a few texts
+//! that PyYAML rejects (a tab before a value).
 
 use std::collections::BTreeMap;
 
@@ -15,21 +17,20 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 use crate::canonical::reader::{MAX_DEPTH, parse_python};
 use crate::canonical::{Json, Object, Text};
 
-/// More values than this, aliases expanded, are refused.
+/// Maximum number of values, with aliases expanded.
 const MAX_NODES: usize = 100_000;
 
 /// Why a text cannot be read as YAML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct YamlError {
-    /// From 1.
+    /// One-based.
     pub line: usize,
     pub problem: String,
 }
 
-/// Reads one document.
 pub fn parse(text: &str) -> Result<Json, YamlError> {
-    // A mark at the start is no content.
+    // A byte order mark is not content.
     let mut reader = Reader {
         parser: Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text)),
         anchors: BTreeMap::new(),
@@ -42,7 +43,7 @@ pub fn parse(text: &str) -> Result<Json, YamlError> {
             Event::StreamEnd => break,
             Event::StreamStart | Event::DocumentEnd | Event::Nothing => {}
             Event::DocumentStart(_) if found.is_some() => {
-                return Err(reader.error("a second document begins; one was expected"));
+                return Err(reader.error("unexpected second document"));
             }
             Event::DocumentStart(_) => {
                 let first = reader.next()?;
@@ -100,7 +101,7 @@ impl<'a> Reader<'a> {
         let (anchor, value) = match event {
             Event::Alias(anchor) => {
                 let Some(value) = self.anchors.get(&anchor).cloned() else {
-                    return Err(self.error("an alias inside the value that it names"));
+                    return Err(self.error("an alias inside the value that it refers to"));
                 };
                 self.count(size(&value))?;
                 return Ok(value);
@@ -116,9 +117,9 @@ impl<'a> Reader<'a> {
                 self.only(tag.as_deref(), "map")?;
                 (anchor, self.mapping(depth)?)
             }
-            _ => return Err(self.error("a value was expected")),
+            _ => return Err(self.error("expected a value")),
         };
-        // Zero is no anchor.
+        // Zero means no anchor.
         if anchor > 0 {
             self.anchors.insert(anchor, value.clone());
         }
@@ -159,15 +160,12 @@ impl<'a> Reader<'a> {
                 other => {
                     return Err(YamlError {
                         line,
-                        problem: format!(
-                            "the key is {}, not a string: put it in quotes",
-                            other.kind()
-                        ),
+                        problem: format!("the key is {}, not a string: quote it", other.kind()),
                     });
                 }
             }
         }
-        // As in a Python dict: the last of repeated keys, in the place of the first.
+        // As in a Python dict: the value of the last repeated key, in the position of the first.
         let mut object = Object::new();
         for (name, value) in merged.into_iter().chain(own) {
             match name.as_str().and_then(|name| object.get_mut(name)) {
@@ -178,7 +176,8 @@ impl<'a> Reader<'a> {
         Ok(Json::Object(object))
     }
 
-    /// The members that `<<` brings: of several mappings the first wins, and its own members win over all.
+    /// The members merged by `<<`: the first of several mappings wins, and the mapping's own
+    /// members win over all.
     fn merge(&self, value: Json) -> Result<Vec<(Text, Json)>, YamlError> {
         let members = |object: &Object| -> Vec<(Text, Json)> {
             object
@@ -205,7 +204,7 @@ impl<'a> Reader<'a> {
     fn only(&self, tag: Option<&Tag>, expected: &str) -> Result<(), YamlError> {
         match tag {
             Some(tag) if tag.is_yaml_core_schema() && tag.suffix == expected => Ok(()),
-            Some(tag) => Err(self.error(format!("the tag `{tag}` is not read"))),
+            Some(tag) => Err(self.error(format!("the tag `{tag}` is not supported"))),
             None => Ok(()),
         }
     }
@@ -232,10 +231,10 @@ impl<'a> Reader<'a> {
                     }
                     _ => Ok(value),
                 },
-                _ => Err(self.error(format!("`{text}` is not a value of the tag `{tag}`"))),
+                _ => Err(self.error(format!("`{text}` is not valid for the tag `{tag}`"))),
             },
             (false, "") if tag.handle == "!" => Ok(string()),
-            _ => Err(self.error(format!("the tag `{tag}` is not read"))),
+            _ => Err(self.error(format!("the tag `{tag}` is not supported"))),
         }
     }
 }
@@ -258,12 +257,12 @@ fn plain(text: &str) -> Result<Json, String> {
         "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
             return Ok(Json::Bool(false));
         }
-        "=" | "<<" => return Err(format!("the value `{text}` is not read; put it in quotes")),
+        "=" | "<<" => return Err(format!("the value `{text}` is not supported; quote it")),
         _ => {}
     }
     if is_timestamp(text) {
         return Err(format!(
-            "`{text}` is a date to PyYAML, which no JSON can hold; put it in quotes"
+            "PyYAML reads `{text}` as a date, which JSON cannot hold; quote it"
         ));
     }
     if let Some(literal) = integer(text)? {
@@ -295,7 +294,7 @@ fn integer(text: &str) -> Result<Option<String>, String> {
     let radix = |digits: &str, radix: u32| {
         let digits = digits.replace('_', "");
         let value = u128::from_str_radix(&digits, radix)
-            .map_err(|_| format!("`{text}` is not an integer that can be read"))?;
+            .map_err(|_| format!("`{text}` is not a supported integer"))?;
         Ok(Some(format!("{sign}{value}")))
     };
     if let Some(digits) = body
@@ -336,7 +335,7 @@ fn integer(text: &str) -> Result<Option<String>, String> {
         let digit: u128 = part
             .replace('_', "")
             .parse()
-            .map_err(|_| format!("`{text}` is not an integer that can be read"))?;
+            .map_err(|_| format!("`{text}` is not a supported integer"))?;
         value = value
             .checked_mul(60)
             .and_then(|value| value.checked_add(digit))
@@ -365,7 +364,7 @@ fn float(text: &str) -> Option<String> {
         Some(at) => (&body[..at], Some(&body[at + 1..])),
         None => (body, None),
     };
-    // The exponent has a sign, or it is no float at all.
+    // The exponent needs a sign, or it is not a float.
     let exponent = match exponent {
         None => String::new(),
         Some(exponent) => {
@@ -414,7 +413,7 @@ fn float(text: &str) -> Option<String> {
             .filter_map(|part| part.replace('_', "").parse().ok())
             .collect();
         places.push(last.parse().ok()?);
-        // From the last place on, as PyYAML adds them: the order decides the rounding.
+        // From the last digit, as PyYAML adds them: the order affects the rounding.
         let (mut value, mut base) = (0.0_f64, 1.0_f64);
         for place in places.iter().rev() {
             value += place * base;
@@ -438,7 +437,7 @@ fn float(text: &str) -> Option<String> {
     Some(format!("{sign}{whole}.{cleaned}{exponent}"))
 }
 
-/// `2026-01-24`, alone or with a time behind it.
+/// `2026-01-24`, optionally followed by a time.
 fn is_timestamp(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |from: usize, to: usize| {
@@ -476,7 +475,7 @@ mod tests {
     use crate::canonical::python::{NonFinite, dumps};
     use crate::canonical::to_compact;
 
-    /// Each line is what PyYAML 6.0.3 and `json.dumps` made of it.
+    /// Each line shows what PyYAML 6.0.3 and `json.dumps` produce.
     const SCALARS: &[(&str, &str)] = &[
         ("yes", "true"),
         ("Off", "false"),
@@ -515,7 +514,7 @@ mod tests {
     ];
 
     #[test]
-    fn plain_scalars_mean_what_they_mean_to_pyyaml() {
+    fn plain_scalars_are_resolved_as_in_pyyaml() {
         for (text, expected) in SCALARS {
             let printed = plain(text).map(|it| dumps(&it, NonFinite::Infinity).unwrap_or_default());
             assert_eq!(printed.as_deref(), Ok(*expected), "{text}");
@@ -551,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_do_not_explode() {
+    fn aliases_do_not_expand_without_bound() {
         let mut text = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
         for level in 1..8 {
             let below = vec![format!("*a{}", level - 1); 10].join(",");

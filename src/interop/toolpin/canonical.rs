@@ -1,6 +1,6 @@
-//! ToolPin's canonical JSON, which is not RFC 8785: names of members are normalised (NFC) and sorted by UTF-16 unit, an
-//! ECMAScript object is rebuilt from them (so that names that look like array indices come first, in numeric order),
-//! and `JSON.stringify` prints it.
+//! ToolPin's canonical JSON, which is not RFC 8785: member names are normalised (NFC) and sorted by
+//! UTF-16 unit, an ECMAScript object is rebuilt from them (so names that look like array indices
+//! come first, in numeric order), and `JSON.stringify` prints it.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
@@ -12,15 +12,15 @@ use crate::canonical::{Json, Text};
 #[error("Canonical JSON object has duplicate key after NFC normalization: {}", .0.to_string_lossy())]
 pub struct DuplicateKey(pub Text);
 
-/// The text that ToolPin hashes. Numbers pass through a double, and one beyond its range is `null`; of members that
-/// are repeated letter by letter the last counts.
+/// The text that ToolPin hashes. Numbers pass through a double, and one beyond its range is `null`;
+/// of exactly repeated members the last counts.
 pub fn to_string(value: &Json) -> Result<String, DuplicateKey> {
     let mut out = String::new();
     write(&mut out, value)?;
     Ok(out)
 }
 
-/// The names of an object that are different as sent and the same once normalised, if there are any.
+/// A name of an object that two members share once normalised, if any.
 pub fn duplicate_after_nfc(object: &crate::canonical::Object) -> Option<Text> {
     let mut names: Vec<Text> = object.by_name().into_keys().map(nfc).collect();
     names.sort_unstable();
@@ -66,7 +66,7 @@ fn write(out: &mut String, value: &Json) -> Result<(), DuplicateKey> {
     outcome
 }
 
-/// The number that ECMAScript takes a name for: a canonical decimal up to 2^32 - 2.
+/// The array index that ECMAScript reads a name as: a canonical decimal up to 2^32 - 2.
 fn array_index(name: &Text) -> Option<u32> {
     let name = name.as_str()?;
     let canonical = name == "0" || (!name.starts_with('0') && !name.is_empty());
@@ -76,7 +76,7 @@ fn array_index(name: &Text) -> Option<u32> {
     name.parse().ok().filter(|index| *index < u32::MAX)
 }
 
-/// Normalisation form C. A lone surrogate stands for itself and composes with nothing.
+/// Normalisation form C. A lone surrogate stays as it is and composes with nothing.
 fn nfc(name: &Text) -> Text {
     let normalizer = ComposingNormalizerBorrowed::new_nfc();
     if let Some(name) = name.as_str() {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_normalised_and_values_are_not() {
+    fn names_are_normalised_but_values_are_not() {
         assert_eq!(
             text(r#"{"cafe\u0301":"e\u0301"}"#).unwrap(),
             "{\"café\":\"e\u{301}\"}"
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_ecmascript() {
+    fn numbers_are_printed_as_in_ecmascript() {
         assert_eq!(
             text("[1.0,-0,1e400,9007199254740993,1e21,1e-7]").unwrap(),
             "[1,0,null,9007199254740992,1e+21,1e-7]"

@@ -1,5 +1,5 @@
-//! ToolPin's three digests of a whole tool list. One tool has none of its own: this convention can say that a surface
-//! moved, and which half of it, but never which tool.
+//! ToolPin's three digests of a whole tool list. Single tools have no digest: this convention can
+//! show that a surface changed, and which half of it, but never which tool.
 
 use std::cmp::Ordering;
 
@@ -37,13 +37,12 @@ pub struct Hashes {
     pub description: Digest,
     /// `toolManifestHash`: with the input schemas. A missing, null or empty member counts as empty.
     pub manifest: Digest,
-    /// `toolSurfaceHash`: the same members, each only where it was sent.
+    /// `toolSurfaceHash`: the same members, each only if it was sent.
     pub surface: Digest,
-    /// How many tools there are.
     pub tools: usize,
 }
 
-/// What `toolSurfaceHash` says it covers.
+/// What `toolSurfaceHash` states that it covers.
 pub const COVERAGE: [&str; 3] = ["name", "description", "inputSchema"];
 
 /// All three digests of the tools of a surface, in the order listed.
@@ -80,13 +79,13 @@ fn surface_hash(tools: &[&Component]) -> Result<Digest, Refusal> {
     of_records(tools, |tool| covered(tool, &COVERAGE), Text::cmp_utf16)
 }
 
-/// `toolSurfaceHash` over fewer members than the usual ones.
+/// `toolSurfaceHash` over fewer members than usual.
 pub(crate) fn surface_hash_over(surface: &Surface, coverage: &[&str]) -> Result<Digest, Refusal> {
     let tools: Vec<&Component> = surface.of_kind(Kind::Tool).collect();
     of_records(&tools, |tool| covered(tool, coverage), Text::cmp_utf16)
 }
 
-/// A tool with just these members, where it has them.
+/// A tool with only these members, if it has them.
 pub(crate) fn covered(tool: &Component, coverage: &[&str]) -> Object {
     let mut record = Object::new();
     for member in coverage {
@@ -108,7 +107,7 @@ fn of_records(
         if index > 0 {
             text.push(',');
         }
-        // One by one, so that what is refused is refused by name.
+        // One by one, so that an error can name the tool.
         let record = canonical::to_string(&Json::Object(record(tool)));
         text.push_str(&record.map_err(|error| refuse(tool, error.to_string()))?);
     }
@@ -116,7 +115,7 @@ fn of_records(
     Ok(Digest::of(text))
 }
 
-/// The tools by name, those that compare equal in the order listed.
+/// The tools by name; those that compare equal stay in the order listed.
 pub(crate) fn sorted<'a>(
     tools: &[&'a Component],
     order: impl Fn(&Text, &Text) -> Ordering,
@@ -125,7 +124,7 @@ pub(crate) fn sorted<'a>(
     for tool in tools {
         match tool.definition.get("name") {
             Some(Json::String(name)) => named.push((name.clone(), *tool)),
-            // A single tool is never compared with another, so ToolPin does not notice.
+            // ToolPin never compares a single tool, so it does not notice.
             _ if tools.len() == 1 => return Ok(vec![*tool]),
             _ => {
                 let reason = "ToolPin cannot sort a tool whose `name` is not a string";

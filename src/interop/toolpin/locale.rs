@@ -1,7 +1,8 @@
-//! ECMAScript's `localeCompare` in the locale en-US, as V8 with ICU answers it.
+//! ECMAScript's `localeCompare` in the locale en-US, as in V8 with ICU.
 //!
-//! ToolPin sorts by it, and so its digests depend on the locale of whoever ran it: in Danish and Estonian even for
-//! names of ASCII letters only. Its published action runs in en-US (or C, which is the same order), and so do we.
+//! ToolPin sorts by it, so its digests depend on the locale of the machine it ran on: in Danish and
+//! Estonian even for ASCII names. Its published action runs in en-US (or C, which has the same
+//! order), and this does the same.
 
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -11,21 +12,22 @@ use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 
 use crate::canonical::Text;
 
-// The root collation is that of en-US: English tailors nothing.
+// The root collation is that of en-US: English has no tailoring.
 static COLLATOR: LazyLock<Option<CollatorBorrowed<'static>>> = LazyLock::new(|| {
     Collator::try_new(CollatorPreferences::default(), CollatorOptions::default()).ok()
 });
 
-/// `one.localeCompare(other)`. Ignorable characters and canonical equivalents compare equal: sort stably.
+/// `one.localeCompare(other)`. Ignorable characters and canonical equivalents compare equal: sort
+/// stably.
 pub fn compare(one: &str, other: &str) -> Ordering {
     match &*COLLATOR {
         Some(collator) => collator.compare(one, other),
-        // The data is compiled in, so this is never taken; byte order is the nearest thing to it.
+        // Unreachable, because the data is compiled in; byte order is the closest substitute.
         None => one.cmp(other),
     }
 }
 
-/// [`compare`] for strings that may hold lone surrogates.
+/// [`compare`] for strings that may contain lone surrogates.
 pub fn compare_text(one: &Text, other: &Text) -> Ordering {
     match (&*COLLATOR, one.as_str(), other.as_str()) {
         (Some(_), Some(one), Some(other)) => compare(one, other),

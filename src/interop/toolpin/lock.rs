@@ -1,8 +1,8 @@
 //! ToolPin's `mcp-lock.json`, version 2: read and verified as ToolPin 0.5 does.
 //!
-//! Reading keeps what ToolPin keeps and drops what it drops, because its digests are taken over what was kept: members
-//! that ToolPin does not know are not covered by any digest of it, and a flipped byte there is not noticed by anybody.
-//! Errors are ToolPin's own sentences.
+//! Reading keeps and drops the same members as ToolPin, because its digests cover only what it
+//! keeps: members unknown to ToolPin are not covered by any of its digests, so a change there goes
+//! unnoticed. Errors are ToolPin's own sentences.
 
 use base64::Engine as _;
 
@@ -11,37 +11,36 @@ use super::trust::{Claims, artifact_claims, rank, score, tier, trust};
 use crate::canonical::{Json, Number, Object, Text};
 use crate::fingerprint::Digest;
 
-/// When there was no other time: `new Date(0)`.
+/// The time if there is none: `new Date(0)`.
 const NEVER: &str = "1970-01-01T00:00:00.000Z";
 
-/// The clients that ToolPin writes configurations for. It refuses any other.
+/// The clients that ToolPin writes configurations for. It rejects any other.
 pub const CLIENTS: [&str; 12] = [
     "claude", "cursor", "vscode", "codex", "opencode", "windsurf", "cline", "continue", "gemini",
     "zed", "roo", "generic",
 ];
 
-/// A lock that was read. Its entries need not hold: [`Plan::integrity`] says whether they do.
+/// A lock that was read. Its entries may be invalid: see [`LockEntry::integrity`].
 #[derive(Clone, Debug)]
 pub struct ToolPinLock {
-    /// The entries by key, `SERVER:CLIENT` as a rule, in the order of the file.
-    pub entries: Vec<(Text, Plan)>,
+    /// The entries by key, usually `SERVER:CLIENT`, in file order.
+    pub entries: Vec<(Text, LockEntry)>,
 }
 
-/// One entry, with just the members that ToolPin keeps.
+/// One entry, with exactly the members that ToolPin keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// The server.
+pub struct LockEntry {
     pub name: Text,
     pub version: Text,
     /// The client that it was locked for.
     pub client: Text,
-    /// `project` or `global`; none counts as `project`.
+    /// `project` or `global`; a missing scope counts as `project`.
     pub scope: Option<Text>,
     /// What is installed or connected to, as written.
     pub target: Json,
-    /// Score, tier, evidence and the rest, without members that ToolPin does not know.
+    /// Score, tier, evidence and the rest, without members unknown to ToolPin.
     pub trust: Json,
-    /// The client's configuration, as written; null is something, missing is nothing.
+    /// The client's configuration, as written; null and missing differ.
     pub config: Option<Json>,
     /// The notes that are strings.
     pub notes: Vec<Json>,
@@ -52,7 +51,6 @@ pub struct Plan {
     resolved: Option<Json>,
     original: Option<Json>,
     locked: Option<Locked>,
-    /// The stored digest.
     pub integrity: Option<Text>,
 }
 
@@ -63,19 +61,16 @@ struct Locked {
     manifest: Option<Json>,
 }
 
-/// How an entry's stored digest stands to its contents.
+/// Whether an entry's stored digest matches its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Integrity {
-    /// It is the digest of the contents.
     Holds,
-    /// There is none.
     Missing,
-    /// It is another one.
     Differs,
 }
 
 impl Integrity {
-    /// ToolPin's sentence for what is wrong; none if it holds.
+    /// ToolPin's sentence for the problem, if any.
     pub fn problem(&self) -> Option<&'static str> {
         match self {
             Self::Holds => None,
@@ -84,7 +79,7 @@ impl Integrity {
         }
     }
 
-    /// The word for it in reports.
+    /// The word in reports.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Holds => "ok",
@@ -94,7 +89,7 @@ impl Integrity {
     }
 }
 
-/// What a check may demand beyond the usual, as ToolPin's `ci` has it.
+/// Optional requirements of a check, as in ToolPin's `ci`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DriftOptions {
     /// The current side was verified, so a lower tier is drift.
@@ -103,7 +98,7 @@ pub struct DriftOptions {
     pub strict_tier: bool,
 }
 
-/// Why a lock, or a digest of it, could not be had: ToolPin's own sentence.
+/// Why a lock or its digest is not available: ToolPin's own sentence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LockError(pub String);
@@ -122,7 +117,7 @@ pub(in crate::interop) fn sri(bytes: impl AsRef<[u8]>) -> String {
 }
 
 impl ToolPinLock {
-    /// From a document. `path` stands in ToolPin's message for one of another shape.
+    /// From a document. `path` is for ToolPin's message.
     pub fn read(document: &Json, path: &str) -> Result<Self, LockError> {
         let invalid = || LockError(format!("Invalid lockfile schema in {path}"));
         let root = document.as_object().ok_or_else(invalid)?;
@@ -140,20 +135,21 @@ impl ToolPinLock {
             .get("servers")
             .and_then(Json::as_object)
             .ok_or_else(invalid)?;
-        let mut entries: Vec<(Text, Plan)> = Vec::new();
+        let mut entries: Vec<(Text, LockEntry)> = Vec::new();
         for (key, _) in servers.iter() {
             if entries.iter().any(|(it, _)| it == key) {
                 continue;
             }
-            // Of repeated members the last counts, in the place of the first.
+            // Of repeated members the last counts, in the position of the first.
             let value = servers.iter().filter(|(it, _)| *it == key).last();
             let Some((_, value)) = value else { continue };
-            entries.push((key.clone(), Plan::read(value, key.to_string_lossy())?));
+            entries.push((key.clone(), LockEntry::read(value, key.to_string_lossy())?));
         }
         Ok(Self { entries })
     }
 
-    /// The digest of the whole lock: of what the entries say, without the digests and times that the file states.
+    /// The digest of the whole lock: of the entries, without the digests and times stated in the
+    /// file.
     pub fn digest(&self) -> Result<String, LockError> {
         let servers = self
             .entries
@@ -168,8 +164,7 @@ impl ToolPinLock {
     }
 }
 
-impl Plan {
-    /// From an entry of a lock.
+impl LockEntry {
     pub fn read(value: &Json, key: &str) -> Result<Self, LockError> {
         let refuse = |what: &str| LockError(format!("Invalid lockfile entry {key}: {what}"));
         let entry = value.as_object().ok_or_else(|| refuse("expected object"))?;
@@ -229,12 +224,11 @@ impl Plan {
         })
     }
 
-    /// The digest of what the entry says.
+    /// The digest of the entry's contents.
     pub fn computed(&self) -> Result<String, LockError> {
         Ok(sri(&canonical::to_string(&self.payload())?))
     }
 
-    /// Whether the stored digest holds.
     pub fn integrity(&self) -> Result<Integrity, LockError> {
         let computed = self.computed()?;
         Ok(match self.integrity.as_ref() {
@@ -288,13 +282,17 @@ impl Plan {
         self.scope.clone().unwrap_or_else(|| Text::from("project"))
     }
 
-    /// A hash of the capability manifest, where it is pinned.
+    /// A pinned hash of the capability manifest.
     pub fn pinned(&self, hash: &str) -> Option<&Json> {
         self.manifest.as_ref()?.get(hash)
     }
 
-    /// What moved between a locked plan and the current one, in ToolPin's words and order.
-    pub fn drift(&self, current: &Plan, options: DriftOptions) -> Result<Vec<String>, LockError> {
+    /// What changed between a locked plan and the current one, in ToolPin's words and order.
+    pub fn drift(
+        &self,
+        current: &LockEntry,
+        options: DriftOptions,
+    ) -> Result<Vec<String>, LockError> {
         let mut messages = Vec::new();
         messages.extend(self.integrity()?.problem().map(str::to_owned));
         let shown = |text: &Text| text.to_string_lossy().to_owned();
@@ -347,11 +345,11 @@ impl Plan {
         Ok(messages)
     }
 
-    /// The part of [`Plan::drift`] that a live server can answer: the pinned hashes.
-    pub fn surface_drift(&self, current: &Plan) -> Result<Vec<String>, LockError> {
+    /// The part of [`LockEntry::drift`] that a live server can answer: the pinned hashes.
+    pub fn surface_drift(&self, current: &LockEntry) -> Result<Vec<String>, LockError> {
         let mut messages = Vec::new();
         if let Some(locked) = self.pinned("toolSurfaceHash") {
-            // With it, the two older hashes are not looked at any more.
+            // If present, the two older hashes are ignored.
             let current = current.pinned("toolSurfaceHash");
             messages.extend(surface_message(locked, current)?.map(str::to_owned));
             return Ok(messages);
@@ -466,7 +464,7 @@ pub(super) fn record(value: Option<&Json>) -> Option<&Json> {
     value.filter(|it| matches!(it, Json::Object(_)))
 }
 
-/// An object of just these members, if all of them are strings.
+/// An object with only these members, if all of them are strings.
 fn strings(value: Option<&Json>, names: &[&str]) -> Option<Json> {
     let value = record(value)?;
     let all = names

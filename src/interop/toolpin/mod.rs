@@ -1,5 +1,5 @@
-//! ToolPin: its canonical JSON and order, its digests, its lock (`mcp-lock.json`, version 2), the detached
-//! signature of a lock, its advisory scan, and what it says about the target of an entry.
+//! ToolPin: its canonical JSON and order, its digests, its lock (`mcp-lock.json`, version 2), the
+//! detached signature of a lock, its advisory scan, and its checks of an entry's target.
 
 pub mod canonical;
 pub mod digest;

@@ -1,12 +1,12 @@
-//! ToolPin's policy file, as far as a signature covers it: read and refused as ToolPin does, and hashed.
+//! ToolPin's policy file, as far as a signature covers it: validated as ToolPin does, and hashed.
 //!
-//! What the rules in it mean is ToolPin's business; nothing here applies them.
+//! The rules in it are for ToolPin; nothing here applies them.
 
 use super::canonical;
 use super::lock::{CLIENTS, LockError, sri};
 use crate::canonical::{Json, Object};
 
-/// Where ToolPin looks for it.
+/// ToolPin's default path.
 pub const DEFAULT_PATH: &str = ".toolpin/policy.json";
 
 /// What the value of a member must be.
@@ -113,7 +113,7 @@ impl Shape {
     }
 }
 
-/// A registry as ToolPin names it today.
+/// A registry under ToolPin's current name for it.
 fn source(value: &Json) -> Option<Json> {
     match value.as_str()? {
         "pulse" => Some(Json::string("pulsemcp")),

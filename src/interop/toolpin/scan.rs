@@ -1,8 +1,8 @@
 //! ToolPin's six codes, with ToolPin's results: same findings, same order, same words.
 //!
-//! Its patterns are ECMAScript's, without the `u` flag, and Rust's would say something else in places that an attacker can
-//! choose: `\b` and letters are ASCII here, `\s` is ECMAScript's set (no U+0085, but U+FEFF), and case folding never
-//! takes a letter beyond ASCII for one within it.
+//! Its patterns are ECMAScript's, without the `u` flag. Rust's would differ in ways that an
+//! attacker can exploit, so here `\b` and letters are ASCII, `\s` is ECMAScript's set (no U+0085,
+//! but U+FEFF), and case folding never maps a letter outside ASCII to one inside.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use crate::surface::{Kind, Surface};
 
 /// One finding as ToolPin prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ToolPinFinding {
     /// `agent_instruction_override` and five others.
     pub code: &'static str,
     /// Never critical.
@@ -83,8 +83,9 @@ struct Entry {
     description_units: Vec<u16>,
 }
 
-/// The findings over the tools of a surface, and over the server's own name and description where the source knows them.
-pub fn scan(surface: &Surface) -> Vec<Finding> {
+/// The findings for the tools of a surface, and for the server's own name and description if the
+/// source has them.
+pub fn scan(surface: &Surface) -> Vec<ToolPinFinding> {
     let entry = |definition: &Json| {
         let name = text_of(definition.get("name"), "undefined");
         let description = match definition.get("description") {
@@ -109,8 +110,8 @@ pub fn scan(surface: &Surface) -> Vec<Finding> {
     findings
 }
 
-/// The findings over a server's name and description, as a registry states them.
-pub fn scan_server(name: &str, description: &str) -> Vec<Finding> {
+/// The findings for a server's name and description, as stated by a registry.
+pub fn scan_server(name: &str, description: &str) -> Vec<ToolPinFinding> {
     let entry = Entry {
         units: name.encode_utf16().collect(),
         name: name.to_owned(),
@@ -120,14 +121,14 @@ pub fn scan_server(name: &str, description: &str) -> Vec<Finding> {
     of_entries(&[entry], "server")
 }
 
-fn of_entries(entries: &[Entry], prefix: &str) -> Vec<Finding> {
+fn of_entries(entries: &[Entry], prefix: &str) -> Vec<ToolPinFinding> {
     let subject = |entry: &Entry| format!("{prefix}:{}", entry.name);
     let mut findings = Vec::new();
     for entry in entries {
         let text = format!("{}\n{}", entry.name, entry.description);
         for detector in &DETECTORS {
             if detector.pattern.is_match(&text) {
-                findings.push(Finding {
+                findings.push(ToolPinFinding {
                     code: detector.code,
                     severity: detector.severity,
                     subject: subject(entry),
@@ -149,7 +150,7 @@ fn of_entries(entries: &[Entry], prefix: &str) -> Vec<Finding> {
     for name in &names {
         let count = counts.get(&name.units).copied().unwrap_or_default();
         if count > 1 {
-            findings.push(Finding {
+            findings.push(ToolPinFinding {
                 code: "duplicate_tool_name",
                 severity: Severity::Warning,
                 subject: subject(name),
@@ -164,7 +165,7 @@ fn of_entries(entries: &[Entry], prefix: &str) -> Vec<Finding> {
         let siblings = mentions.in_text(&entry.description_units).into_iter();
         for sibling in siblings.map(|index| names[index]) {
             if sibling.units != entry.units {
-                findings.push(Finding {
+                findings.push(ToolPinFinding {
                     code: "cross_tool_instruction",
                     severity: Severity::Info,
                     subject: subject(entry),
@@ -185,7 +186,7 @@ fn of_entries(entries: &[Entry], prefix: &str) -> Vec<Finding> {
     findings
 }
 
-/// A text in the order of `localeCompare`.
+/// Text ordered by `localeCompare`.
 struct Collated(String);
 
 impl Ord for Collated {
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_one() {
+    fn every_pattern_compiles() {
         assert!(DETECTORS.iter().all(|detector| detector.pattern.is_valid()));
     }
 }

@@ -1,8 +1,9 @@
-//! The detached signature of a lock, `mcp-lock.sig`: ed25519 over the digest of the lock, the digest of a policy file, the
-//! fingerprint of the key and the time. Made and verified as ToolPin 0.5 does, and in the form of the draft `mcp-lock/1`.
+//! The detached signature of a lock, `mcp-lock.sig`: ed25519 over the digest of the lock, the
+//! digest of a policy file, the fingerprint of the key and the time. Made and verified as ToolPin
+//! 0.5 does, and in the form of the draft `mcp-lock/1`.
 //!
-//! A signature says that the holder of a key saw this lock. It says so only to those who got the public key from somewhere
-//! else than the pull request that changes the lock.
+//! A signature shows that the holder of a key saw this lock. It is worth something only if the
+//! public key comes from somewhere other than the pull request that changes the lock.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,18 +19,18 @@ use super::write::iso_time;
 use super::{canonical, policy_file};
 use crate::canonical::{Json, Object, Text, parse, to_pretty};
 
-/// ToolPin's name for the file, beside the lock.
+/// ToolPin's name for the file, next to the lock.
 pub const FILE_NAME: &str = "mcp-lock.sig";
 
-/// What comes before the 32 bytes of an ed25519 key in its DER form (SubjectPublicKeyInfo, RFC 8410).
+/// The DER prefix of the 32 bytes of an ed25519 key (SubjectPublicKeyInfo, RFC 8410).
 const SPKI_PREFIX: [u8; 12] = [
     0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
 ];
 
-/// Longer than any file with a key or a signature.
+/// Larger than any file with a key or a signature.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Whose form a signature has.
+/// The form of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schema {
     /// ToolPin's, for a lock of version 2.
@@ -54,33 +55,27 @@ impl Schema {
     }
 }
 
-/// Why a lock cannot be signed, or a signature not be looked at.
+/// Why a lock cannot be signed, or a signature cannot be checked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// A file that cannot be read.
     #[error("{}: cannot read it: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// Why not.
         source: std::io::Error,
     },
-    /// Not a key of the kind that is needed. What the file holds is never shown.
+    /// Not the right kind of key. The content of the file is never shown.
     #[error("{}: {problem}", path.display())]
     Key {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         problem: &'static str,
     },
-    /// An envelope or a policy that ToolPin would not read, in its words.
+    /// An envelope or a policy that ToolPin would reject, in its words.
     #[error(transparent)]
     Unsound(#[from] LockError),
 }
 
 impl SignatureError {
-    /// How to go on.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io { .. } => "check the path and its permissions",
@@ -93,7 +88,6 @@ impl SignatureError {
     }
 }
 
-/// A public key, with its fingerprint.
 pub struct PublicKey {
     bytes: [u8; 32],
     fingerprint: String,
@@ -131,7 +125,7 @@ impl From<[u8; 32]> for PublicKey {
     }
 }
 
-/// A private key. It has no textual form: nothing can print it.
+/// Not printable: it implements neither `Debug` nor `Display`.
 pub struct PrivateKey(Ed25519KeyPair);
 
 impl PrivateKey {
@@ -150,7 +144,6 @@ impl PrivateKey {
             .map_err(|_| key("a private key, but not an ed25519 one"))
     }
 
-    /// The other half.
     pub fn public(&self) -> PublicKey {
         let mut bytes = [0; 32];
         bytes.copy_from_slice(self.0.public_key().as_ref());
@@ -158,18 +151,17 @@ impl PrivateKey {
     }
 }
 
-/// What a signature covers beside the key and the time.
+/// What a signature covers besides the key and the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// Whose form it has.
     pub schema: Schema,
     /// The digest of the lock.
     pub lock: String,
-    /// The digest of the policy file, if there is one.
+    /// The digest of the policy file, if any.
     pub policy: Option<String>,
 }
 
-/// A signature as it is stored.
+/// A signature as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Envelope {
     schema: Schema,
@@ -197,7 +189,6 @@ impl Envelope {
         Ok(envelope)
     }
 
-    /// From a file.
     pub fn read(path: &Path, schema: Schema) -> Result<Self, SignatureError> {
         let name = path.display();
         let document = parse(&read(path)?).map_err(|error| {
@@ -246,7 +237,7 @@ impl Envelope {
         })
     }
 
-    /// When it says that it was made.
+    /// The stated time of signing.
     pub fn signed_at(&self) -> &str {
         self.signed_at.to_string_lossy()
     }
@@ -274,7 +265,7 @@ impl Envelope {
         to_pretty(&Json::Object(envelope)) + "\n"
     }
 
-    /// What is wrong with it, in ToolPin's words and order; nothing, if the key signed just this.
+    /// What is wrong with it, in ToolPin's words and order; `None` if the key signed exactly this.
     pub fn problem(&self, covered: &Covered, key: &PublicKey) -> Result<Option<String>, LockError> {
         let shown = |digest: &Text| digest.to_string_lossy().to_owned();
         if self.lock != *covered.lock.as_str() {
@@ -311,26 +302,24 @@ impl Envelope {
     }
 }
 
-/// What is known of the signature of a lock.
+/// What is known about the signature of a lock.
 #[derive(Debug)]
 pub enum Status {
-    /// There is none, and none was asked for.
+    /// Missing, and not required.
     Absent,
-    /// There is one, and no key to verify it with.
+    /// Present, but there is no key to verify it with.
     Unchecked(PathBuf),
-    /// It was verified.
     Valid {
-        /// The key's fingerprint.
         fingerprint: String,
-        /// When it says that it was made.
+        /// The stated time of signing.
         signed_at: String,
     },
-    /// It does not hold, or is not there although it was asked for.
+    /// Does not verify, or is missing although required.
     Invalid(String),
 }
 
 impl Status {
-    /// The word for it in reports.
+    /// The word in reports.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -341,13 +330,13 @@ impl Status {
     }
 }
 
-/// Where the signature of a lock is: in the file that was named, or beside the lock.
+/// Where the signature of a lock is: the named file, or next to the lock.
 pub fn file(lock: &Path, named: Option<&Path>) -> PathBuf {
     named.map_or_else(|| lock.with_file_name(FILE_NAME), Path::to_owned)
 }
 
-/// The digest of the policy file that was named, or of ToolPin's own if it is there. A file that is not there is no policy,
-/// as for ToolPin.
+/// The digest of the named policy file, or of ToolPin's default one if it exists. As in ToolPin, a
+/// missing file means no policy.
 pub fn policy_digest(named: Option<&Path>) -> Result<Option<String>, SignatureError> {
     let path = named.unwrap_or(Path::new(policy_file::DEFAULT_PATH));
     let bytes = match read(path) {
@@ -362,7 +351,7 @@ pub fn policy_digest(named: Option<&Path>) -> Result<Option<String>, SignatureEr
     Ok(Some(policy_file::digest(&document, &name.to_string())?))
 }
 
-/// Looks at the signature in a file, which need not be there, with the key that was named.
+/// Checks the signature in a file, which may be missing, with the named key.
 pub fn status(
     file: &Path,
     covered: impl FnOnce() -> Result<Covered, SignatureError>,
@@ -379,7 +368,7 @@ pub fn status(
     let covered = covered()?;
     let envelope = match Envelope::read(file, covered.schema) {
         Err(SignatureError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-            let problem = format!("{} is not there", file.display());
+            let problem = format!("{} does not exist", file.display());
             return Ok(Status::Invalid(problem));
         }
         read => read?,
@@ -398,7 +387,7 @@ fn read(path: &Path) -> Result<Vec<u8>, SignatureError> {
         path: path.to_owned(),
         source,
     };
-    // `files` lets streams such as /dev/stdin through; a key does not come from one.
+    // `files` accepts streams such as /dev/stdin; a key must not come from one.
     if !std::fs::metadata(path).map_err(io)?.is_file() {
         let problem = "not a regular file (pipe or device)";
         return Err(io(std::io::Error::new(

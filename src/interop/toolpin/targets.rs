@@ -1,29 +1,28 @@
-//! ToolPin's rules about what a lock points at: whether the target can be pinned at all, and what is known of it offline.
+//! ToolPin's rules about a lock's target: whether it can be pinned at all, and what is known about
+//! it offline.
 //!
-//! Nothing here asks a registry. What ToolPin would learn from one is `unavailable`, which is also what ToolPin says when it
-//! cannot reach it; a publisher's claim is `declared`, never `passed`.
+//! Nothing here contacts a registry. What ToolPin would learn from one is `unavailable`, as ToolPin
+//! itself says when it cannot reach it; a publisher's claim is `declared`, never `passed`.
 
 use super::locale;
 use super::scan::scan_server;
 use crate::canonical::{Json, Object};
 
-/// One thing that is wrong, in ToolPin's words.
+/// One problem, in ToolPin's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
     /// `info`, `warning` or `critical`.
     pub severity: &'static str,
     /// Such as `mutable_oci_tag`.
     pub code: &'static str,
-    /// A sentence.
     pub message: String,
 }
 
-/// What is known of a target.
+/// What is known about a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// What is wrong.
     pub issues: Vec<Issue>,
-    /// What may be shown beside its name.
+    /// What may be shown next to its name.
     pub badges: Vec<String>,
     /// Codes with their status: `passed`, `declared`, `failed`, `unavailable`.
     pub evidence: Vec<(&'static str, &'static str)>,
@@ -50,30 +49,27 @@ impl Verified {
     }
 }
 
-/// How the tools of the server were to be seen.
+/// Whether the server's tools were captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// Nobody asked to see them.
+    /// Not requested.
     NotAsked,
-    /// They were not looked at (`--skip-live-verification`; a package without `--allow-execute`).
+    /// Skipped (`--skip-live-verification`; a package without `--allow-execute`).
     Skipped,
-    /// They were seen and hashed.
     Seen,
-    /// They could not be seen.
     Failed(String),
 }
 
-/// What is verified: a server's names, its description and its selected target.
+/// What to verify: a server's name, description and selected target.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The server.
     pub name: &'a str,
     pub version: &'a str,
-    /// What the registry says of it.
+    /// The registry's description of it.
     pub description: &'a str,
-    /// `selectedTarget` of a lock: `kind`, and what belongs to it.
+    /// `selectedTarget` of a lock: `kind` and its details.
     pub target: Option<&'a Json>,
-    /// The registry's `_meta`, with what publishers declare of capabilities and attestations.
+    /// The registry's `_meta`, with the publisher's declared capabilities and attestations.
     pub meta: Option<&'a Json>,
 }
 
@@ -166,7 +162,7 @@ fn meta<'a>(meta: Option<&'a Json>, member: &str) -> Option<&'a Json> {
     meta?.get(member)
 }
 
-/// What the metadata alone declares of a package.
+/// What the metadata alone declares about a package.
 fn declared<'a>(text: &dyn Fn(&str) -> &'a str, target: Option<&Json>, found: &mut Verified) {
     let (kind, identifier, version) = (text("registryType"), text("identifier"), text("version"));
     if !version.is_empty() && !is_floating(version) {
@@ -236,7 +232,7 @@ fn package<'a>(text: &dyn Fn(&str) -> &'a str, target: &Json, found: &mut Verifi
     }
 }
 
-/// Whether the address forbids looking at the tools.
+/// Whether the address must not be contacted.
 fn remote(url: &str, found: &mut Verified) -> bool {
     let Some((scheme, host)) = scheme_and_host(url) else {
         let message = "Remote MCP URL is invalid: Invalid URL.".to_owned();
@@ -304,13 +300,14 @@ pub fn is_sha256(value: Option<&Json>) -> bool {
     text.is_some_and(|it| it.len() == 64 && it.bytes().all(|it| it.is_ascii_hexdigit()))
 }
 
-/// ToolPin's test for a version that may move. It is coarse: `exact` has an `x` in it, and `>=1.0` passes.
+/// ToolPin's test for a version that may move. It is coarse: `exact` contains an `x`, and `>=1.0`
+/// passes.
 pub fn is_floating(version: &str) -> bool {
     let trimmed = version.trim().to_lowercase();
     trimmed == "latest" || version.contains(['~', '^', 'x', 'X', '*'])
 }
 
-/// The scheme of an address and its host with the port, unless that is the usual one.
+/// The scheme of an address and its host, with the port unless it is the default.
 fn scheme_and_host(url: &str) -> Option<(String, String)> {
     let (scheme, rest) = url.trim().split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
@@ -347,8 +344,8 @@ fn is_loopback(host: &str) -> bool {
         || (name.starts_with("127.") && name.parse::<std::net::Ipv4Addr>().is_ok())
 }
 
-/// The capability manifest of a registry's server, without hashes and times: what it may reach, and which secrets it wants
-/// (by name, never by value).
+/// The capability manifest of a registry's server, without hashes and times: what it may reach, and
+/// which secrets it needs (by name, never by value).
 pub fn capability_manifest(server: &Json) -> Json {
     let member = |name: &str| server.get(name).cloned().unwrap_or(Json::Null);
     let raw = server.get("raw");
@@ -374,21 +371,21 @@ pub fn capability_manifest(server: &Json) -> Json {
                 .and_then(Json::as_array)
                 .unwrap_or_default();
             for input in inputs {
-                let said = |flag: &str| input.get(flag).and_then(Json::as_bool) == Some(true);
-                if said("isSecret") || said("isRequired") {
+                let is_set = |flag: &str| input.get(flag).and_then(Json::as_bool) == Some(true);
+                if is_set("isSecret") || is_set("isRequired") {
                     let name = input.get("name").cloned().unwrap_or(Json::Null);
                     let sort = format!("{source}:{}", name.as_str().unwrap_or_default());
                     let secret = Json::object([
                         ("name", name),
                         ("source", Json::string(source)),
-                        ("required", Json::Bool(said("isRequired"))),
+                        ("required", Json::Bool(is_set("isRequired"))),
                     ]);
                     secrets.push((sort, secret));
                 }
             }
         }
     }
-    // Sorted, but not without repetitions: ToolPin says that it removes them, and does not.
+    // Sorted but not deduplicated: ToolPin says that it removes duplicates, but does not.
     secrets.sort_by(|(one, _), (other, _)| locale::compare(one, other));
     let mut manifest = Object::new();
     manifest.push("version", Json::integer(1));

@@ -1,9 +1,11 @@
-//! The `trust` of an entry in a ToolPin lock: how it is read, the tier that it earns, and what became of its claims.
+//! The `trust` of an entry in a ToolPin lock: how it is read, the tier it earns, and whether its
+//! claims still hold.
 
 use super::lock::{LockError, given, is_finite, is_string, members, record};
 use crate::canonical::{Json, Text};
 
-/// The trust of an entry, read as ToolPin reads it: what it does not know is dropped, what is wrong is named.
+/// The trust of an entry, read as ToolPin does: unknown members are dropped, invalid ones are
+/// reported.
 pub(super) fn trust(value: Option<&Json>, key: &str) -> Result<Json, LockError> {
     let refuse = |what: &str| LockError(format!("Invalid lockfile entry {key}: invalid {what}"));
     let value = record(value).ok_or_else(|| refuse("trust"))?;
@@ -200,7 +202,7 @@ fn is(value: &Json, member: &str, wanted: &[&str]) -> bool {
         .is_some_and(|it| wanted.contains(&it))
 }
 
-/// The stated tier, or the one that score, issues and evidence earn.
+/// The stated tier, or the one earned by score, issues and evidence.
 pub(super) fn tier(trust: &Json) -> &str {
     if let Some(tier) = trust.get("tier").and_then(Json::as_str) {
         return tier;
@@ -238,14 +240,15 @@ pub(super) fn tier(trust: &Json) -> &str {
     }
 }
 
-/// What became of the artifacts that were verified.
+/// What became of the verified artifacts.
 pub(super) enum Claims {
     Changed,
     Unavailable,
     Intact,
 }
 
-/// Whether the artifacts that were verified when the entry was locked are still claimed, and nothing beside them.
+/// Whether the artifacts that were verified when the entry was locked are still claimed, and no
+/// others.
 pub(super) fn artifact_claims(locked: &Json, current: &Json) -> Claims {
     type ByCode<'a> = std::collections::BTreeMap<&'a str, std::collections::BTreeSet<&'a Text>>;
     fn by_code<'a>(trust: &'a Json, accept: impl Fn(&Json) -> bool) -> ByCode<'a> {

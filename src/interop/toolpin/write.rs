@@ -1,42 +1,43 @@
-//! Writing a ToolPin lock that ToolPin accepts: an entry for a server that was seen, or the pins of an entry anew.
+//! Writes a ToolPin lock that ToolPin accepts: a new entry for a captured server, or new pins for
+//! an existing entry.
 //!
-//! What ToolPin decided about a server (trust, evidence, badges, notes, configuration) is carried through unchanged. mcp-keel
-//! does not score servers, so an entry of its own says so and claims nothing: score 0, tier `unverified`.
+//! ToolPin's decisions about a server (trust, evidence, badges, notes, configuration) are kept
+//! unchanged. mcp-keel does not score servers, so its own entries claim nothing: score 0, tier
+//! `unverified`.
 
 use std::time::Duration;
 
 use super::digest::{COVERAGE, hashes};
-use super::lock::{LockError, Plan};
+use super::lock::{LockEntry, LockError};
 use super::{locale, scan};
 use crate::canonical::{Json, Object, Text, to_pretty};
 use crate::fingerprint::Refusal;
 use crate::policy::Date;
 use crate::surface::{Kind, Surface};
 
-/// Why a lock could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// ToolPin has no digest for what the server lists.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The lock does not hold.
+    /// The lock is invalid.
     #[error(transparent)]
     Lock(#[from] LockError),
 }
 
-/// A server to be locked for the first time.
+/// A server locked for the first time.
 #[derive(Clone, Debug)]
 pub struct Server<'a> {
     pub name: &'a str,
     pub version: &'a str,
     /// Program and arguments.
     pub command: &'a [String],
-    /// The names of variables that it is handed.
+    /// The names of the variables passed to it.
     pub secrets: Vec<String>,
 }
 
-/// The lock `before` (none: a new one) with these tools pinned for a server at the time `now`: in all of `keys`, or in a
-/// new entry. The text is ToolPin's: two spaces, a final newline.
+/// The lock `before` (`None`: a new one) with these tools pinned for a server at the time `now`: in
+/// all of `keys`, or in a new entry. Formatted like ToolPin: two spaces, a final newline.
 pub fn relock(
     before: Option<&Json>,
     keys: &[String],
@@ -72,7 +73,7 @@ pub fn relock(
     Ok(to_pretty(&lock) + "\n")
 }
 
-/// Puts the hashes of these tools into both copies of an entry's capability manifest.
+/// Writes the hashes of these tools into both copies of an entry's capability manifest.
 fn repin(entry: &mut Object, surface: &Surface, now: &str) -> Result<(), WriteError> {
     let pins = pins(surface, now)?;
     let set_all = |manifest: Option<&mut Json>| {
@@ -90,9 +91,9 @@ fn repin(entry: &mut Object, surface: &Surface, now: &str) -> Result<(), WriteEr
     Ok(())
 }
 
-/// States the digest of an entry in it.
+/// Writes an entry's digest into it.
 fn seal(entry: &mut Object, key: &str) -> Result<(), WriteError> {
-    let plan = Plan::read(&Json::Object(entry.clone()), key)?;
+    let plan = LockEntry::read(&Json::Object(entry.clone()), key)?;
     set(entry, "integrity", Json::string(plan.computed()?));
     Ok(())
 }
@@ -266,7 +267,7 @@ fn trust() -> Json {
     ])
 }
 
-/// The package that a launcher is told to run, or just the command.
+/// The package that a launcher runs, or just the command.
 fn target(server: &Server<'_>) -> Json {
     let program = server
         .command
@@ -345,7 +346,7 @@ fn set(object: &mut Object, name: &str, value: Json) {
     }
 }
 
-/// A time since 1970 as ECMAScript's `toISOString` writes it.
+/// A time since 1970, formatted like ECMAScript's `toISOString`.
 pub fn iso_time(since: Duration) -> String {
     let seconds = since.as_secs();
     let day = Date::from_unix_seconds(seconds);

@@ -1,37 +1,39 @@
 //! Which folders a sandboxed server may read and write.
 //!
-//! Landlock only allows: what is to be hidden is what is left out. So a folder above something hidden is allowed entry
-//! by entry, without that one, and a file that appears in it later is not allowed.
+//! Landlock can only allow: a folder is hidden by not allowing it. So a folder above something
+//! hidden is allowed entry by entry, except that one, and a file that appears in it later is not
+//! allowed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What is known of a launch.
+/// The facts about a launch.
 pub(super) struct Situation<'a> {
-    /// The home folder that the server is told.
+    /// The server's home folder.
     pub(super) home: Option<&'a Path>,
-    /// The temporary folder that the server is told.
+    /// The server's temporary folder.
     pub(super) temporary: Option<&'a Path>,
-    /// Folders of ours that hold secrets or rights of the workflow run.
+    /// Folders of mcp-keel's own environment that contain secrets or privileges of the workflow
+    /// run.
     pub(super) secret: Vec<PathBuf>,
-    /// Where the server starts.
+    /// The server's working directory.
     pub(super) folder: &'a Path,
-    /// Where this program runs.
+    /// mcp-keel's working directory.
     pub(super) here: &'a Path,
-    /// The folders of the server's PATH.
+    /// The folders in the server's PATH.
     pub(super) path: Vec<PathBuf>,
     /// The program as found, and the arguments.
     pub(super) words: Vec<PathBuf>,
 }
 
-/// Folders and files, without what does not exist.
+/// Existing folders and files.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Allowed {
     pub(super) read: BTreeSet<PathBuf>,
     pub(super) write: BTreeSet<PathBuf>,
 }
 
-/// Homes and secrets of others, whoever runs this.
+/// Other users' homes and secrets.
 const HIDDEN: [&str; 4] = ["/root", "/home", "/run/user", "/run/secrets"];
 
 /// Devices that programs need. No others: root may read disks.
@@ -46,7 +48,7 @@ const DEVICES: [&str; 8] = [
     "/dev/shm",
 ];
 
-/// Toolchains in a home folder. None of them keeps a credential.
+/// Toolchains in a home folder. None of them stores credentials.
 const TOOLS: [&str; 36] = [
     ".asdf",
     ".bun",
@@ -101,7 +103,7 @@ const CACHES: [&str; 11] = [
     "go/pkg",
 ];
 
-/// What a launcher creates when it is used for the first time, and cannot create once it is limited.
+/// What a launcher creates on first use, and cannot create inside the sandbox.
 const CREATED: [(&[&str], &[&str]); 2] = [
     (
         &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"],
@@ -110,10 +112,10 @@ const CREATED: [(&[&str], &[&str]); 2] = [
     (&["uvx", "uv", "pipx"], &[".cache", ".local/share/uv"]),
 ];
 
-/// Folders beside `bin` that keep credentials.
+/// Folders next to `bin` that store credentials.
 const KEEPERS: [&str; 3] = [".cargo", ".local", ".config"];
 
-/// Makes the caches that a launcher would make, so that they can be allowed.
+/// Creates the caches that a launcher would create, so that they can be allowed.
 pub(super) fn make_caches(home: Option<&Path>, program: &str) {
     let name = Path::new(program).file_name().and_then(|it| it.to_str());
     let folders = CREATED
@@ -121,7 +123,7 @@ pub(super) fn make_caches(home: Option<&Path>, program: &str) {
         .find(|(launchers, _)| name.is_some_and(|name| launchers.contains(&name)));
     for (home, (_, folders)) in home.into_iter().zip(folders) {
         for folder in folders.iter().filter(|_| home.is_dir()) {
-            // A launcher that cannot make its cache says so better than we could.
+            // A launcher that cannot create its cache has the better error message.
             let _ = std::fs::create_dir_all(home.join(folder));
         }
     }
@@ -140,8 +142,13 @@ impl Situation<'_> {
             .iter()
             .filter_map(|folder| working_copy(folder, &hidden))
             .collect();
-        let tokens = copies.iter().map(|copy| copy.join(".git"));
-        let tokens: Vec<PathBuf> = tokens.filter(|git| holds_credentials(git)).collect();
+        let git: Vec<PathBuf> = copies.iter().map(|copy| copy.join(".git")).collect();
+        let git: Vec<PathBuf> = git.into_iter().filter(|it| it.exists()).collect();
+        let tokens: Vec<PathBuf> = git
+            .iter()
+            .filter(|it| holds_credentials(it))
+            .cloned()
+            .collect();
 
         let mut allowed = Allowed::default();
         let all_hidden = [hidden.clone(), tokens.clone()].concat();
@@ -160,8 +167,12 @@ impl Situation<'_> {
         {
             cover(folder, &all_hidden, &mut allowed.write);
         }
+        // What git holds is evidence, and its hooks and settings are programs that others start: nothing of it is written.
         for copy in &copies {
-            cover(copy, &tokens, &mut allowed.write);
+            cover(copy, &git, &mut allowed.write);
+        }
+        for git in &git {
+            cover(git, &tokens, &mut allowed.read);
         }
         for home in home
             .iter()
@@ -202,7 +213,7 @@ impl Situation<'_> {
     }
 }
 
-/// What there is of these in a home folder, as it really is.
+/// Those of these names that exist in a home folder, canonicalised.
 fn present(home: &Path, names: &[&str]) -> Vec<PathBuf> {
     let there = names.iter().filter_map(|name| {
         let path = home.join(name).canonicalize().ok()?;
@@ -213,7 +224,7 @@ fn present(home: &Path, names: &[&str]) -> Vec<PathBuf> {
 
 /// `folder`, or the parts of it that are not hidden.
 fn cover(folder: &Path, hidden: &[PathBuf], into: &mut BTreeSet<PathBuf>) {
-    // Through links, so that none leads into something hidden.
+    // Resolves links, so that none leads into something hidden.
     let Ok(folder) = folder.canonicalize() else {
         return;
     };
@@ -239,7 +250,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The repository that a folder is in, or the folder itself. Never a home folder as a whole.
+/// The repository that contains a folder, or the folder itself. Never a whole home folder.
 fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
     let folder = folder.canonicalize().ok()?;
     let above_home = |folder: &Path| hidden.iter().any(|it| it.starts_with(folder));
@@ -251,7 +262,7 @@ fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
     (!above_home(top)).then(|| top.to_owned())
 }
 
-/// Whether git keeps a token in the repository, as a checkout in a workflow leaves it there.
+/// Whether git stores a token in the repository, as a checkout in a workflow does.
 fn holds_credentials(git: &Path) -> bool {
     let config = crate::files::read(&git.join("config")).unwrap_or_default();
     let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
@@ -263,7 +274,8 @@ fn holds_credentials(git: &Path) -> bool {
     config.contains("extraheader") || config.lines().any(in_address)
 }
 
-/// What lies around a folder of programs: `lib` beside `bin`. None if it is not that, or too much lies around it.
+/// The installation around a folder of programs: `lib` next to `bin`. `None` if it is not one, or
+/// contains too much.
 fn installation_of(folder: &Path, within: &Path) -> Option<PathBuf> {
     let around = folder.parent().filter(|_| folder.ends_with("bin"))?;
     let keeps = |name: &&str| around.file_name().is_some_and(|it| it == *name);
@@ -275,7 +287,7 @@ fn installation_of(folder: &Path, within: &Path) -> Option<PathBuf> {
     (!too_much).then(|| around.to_owned())
 }
 
-/// What a word of the command names, with what belongs to it: the project that a script is part of.
+/// What an argument of the command names, with the project it belongs to.
 fn project_of(named: &Path, home: &Path) -> PathBuf {
     const MARKS: [&str; 5] = [
         "package.json",
@@ -286,7 +298,7 @@ fn project_of(named: &Path, home: &Path) -> PathBuf {
     ];
     let below_home = || named.ancestors().take_while(|folder| *folder != home);
     let is_marked = |folder: &Path| MARKS.iter().any(|mark| folder.join(mark).exists());
-    // A package that was installed has marks of its own, and what it imports lies beside it.
+    // An installed package has markers of its own, and its dependencies are next to it.
     let installed = below_home()
         .filter(|folder| folder.ends_with("node_modules"))
         .last();
@@ -332,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_installed_package_imports_belongs_to_it() {
+    fn the_dependencies_of_an_installed_package_belong_to_it() {
         let (_guard, root) = tree(&[
             "home/.cache/x/package.json",
             "home/.cache/x/node_modules/server/package.json",
@@ -355,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_home_only_tools_caches_and_the_working_copy_are_allowed() {
+    fn in_a_home_only_tools_caches_and_the_working_copy_are_allowed() {
         let (_guard, root) = tree(&[
             "home/.ssh/id",
             "home/.npmrc",
@@ -383,18 +395,19 @@ mod tests {
         ] {
             assert!(reads(path), "{path}");
         }
-        assert!(is_below(&allowed.write, &home.join("work/new")));
+        assert!(is_below(&allowed.write, &home.join("work/src/new")));
+        assert!(!is_below(&allowed.write, &home.join("work/.git/config")));
         assert!(is_below(&allowed.write, &home.join(".cache/new")));
         assert!(!is_below(&allowed.write, &home.join(".nvm/new")));
     }
 
     #[test]
-    fn a_repository_that_keeps_a_token_is_allowed_without_its_git_folder() {
+    fn a_repository_with_a_token_is_allowed_without_its_git_folder() {
         let (_guard, root) = tree(&["home/x", "work/.git/config", "work/src/main.js"]);
         let config = root.join("work/.git/config");
         let folder = root.join("work");
         let allowed = || situation(&root.join("home"), &folder).allowed();
-        assert!(is_below(&allowed().write, &config));
+        assert!(is_below(&allowed().read, &config));
         for text in [
             "[http]\n\textraheader = AUTHORIZATION: basic x\n",
             "[remote]\nurl = https://me:word@example.org/x\n",
@@ -407,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_is_no_working_copy() {
+    fn a_home_is_not_a_working_copy() {
         let (_guard, root) = tree(&["home/.git/config", "home/project/x"]);
         let home = root.join("home");
         let hidden = std::slice::from_ref(&home);
@@ -417,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_ours_are_hidden_and_programs_in_them_are_not() {
+    fn private_folders_are_hidden_but_programs_in_them_are_not() {
         let (_guard, root) = tree(&["ours/token", "ours/tool/bin/run", "home/x", "work/x"]);
         let (home, work) = (root.join("home"), root.join("work"));
         let mut situation = situation(&home, &work);
@@ -429,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_command_names_is_read_with_its_project() {
+    fn files_named_by_the_command_are_readable_with_their_project() {
         let (_guard, root) = tree(&[
             "home/tool/package.json",
             "home/tool/dist/index.js",

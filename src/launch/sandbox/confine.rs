@@ -1,4 +1,5 @@
-//! The limits themselves: Landlock for files, signals and sockets by name, seccomp for the network.
+//! The restrictions themselves: Landlock for files, signals and named sockets, seccomp for the
+//! network.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,20 +16,21 @@ use seccompiler::{
     SeccompRule, TargetArch,
 };
 
-/// The newest version that is asked for. What an older kernel lacks of it is left out.
+/// The newest version that is requested. An older kernel enforces what it supports.
 const NEWEST: ABI = ABI::V6;
 
-/// From here on every way to change a file is covered, truncating included.
+/// From this version every way to change a file is covered, including truncation.
 const COMPLETE: ABI = ABI::V3;
 
-/// Limits files, and in `strict` also sockets that have names or ports. Returns what the kernel lacks.
+/// Restricts files, and in `strict` also sockets with names or ports. Returns what the kernel
+/// lacks.
 pub(super) fn files(
     read: &[PathBuf],
     write: &[PathBuf],
     network: bool,
 ) -> Result<Option<String>, io::Error> {
     let reading = AccessFs::from_read(NEWEST);
-    // Whoever is root could make a device file and read the disk through it.
+    // Root could create a device file and read the disk through it.
     let writing = AccessFs::from_all(NEWEST) & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     let other = |error: landlock::RulesetError| io::Error::other(error);
     let mut ruleset = Ruleset::default()
@@ -61,8 +63,8 @@ pub(super) fn files(
     Ok(lacking.map(str::to_owned))
 }
 
-/// The rights of root that ordinary programs of root's need. With others the kernel lets root look into processes
-/// outside, whatever Landlock says.
+/// The capabilities of root that ordinary programs need. Others would let root inspect outside
+/// processes despite Landlock.
 const KEPT: [Capability; 8] = [
     Capability::CAP_CHOWN,
     Capability::CAP_DAC_OVERRIDE,
@@ -74,16 +76,16 @@ const KEPT: [Capability; 8] = [
     Capability::CAP_SETUID,
 ];
 
-/// Gives up what root may do beyond its files. Whoever has no such right has nothing to give up.
+/// Drops root's capabilities beyond its files. Without capabilities there is nothing to drop.
 pub(super) fn rights() -> Result<(), io::Error> {
     let _ = caps::clear(None, CapSet::Ambient);
     let _ = caps::clear(None, CapSet::Inheritable);
     let held = caps::read(None, CapSet::Permitted).map_err(io::Error::other)?;
     let mut given_up: Vec<Capability> = held.difference(&KEPT.into()).copied().collect();
-    // Last the right to give up rights.
+    // The capability to drop capabilities comes last.
     given_up.sort_by_key(|right| *right == Capability::CAP_SETPCAP);
     if rustix::process::geteuid().is_root() {
-        // What a program that root starts would get back.
+        // What a program started by root would regain.
         for right in given_up {
             caps::drop(None, CapSet::Bounding, right).map_err(io::Error::other)?;
         }
@@ -93,7 +95,14 @@ pub(super) fn rights() -> Result<(), io::Error> {
     caps::set(None, CapSet::Permitted, &kept).map_err(io::Error::other)
 }
 
-/// System calls that a server has no use for and that could lead around the limits. Refused without a word.
+#[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
+const KEXEC_FILE_LOAD: libc::c_long = libc::SYS_kexec_file_load;
+/// The `libc` crate has it for every Linux that we release for but this one.
+#[cfg(all(target_arch = "aarch64", target_env = "musl"))]
+const KEXEC_FILE_LOAD: libc::c_long = 294;
+
+/// System calls that a server does not need and that could bypass the restrictions. They fail
+/// silently.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_add_key,
     libc::SYS_bpf,
@@ -110,7 +119,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_io_uring_register,
     libc::SYS_io_uring_setup,
     libc::SYS_kcmp,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_kexec_load,
     libc::SYS_keyctl,
     libc::SYS_mount,
@@ -134,12 +143,12 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_userfaultfd,
 ];
 
-/// Takes the network away. With `watched` a tracer is asked to refuse sockets, and sees them; without, the kernel
-/// refuses them.
+/// Blocks the network. With `watched` a tracer refuses sockets, and reports them; without, the
+/// kernel refuses them.
 pub(super) fn network(watched: bool) -> Result<(), io::Error> {
     let mut refused: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
-    // Local sockets are left that lead nowhere unless they are connected, and that is refused: programs wake themselves
-    // up through a pair of them. Any other kind could be sent to an address.
+    // Local sockets are harmless unless connected, which is refused: programs wake themselves up
+    // through a pair of them. Any other kind could be sent to an address.
     let type_of = |kind: libc::c_int| condition(1, SeccompCmpOp::MaskedEq(0xf), kind);
     let elsewhere = [
         rule(vec![condition(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?,
@@ -147,7 +156,7 @@ pub(super) fn network(watched: bool) -> Result<(), io::Error> {
         rule(vec![type_of(libc::SOCK_RAW)])?,
     ];
     refused.insert(libc::SYS_socketpair, elsewhere.to_vec());
-    // Typing into the terminal that this program runs in.
+    // Typing into this program's terminal.
     let typing = rule(vec![condition(
         1,
         SeccompCmpOp::MaskedEq(0xffff_ffff),
@@ -192,7 +201,7 @@ fn rule(
 }
 
 fn install(mut rules: Rules, action: SeccompAction) -> Result<(), io::Error> {
-    // The x32 way to the same calls.
+    // The x32 variants of the same calls.
     if cfg!(target_arch = "x86_64") {
         let again: Rules = rules
             .iter()

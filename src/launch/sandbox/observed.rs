@@ -1,6 +1,7 @@
-//! What a sandbox says of itself and of the server in it: lines of JSON through a pipe of its own.
+//! What a sandbox reports about itself and its server: lines of JSON through a separate pipe.
 
 use std::collections::BTreeMap;
+#[cfg(target_os = "linux")]
 use std::io::{BufRead as _, BufReader, PipeReader, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -9,40 +10,41 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::RuleId;
+use crate::sentences::capture as sentences;
 use crate::surface::Note;
 
-/// How many refused accesses are told one by one.
-const TOLD: usize = 8;
+/// How many denied accesses are listed individually.
+const MOST_LISTED: usize = 8;
 
-/// How many bytes are read: a server that is refused something for ever is not written down for ever.
+/// How many bytes are read: endless denied accesses must not be recorded forever.
+#[cfg(target_os = "linux")]
 const MOST: u64 = 1024 * 1024;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Word {
-    /// What was asked for and cannot be had here.
+    /// A requested restriction that is not available here.
     Missing(String),
-    /// Refused accesses are reported.
+    /// Denied access is reported.
     Watched,
-    /// The server cannot be started in a sandbox as is required.
+    /// The required sandbox is not available.
     Refused(String),
-    /// The server's command could not be started: the number of the error.
+    /// The server's command could not be started: the error number.
     NotStarted(i32),
-    /// The server was refused a socket of this family.
+    /// The server was denied a socket of this family.
     Network(String),
-    /// The server was refused a file.
+    /// The server was denied a file.
     File {
         /// `reading` or `writing`.
         access: String,
-        /// Which.
         path: String,
     },
-    /// The server was sent a signal that could not be handed on while it was watched.
+    /// The server received a signal that could not be forwarded while it was traced.
     SignalLost,
 }
 
-/// Everything that a sandbox said.
+/// Everything that a sandbox reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Observed {
     words: Vec<Word>,
@@ -57,7 +59,7 @@ impl Observed {
         })
     }
 
-    /// The number of the error by which the server's command could not be started.
+    /// The error number if the server's command could not be started.
     pub fn not_started(&self) -> Option<i32> {
         self.words.iter().find_map(|word| match word {
             Word::NotStarted(number) => Some(*number),
@@ -65,12 +67,11 @@ impl Observed {
         })
     }
 
-    /// Whether the server may have failed because it was watched.
+    /// Whether the server may have failed because it was traced.
     pub fn is_disturbed(&self) -> bool {
         self.words.contains(&Word::SignalLost)
     }
 
-    /// What there is to say about it.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         let mut note = |rule, message| {
@@ -99,34 +100,31 @@ impl Observed {
         }
         let mut files = 0;
         for (word, count) in denied {
-            let times = match count {
-                1 => String::new(),
-                count => format!(" ({count} times)"),
-            };
             match word {
                 Word::Network(family) => note(
                     RuleId::SandboxNetworkDenied,
-                    format!("the server was refused a socket: {family}{times}"),
+                    sentences::socket_denied(&family.to_string(), count),
                 ),
                 Word::File { access, path } => {
                     files += 1;
-                    if files <= TOLD {
-                        let message = format!("the server was refused {access} {path}{times}");
+                    if files <= MOST_LISTED {
+                        let message =
+                            sentences::file_denied(&access.to_string(), &path.to_string(), count);
                         note(RuleId::SandboxFileDenied, message);
                     }
                 }
                 _ => {}
             }
         }
-        if files > TOLD {
-            let message = format!("the server was refused {} more files", files - TOLD);
+        if files > MOST_LISTED {
+            let message = sentences::more_files_denied(files - MOST_LISTED);
             note(RuleId::SandboxFileDenied, message);
         }
         notes
     }
 }
 
-/// Collects what a sandbox says while the server runs.
+/// Collects what a sandbox reports while the server runs.
 #[derive(Debug)]
 pub(crate) struct Listener {
     heard: Arc<Mutex<Observed>>,
@@ -134,6 +132,7 @@ pub(crate) struct Listener {
 }
 
 impl Listener {
+    #[cfg(target_os = "linux")]
     pub(crate) fn of(pipe: PipeReader) -> Self {
         let heard = Arc::new(Mutex::new(Observed::default()));
         let shared = Arc::clone(&heard);
@@ -149,7 +148,6 @@ impl Listener {
         Self { heard, thread }
     }
 
-    /// Where there is no sandbox.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn elsewhere() -> Self {
         let words = vec![Word::Missing(super::ELSEWHERE.into())];
@@ -159,7 +157,7 @@ impl Listener {
         }
     }
 
-    /// Everything, once the sandbox is gone, but no later than `patience`.
+    /// Everything, once the sandbox is gone, but after `patience` at the latest.
     pub(crate) async fn heard(&self, patience: Duration) -> Observed {
         let until = tokio::time::Instant::now() + patience;
         while !self.thread.is_finished() && tokio::time::Instant::now() < until {
@@ -175,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_accesses_are_counted_and_the_rest_is_a_number() {
+    fn denied_accesses_are_counted_and_the_rest_is_summed() {
         let mut words = vec![
             Word::Network("AF_INET".into()),
             Word::Network("AF_INET".into()),
@@ -193,13 +191,13 @@ mod tests {
         );
         assert_eq!(
             notes[1].message,
-            "the server was refused a socket: AF_INET (2 times)"
+            "the server was denied a socket: AF_INET (2 times)"
         );
-        assert_eq!(notes.len(), 2 + TOLD + 1);
-        assert_eq!(notes[2].message, "the server was refused writing /etc/10");
+        assert_eq!(notes.len(), 2 + MOST_LISTED + 1);
+        assert_eq!(notes[2].message, "the server was denied writing /etc/10");
         assert_eq!(
-            notes[2 + TOLD].message,
-            "the server was refused 7 more files"
+            notes[2 + MOST_LISTED].message,
+            "the server was denied 7 more files"
         );
     }
 }

@@ -1,11 +1,12 @@
-//! This program between itself and a sandboxed server: it limits itself, then becomes the server.
+//! This program between itself and a sandboxed server: it restricts itself, then becomes the
+//! server.
 //!
-//! Process, pipes, group and exit status are those of an ordinary launch. In `strict`, where the server is watched, the
-//! stage stays as its parent instead and passes its end on.
+//! Process, pipes, group and exit status are those of an ordinary launch. In `strict`, with
+//! tracing, the stage stays as the server's parent instead and passes its exit on.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "descriptors of our own and /proc, no files of a user"
+    reason = "mcp-keel's own descriptors and /proc, not files of a user"
 )]
 
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use command_fds::{CommandFdExt as _, FdMapping};
+use command_fds::FdMapping;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
@@ -29,18 +30,17 @@ use crate::launch::{LaunchSpec, MARKER};
 /// The first argument of a stage.
 const STAGE: &str = "__in-sandbox";
 
-/// Where a stage finds the pipe to speak through.
+/// The descriptor of the pipe to report through.
 const CHANNEL: i32 = 3;
 
-/// Where it finds its orders.
+/// The descriptor of its orders.
 const ORDERS: i32 = 4;
 
-/// What the system's shells answer for a command that cannot be run.
+/// The shells' exit code for a command that cannot be run.
 const CANNOT_RUN: u8 = 126;
 
 const OURSELVES: &str = "/proc/self/exe";
 
-/// What a stage is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
     strict: bool,
@@ -48,14 +48,14 @@ pub(crate) struct Orders {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
     home: Option<PathBuf>,
-    /// Whether to stay and report what the server is refused.
+    /// Whether to stay and report denied access.
     watch: bool,
-    /// Whether somebody is about to watch this stage.
+    /// Whether this stage is about to be traced.
     watched: bool,
 }
 
 impl Orders {
-    /// For a launch, given the environment of the server and where its program is.
+    /// For a launch, given the environment of the server and the path of its program.
     pub(crate) fn new(
         spec: &LaunchSpec,
         variables: &BTreeMap<OsString, OsString>,
@@ -102,16 +102,16 @@ impl Orders {
         }
     }
 
-    /// Whether what is done to this path is within the limits.
+    /// Whether this access to a path is within the restrictions.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     pub(super) fn allows(&self, path: &Path, writing: bool) -> bool {
         let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
         below(&self.write) || (!writing && below(&self.read))
     }
 
-    /// A path as it is told: the home folder is nobody's business.
+    /// A path for display: the home folder is private.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn told(&self, path: &Path) -> String {
+    pub(super) fn display(&self, path: &Path) -> String {
         let home = self.home.as_deref().filter(|home| home.parent().is_some());
         match home.and_then(|home| path.strip_prefix(home).ok()) {
             Some(rest) => format!("~/{}", rest.display()),
@@ -120,7 +120,7 @@ impl Orders {
     }
 }
 
-/// The program that the first line of a script names.
+/// The program in the first line of a script.
 fn interpreter_of(script: &Path) -> Option<PathBuf> {
     let start = crate::files::read_start(script, 256).ok()?;
     let line = start
@@ -131,7 +131,7 @@ fn interpreter_of(script: &Path) -> Option<PathBuf> {
     line.split_whitespace().next().map(PathBuf::from)
 }
 
-/// Where the runner keeps credentials and the files by which steps speak to it.
+/// Where the runner keeps credentials and the files that steps use to communicate with it.
 fn of_the_runner() -> Vec<PathBuf> {
     let folder = |name| crate::own_env::var(name).map(PathBuf::from);
     let file = |name| folder(name)?.parent().map(Path::to_owned);
@@ -146,14 +146,15 @@ fn of_the_runner() -> Vec<PathBuf> {
     folder("RUNNER_TEMP").into_iter().chain(files).collect()
 }
 
-/// The program and the arguments by which a stage is started in place of a server.
+/// The program and the arguments that start a stage in place of a server.
 pub(crate) fn command(command: &[String]) -> (&'static str, Vec<String>) {
     let mut words = vec![STAGE.to_owned()];
     words.extend_from_slice(command);
     (OURSELVES, words)
 }
 
-/// What a stage inherits: its orders, and the pipe to speak through. (As an argument the orders might be too long.)
+/// What a stage inherits: its orders, and the pipe to report through. (As an argument the orders
+/// might be too long.)
 pub(crate) fn inheritance(orders: &Orders, pipe: impl Into<OwnedFd>) -> io::Result<Vec<FdMapping>> {
     let mut file = File::from(memfd_create(c"mcp-keel", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(serde_json::to_string(orders)?.as_bytes())?;
@@ -169,13 +170,14 @@ pub(crate) fn inheritance(orders: &Orders, pipe: impl Into<OwnedFd>) -> io::Resu
     ])
 }
 
-/// This program as a stage, if it was started as one.
+/// Runs this program as a stage, if it was started as one.
 pub fn run() -> Option<ExitCode> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next()? != STAGE || std::env::var_os(MARKER).is_none() {
         return None;
     }
-    // Second ways to both: what is opened here ends with this program, and the server inherits three descriptors.
+    // Opens both anew: these descriptors close with this program, and the server inherits only
+    // three.
     let orders = std::fs::read_to_string(format!("/proc/self/fd/{ORDERS}")).ok()?;
     let orders: Orders = serde_json::from_str(&orders).ok()?;
     let channel = File::options()
@@ -188,14 +190,14 @@ pub fn run() -> Option<ExitCode> {
     Some(stage.run(&command))
 }
 
-/// A stage at work.
+/// A running stage.
 pub(super) struct Stage {
     pub(super) orders: Orders,
     channel: Option<File>,
 }
 
 impl Stage {
-    /// Tells the program that started this stage. If it is gone, so is whoever would want to know.
+    /// Reports to the program that started this stage. If that is gone, the report is not needed.
     pub(super) fn tell(&mut self, word: &Word) {
         if let (Some(channel), Ok(line)) = (&mut self.channel, serde_json::to_string(word)) {
             let _ = channel.write_all(format!("{line}\n").as_bytes());
@@ -215,9 +217,10 @@ impl Stage {
         self.become_server(command)
     }
 
-    /// Starts a second stage below this one and watches it.
+    /// Starts a second stage below this one and traces it.
     #[cfg(target_arch = "x86_64")]
     fn watch(&mut self, command: &[OsString]) -> ExitCode {
+        use command_fds::CommandFdExt as _;
         let orders = Orders {
             watch: false,
             watched: true,
@@ -234,7 +237,7 @@ impl Stage {
         let inner = started();
         let ended = inner.and_then(|inner| super::watch::run(self, inner));
         ended.unwrap_or_else(|error: io::Error| {
-            // Nobody may be watched here. The limits hold without it.
+            // Tracing is not allowed here. The restrictions work without it.
             self.tell(&Word::Missing(format!(
                 "refused access is refused and not reported: {error}"
             )));
@@ -245,7 +248,7 @@ impl Stage {
     fn become_server(&mut self, command: &[OsString]) -> ExitCode {
         #[cfg(target_arch = "x86_64")]
         if self.orders.watched {
-            // Until whoever watches is there.
+            // Until the tracer is ready.
             let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP);
         }
         if let Err(why) = self.confine() {
@@ -266,7 +269,7 @@ impl Stage {
         ExitCode::from(CANNOT_RUN)
     }
 
-    /// Puts the limits on. An error is why the server may not be started.
+    /// Applies the restrictions. An error says why the server must not be started.
     fn confine(&mut self) -> Result<(), String> {
         let Orders {
             strict, required, ..

@@ -1,15 +1,15 @@
-//! Watching a sandboxed server: what it is refused is told, and sockets are refused here.
+//! Traces a sandboxed server to report what it is denied; sockets are denied here.
 //!
-//! The server is traced (ptrace), and its seccomp filter stops it only at the calls of [`CALLS`] and at `socket`;
-//! everything else runs at full speed. Files are refused by Landlock: here the answer of the kernel is read on the way
-//! back. The tracer is the server's parent, and the server dies with it.
+//! The server is traced (ptrace), and its seccomp filter only stops it at the calls in [`CALLS`]
+//! and at `socket`; everything else runs at full speed. Landlock denies files: here the kernel's
+//! result is read on return. The tracer is the server's parent, and the server dies with it.
 //!
-//! Real-time signals cannot be handed on through the interface at hand. They are dropped, and it is told, so that a
-//! capture that fails is tried again unwatched.
+//! Real-time signals cannot be forwarded through this interface. They are dropped and reported, so
+//! that a capture that fails is repeated without tracing.
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "/proc and /dev/null, no files of a user"
+    reason = "/proc and /dev/null, not files of a user"
 )]
 
 use std::collections::HashMap;
@@ -30,18 +30,18 @@ use super::stage::Stage;
 /// A system call that names a file.
 pub(super) struct Call {
     pub(super) number: libc::c_long,
-    /// Which argument is the folder that a relative path starts in.
+    /// The argument with the folder that a relative path starts in.
     folder: Option<usize>,
-    /// Which argument is the path.
+    /// The argument with the path.
     path: usize,
     does: Does,
 }
 
 enum Does {
     Write,
-    /// As the flags in this argument say.
+    /// According to the flags in this argument.
     Open(usize),
-    /// As flags say that stand elsewhere in memory, in this argument.
+    /// According to flags in memory, at the address in this argument.
     OpenHow(usize),
 }
 
@@ -54,7 +54,7 @@ const fn call(number: libc::c_long, folder: Option<usize>, path: usize, does: Do
     }
 }
 
-/// Every call by which a file is opened, made or removed.
+/// Every call that opens, creates or removes a file.
 pub(super) const CALLS: [Call; 18] = [
     call(libc::SYS_open, None, 0, Does::Open(1)),
     call(libc::SYS_openat, Some(0), 1, Does::Open(2)),
@@ -76,12 +76,13 @@ pub(super) const CALLS: [Call; 18] = [
     call(libc::SYS_mknodat, Some(0), 1, Does::Write),
 ];
 
-/// How many refused accesses are told. Beyond, it is known well enough.
-const TOLD: usize = 2000;
+/// How many denied accesses are reported.
+const MOST_REPORTED: usize = 2000;
 
-/// Starts `inner` and watches it to its end, which becomes ours. An error means that nothing runs and nothing was done.
+/// Starts `inner` and traces it to its end; exits the same way. An error means that nothing runs
+/// and nothing was done.
 pub(super) fn run(stage: &mut Stage, mut inner: Command) -> io::Result<ExitCode> {
-    // What asks the server to end is meant for the server, which is in the same group.
+    // Signals to exit are meant for the server, which is in the same group.
     let asked = SigSet::from_iter([
         Signal::SIGTERM,
         Signal::SIGINT,
@@ -104,7 +105,7 @@ pub(super) fn run(stage: &mut Stage, mut inner: Command) -> io::Result<ExitCode>
         stage,
         leader,
         pending: HashMap::new(),
-        told: 0,
+        reported: 0,
         lost: false,
     }
     .until_the_end();
@@ -132,7 +133,7 @@ fn attach(leader: Pid) -> io::Result<()> {
     Ok(())
 }
 
-/// The server's pipes are the server's: as long as another process holds them, they do not end.
+/// Closes the server's pipes: they do not end while another process holds them.
 fn let_go_of_the_pipes() {
     if let Ok(null) = std::fs::File::options()
         .read(true)
@@ -145,7 +146,7 @@ fn let_go_of_the_pipes() {
     }
 }
 
-/// Ends this process as the server ended.
+/// Exits as the server did.
 fn end_as(status: Option<WaitStatus>) -> ExitCode {
     if let Some(signal) = status.and_then(WaitStatus::terminating_signal)
         && let Ok(signal) = Signal::try_from(signal)
@@ -175,7 +176,7 @@ fn wait(pid: Option<Pid>, options: WaitOptions) -> io::Result<(Pid, WaitStatus)>
     }
 }
 
-/// A call to a file that has not come back yet.
+/// A file call that has not returned yet.
 struct Pending {
     path: PathBuf,
     writing: bool,
@@ -185,16 +186,16 @@ struct Watch<'a> {
     stage: &'a mut Stage,
     leader: Pid,
     pending: HashMap<Pid, Pending>,
-    told: usize,
+    reported: usize,
     lost: bool,
 }
 
 impl Watch<'_> {
     fn until_the_end(mut self) -> Option<WaitStatus> {
-        /// Threads too.
+        /// Includes threads.
         const ALL: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL as u32);
         loop {
-            // Fails only if nobody is left, and then the leader has been waited for.
+            // Only fails if no process is left, and then the leader has been waited for.
             let (pid, status) = wait(None, ALL).ok()?;
             if status.exited() || status.signaled() {
                 self.pending.remove(&pid);
@@ -203,7 +204,7 @@ impl Watch<'_> {
                 }
                 continue;
             }
-            // Whoever is gone meanwhile is waited for next.
+            // A process that has exited meanwhile is waited for next.
             let _ = self.stopped(pid, status);
         }
     }
@@ -213,7 +214,7 @@ impl Watch<'_> {
         let event = status.as_raw() >> 16;
         match event {
             libc::PTRACE_EVENT_SECCOMP => self.called(pid),
-            // A new process or thread, a new program; or a stop of the whole group, which nobody here needs.
+            // A new process, thread or program; or a stop of the whole group, which is ignored.
             event if event != 0 => ptrace::cont(pid, None),
             _ if signal == libc::SIGTRAP | 0x80 => self.came_back(pid),
             _ => match Signal::try_from(signal) {
@@ -241,7 +242,7 @@ impl Watch<'_> {
             registers.r9,
         ];
         if [libc::SYS_socket, libc::SYS_connect].contains(&number) {
-            // No call, and this answer.
+            // Skips the call, with this result.
             registers.orig_rax = u64::MAX;
             registers.rax = (-i64::from(libc::EACCES)) as u64;
             ptrace::setregs(pid, registers)?;
@@ -266,7 +267,9 @@ impl Watch<'_> {
             flags & (libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC) as u64 != 0;
         let folder = call.folder.map(|at| arguments[at] as i32);
         match path_of(pid, folder, arguments[call.path]) {
-            Some(path) if self.told < TOLD && !self.stage.orders.allows(&path, writing) => {
+            Some(path)
+                if self.reported < MOST_REPORTED && !self.stage.orders.allows(&path, writing) =>
+            {
                 self.pending.insert(pid, Pending { path, writing });
                 ptrace::syscall(pid, None)
             }
@@ -280,7 +283,7 @@ impl Watch<'_> {
             && registers.rax as i64 == -i64::from(libc::EACCES)
         {
             let access = if writing { "writing" } else { "reading" };
-            let path = self.stage.orders.told(&path);
+            let path = self.stage.orders.display(&path);
             self.tell(Word::File {
                 access: access.into(),
                 path,
@@ -290,8 +293,8 @@ impl Watch<'_> {
     }
 
     fn tell(&mut self, word: Word) {
-        self.told += 1;
-        if self.told <= TOLD {
+        self.reported += 1;
+        if self.reported <= MOST_REPORTED {
             self.stage.tell(&word);
         }
     }
@@ -309,21 +312,22 @@ fn family(number: i32) -> String {
     }
 }
 
-/// Where a local socket was to lead. The C library asks for names of users and groups everywhere; that is not worth
-/// telling.
+/// The target of a local socket. The C library looks up users and groups everywhere; that is not
+/// reported.
 fn local_address(pid: Pid, address: u64) -> Option<String> {
     const NAME_SERVICES: [&str; 3] = ["/var/run/nscd/", "/run/nscd/", "/run/systemd/userdb/"];
     let path = text_at(pid, address + 2)?;
-    let told = if path.is_empty() {
+    let shown = if path.is_empty() {
         "AF_UNIX (local) without a path".to_owned()
     } else {
         format!("AF_UNIX (local), {path}")
     };
     let known = NAME_SERVICES.iter().any(|it| path.starts_with(it));
-    (!known).then_some(told)
+    (!known).then_some(shown)
 }
 
-/// The file that a call names, links in its folder followed. What cannot be read is not told.
+/// The file that a call names, with links in its folder resolved. An unreadable path is not
+/// reported.
 fn path_of(pid: Pid, folder: Option<i32>, address: u64) -> Option<PathBuf> {
     let text = text_at(pid, address)?;
     let path = Path::new(&text);
@@ -343,13 +347,13 @@ fn path_of(pid: Pid, folder: Option<i32>, address: u64) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?.join(name))
 }
 
-/// A text in the memory of a stopped process, at most as long as a path can be.
+/// A string in the memory of a stopped process, at most as long as a path can be.
 fn text_at(pid: Pid, address: u64) -> Option<String> {
     let memory = std::fs::File::open(format!("/proc/{pid}/mem")).ok()?;
     let mut text = Vec::new();
     let mut chunk = [0; 256];
     while text.len() < libc::PATH_MAX as usize {
-        // Not beyond the page: the next one may not be there.
+        // Not beyond the page: the next one may not be mapped.
         let at = address + text.len() as u64;
         let room = (4096 - at % 4096).min(chunk.len() as u64) as usize;
         let count = memory

@@ -1,4 +1,4 @@
-//! Rules about the members of an object: what may, must and must not be there.
+//! Rules about the members of an object: optional, required and forbidden ones.
 
 macro_rules! member_families {
     ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*
@@ -84,10 +84,10 @@ macro_rules! member_families {
     "additional-properties-closed" AdditionalPropertiesClosed,
         r#"{"type": "object", "properties": {"city": {"type": "string"}}}"# =>
         r#"{"type": "object", "properties": {"city": {"type": "string"}}, "additionalProperties": false}"#,
-        input InputAdditionalPropertiesClosed: Cosmetic None "`additionalProperties` is now `false`",
-        "Every declared call is still accepted. Usually a new version of the schema generator closes all objects at \
-         once. A model that invents parameters now gets an error; a caller that still sends a removed parameter is \
-         reported with the removal. Closing an object without declared properties, a free-form map, is breaking.",
+        input InputAdditionalPropertiesClosed: Risky None "`additionalProperties` is now `false`",
+        "Every declared call is still accepted, but members that the schema does not name are rejected. Usually a new version of the schema generator closes all objects at \
+         once. A model that invents parameters now gets an error. Closing an object without declared properties, a \
+         free-form map, is breaking.",
         "Accept it once for all tools: strict providers require closed objects. Do not close an object in the \
          release that removes parameters from it.";
         output OutputAdditionalPropertiesClosed: Cosmetic None "`additionalProperties` of results is now `false`",
@@ -145,7 +145,7 @@ macro_rules! member_families {
          present.",
         "Accept a new rule; keep an old one.";
 
-    // Results have no defaults that a reader fills in, so this one has no mirror image.
+    // Readers do not fill in defaults of results, so this rule has no counterpart there.
     "property-required-with-default" PropertyRequiredWithDefault,
         r#"{"type": "object", "properties": {"city": {"type": "string"}, "units": {"type": "string", "default": "metric"}}, "required": ["city"]}"# =>
         r#"{"type": "object", "properties": {"city": {"type": "string"}, "units": {"type": "string", "default": "metric"}}, "required": ["city", "units"]}"#,

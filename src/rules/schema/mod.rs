@@ -1,8 +1,8 @@
-//! Rules about schemas, a family per entry.
+//! Rules about schemas, one family per entry.
 //!
-//! Input and output rules mirror each other, and their texts do not: for arguments it hurts when less is accepted
-//! than before, for results when more can come back. Every rule has an example pair of schemas on which a test makes
-//! it fire.
+//! Input and output rules mirror each other, but their texts do not: arguments break when less is
+//! accepted than before, results when more is possible. Every rule has an example pair of schemas
+//! on which a test makes it fire.
 
 mod annotations;
 mod members;

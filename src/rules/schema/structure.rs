@@ -1,4 +1,4 @@
-//! Rules about how a schema is put together.
+//! Rules about the composition of a schema.
 
 macro_rules! structure_families {
     ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*

@@ -1,4 +1,4 @@
-//! Rules about which kinds of value are possible.
+//! Rules about which types of values are possible.
 
 macro_rules! type_families {
     ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*

@@ -1,4 +1,4 @@
-//! Rules about which values of a kind are possible.
+//! Rules about which values of a type are possible.
 
 macro_rules! value_families {
     ($rules:tt { $($families:tt)* } $next:ident $($after:ident)*) => { $next! { $rules { $($families)*

@@ -1,17 +1,18 @@
-//! The items of an array: how many there are, and what each holds.
+//! The items of an array: how many there are, and what each is.
 
 use std::rc::Rc;
 
+use super::nodes::accepts_all;
 use super::{
     Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, item_of, leading,
     refuse_count, size,
 };
 use crate::canonical::{Json, Object};
 use crate::schema::document::{Draft, Problem};
-use crate::schema::kinds::Kinds;
+use crate::schema::kinds::{JsonKind, Kinds};
 use crate::schema::value::{as_count, same};
 
-/// More distinct items than this are not looked for.
+/// At most this many distinct items are searched for.
 const MAX_DISTINCT: usize = 40;
 
 /// What is known about the items, gathered from a case.
@@ -33,7 +34,7 @@ struct Contains {
     schema: Id,
     least: u64,
     most: u64,
-    /// Whether it must be known of each item.
+    /// Whether it must be known for each item.
     exact: bool,
 }
 
@@ -91,7 +92,7 @@ impl<'a> Solver<'_, 'a> {
             ))]);
         }
         if let Some(schema) = item_of(object, draft, usize::MAX)
-            && *schema != Json::Bool(true)
+            && !accepts_all(schema)
         {
             let schema = self.child(id, schema);
             ways.push(vec![fact(Fact::SomeItem {
@@ -119,7 +120,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(schema) = object
             .get("unevaluatedItems")
-            .filter(|it| draft >= Draft::Y2019 && **it != Json::Bool(true))
+            .filter(|it| draft >= Draft::Y2019 && !accepts_all(it))
         {
             let schema = self.child(id, schema);
             ways.push(vec![
@@ -176,7 +177,7 @@ impl<'a> Solver<'_, 'a> {
                     known.leading = known.leading.max(*from);
                     if let Some(id) = unseen_by {
                         match self.seen_items(case, *id, true, 0) {
-                            // All are looked at: none is left.
+                            // All are evaluated: none is left.
                             Some(usize::MAX) => known.least = u64::MAX,
                             seen => known.leading = known.leading.max(seen.unwrap_or(0)),
                         }
@@ -199,7 +200,7 @@ impl<'a> Solver<'_, 'a> {
         known
     }
 
-    /// How many leading items a schema looks at; `usize::MAX` for all of them, none where that cannot be said.
+    /// How many leading items a schema evaluates; `usize::MAX` for all of them, `None` if unknown.
     fn seen_items(&self, case: &Case, id: Id, own: bool, depth: usize) -> Option<usize> {
         let Some(object) = self.object(id) else {
             return Some(0);
@@ -256,7 +257,7 @@ impl<'a> Solver<'_, 'a> {
         if known.least > known.most || known.least == u64::MAX || (known.unique && known.twins) {
             return Outcome::None;
         }
-        // A longer array can lose items that nothing asks for.
+        // A longer array can drop items that nothing requires.
         let asked = known.some.len() as u64
             + 2 * u64::from(known.twins)
             + known
@@ -288,7 +289,8 @@ impl<'a> Solver<'_, 'a> {
         let Ok(length) = usize::try_from(length) else {
             return self.unknown(Problem::TooLarge);
         };
-        // Items behind the leading ones are alike: so many are told apart, and the last stands for the others.
+        // Items after the leading ones are alike: this many are distinguished, and the last
+        // represents the others.
         let apart = length.min(
             known.leading
                 + known.some.len()
@@ -368,7 +370,7 @@ impl<'a> Solver<'_, 'a> {
         }
         let mut result = Outcome::None;
         for index in first..slots.len() {
-            // All items behind the leading ones that nothing was said about are alike.
+            // All unconstrained items after the leading ones are alike.
             if index > first.max(known.leading + next) {
                 break;
             }
@@ -428,7 +430,7 @@ impl<'a> Solver<'_, 'a> {
             if !exact && count > contains.least {
                 break;
             }
-            // Items about which the same is known may change places behind the leading ones.
+            // Equally constrained items after the leading ones may change places.
             let mut shape: Vec<(Vec<super::Mark>, bool)> = slots
                 .iter()
                 .enumerate()
@@ -515,7 +517,13 @@ impl<'a> Solver<'_, 'a> {
                 alike &= index < 1 || constrained == slots[0].len();
                 literals.extend(items.iter().map(|it| Literal::Not(Rc::new(it.clone()))));
             }
-            match self.solve(literals, false, place.name, Kinds::ANY) {
+            let mut found = self.solve(literals, false, place.name, Kinds::ANY);
+            if let Some((one, other)) = twins
+                && index == one
+            {
+                found = self.declared_twice(place, found, &slots[one], &slots[other]);
+            }
+            match found {
                 Outcome::Value(value) => {
                     built += size(&value);
                     if built > MAX_BUILT {
@@ -553,7 +561,43 @@ impl<'a> Solver<'_, 'a> {
         Outcome::Value(Json::Array(items))
     }
 
-    /// Distinct items where the first values got in each other's way: the most constrained item first.
+    /// A value that fits two items at once: each declares what it declares by itself.
+    fn declared_twice(
+        &mut self,
+        place: &Place<'_>,
+        found: Outcome,
+        one: &[Literal],
+        other: &[Literal],
+    ) -> Outcome {
+        let Outcome::Value(value) = found else {
+            return found;
+        };
+        let fits = |solver: &Self, value: &Json| {
+            [one, other].iter().all(|literals| {
+                let item = Place {
+                    literals,
+                    root: false,
+                    name: place.name,
+                    kind: JsonKind::of(value),
+                };
+                solver.fits(&item, value) == Some(true)
+            })
+        };
+        if fits(self, &value) {
+            return Outcome::Value(value);
+        }
+        for literals in [one, other] {
+            if let Outcome::Value(value) =
+                self.solve(literals.to_vec(), false, place.name, Kinds::ANY)
+                && fits(self, &value)
+            {
+                return Outcome::Value(value);
+            }
+        }
+        self.unknown(Problem::Keyword("uniqueItems"))
+    }
+
+    /// Distinct items if the first values collided: the most constrained item first.
     fn distinct(&mut self, place: &Place<'_>, slots: &[Vec<Literal>]) -> Outcome {
         let mut alone = false;
         for slot in slots {

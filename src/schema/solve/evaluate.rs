@@ -1,5 +1,5 @@
-//! Whether one value satisfies a schema, and whether it is declared: our own reading of the specification, on exact
-//! decimals. Three-valued: `None` where something is beyond it.
+//! Whether one value satisfies a schema, and whether it is declared: an implementation of the
+//! specification on exact decimals. Three-valued: `None` if something is not supported.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -7,11 +7,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::nodes::{Address, References, address};
+use super::nodes::{Address, References, address, has_all, member, members_of};
 use super::number::Exact;
 use crate::canonical::{Json, Object, Text, to_canonical};
 use crate::schema::document::Draft;
-use crate::schema::kinds::{Kind, Kinds};
+use crate::schema::kinds::{JsonKind, Kinds};
 use crate::schema::value::{as_count, same};
 
 /// Compiled patterns, each compiled once.
@@ -21,7 +21,7 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Whether a text matches; `None` where the pattern cannot be compiled or the engine gives up.
+    /// Whether a text matches; `None` if the pattern cannot be compiled or the engine gives up.
     pub(crate) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         if pattern.is_empty() || pattern == "^" {
             return Some(true);
@@ -67,10 +67,10 @@ fn any(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
     all(answers.into_iter().map(|answer| answer.map(|it| !it))).map(|it| !it)
 }
 
-/// How deep an evaluation follows schemas.
+/// The maximum depth of an evaluation.
 const MAX_DEPTH: usize = 150;
 
-/// Which members or items of a value were looked at.
+/// Which members or items of a value were evaluated.
 #[derive(Clone, Debug, Default)]
 struct Looked {
     names: BTreeSet<Text>,
@@ -81,9 +81,12 @@ struct Looked {
 pub(crate) struct Evaluator<'e, 'a> {
     pub(crate) references: &'e References<'a>,
     pub(crate) patterns: &'e Patterns,
-    /// Lists of values, for looking up instead of comparing one by one.
+    /// Lists of values, for lookups instead of comparing one by one.
     pub(crate) lists: &'e RefCell<HashMap<Address, HashSet<String>>>,
     pub(crate) steps: std::cell::Cell<u64>,
+    /// Whether a reference was met that leads nowhere.
+    pub(crate) lost: std::cell::Cell<bool>,
+    exhaustive: bool,
 }
 
 const MAX_STEPS: u64 = 400_000;
@@ -99,7 +102,24 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             patterns,
             lists,
             steps: std::cell::Cell::new(0),
+            lost: std::cell::Cell::new(false),
+            exhaustive: false,
         }
+    }
+
+    /// Looks at every schema that must hold, also where one of them has refused already. The first branch that holds is
+    /// enough, as it is for validators.
+    pub(crate) fn exhaustive(mut self) -> Self {
+        self.exhaustive = true;
+        self
+    }
+
+    fn all(&self, answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+        if self.exhaustive {
+            let answers: Vec<Option<bool>> = answers.into_iter().collect();
+            return all(answers);
+        }
+        all(answers)
     }
 
     fn draft(&self) -> Draft {
@@ -122,21 +142,34 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             _ => return None,
         };
         let targets = match self.references.targets(node) {
-            Ok(targets) => all(targets
-                .iter()
-                .map(|(target, _)| self.node(target, value, depth + 1))),
-            Err(_) => None,
+            Ok(targets) => self.all(
+                targets
+                    .iter()
+                    .map(|(target, _)| self.node(target, value, depth + 1)),
+            ),
+            Err(_) => {
+                self.lost.set(true);
+                None
+            }
         };
         let alone = self.draft() <= Draft::Seven && object.contains("$ref");
         if alone || targets == Some(false) {
             return targets;
         }
-        let keywords = object.iter().map(|(keyword, argument)| {
-            keyword.as_str().map_or(Some(true), |keyword| {
-                self.keyword(node, object, keyword, argument, value, depth)
+        // Cheap checks come first: they reject most values.
+        let glance = |keyword: &str| {
+            matches!(
+                keyword,
+                "type" | "required" | "const" | "minLength" | "maxLength" | "minItems" | "maxItems"
+            )
+        };
+        let keywords = [true, false].into_iter().flat_map(|first| {
+            object.iter().filter_map(move |(keyword, argument)| {
+                let keyword = keyword.as_str().filter(|it| glance(it) == first)?;
+                Some(self.keyword(node, object, keyword, argument, value, depth))
             })
         });
-        all(std::iter::once(targets).chain(keywords))
+        self.all(std::iter::once(targets).chain(keywords))
     }
 
     fn keyword(
@@ -153,16 +186,16 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let draft = self.draft();
         match keyword {
             "type" => {
-                let kind = Kind::of(value);
+                let kind = JsonKind::of(value);
                 // Draft 4 does not count 1.0 as an integer.
-                if draft == Draft::Four && kind == Kind::Integer && !is_literal(value) {
+                if draft == Draft::Four && kind == JsonKind::Integer && !is_literal(value) {
                     return None;
                 }
                 Some(Kinds::of_keyword(argument).has(kind))
             }
             "const" if draft > Draft::Four => Some(same(argument, value)),
             "enum" => Some(self.listed(argument, value)),
-            "allOf" => all(list().map(inner)),
+            "allOf" => self.all(list().map(inner)),
             "anyOf" => any(list().map(inner)),
             "oneOf" => {
                 let answers: Vec<Option<bool>> = list().map(inner).collect();
@@ -235,10 +268,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let count = items.len() as u64;
         let modern = self.draft() >= Draft::Y2019;
         let each = |schema: &'a Json, from: usize| {
-            all(items
-                .iter()
-                .skip(from)
-                .map(|item| self.node(schema, item, depth + 1)))
+            self.all(
+                items
+                    .iter()
+                    .skip(from)
+                    .map(|item| self.node(schema, item, depth + 1)),
+            )
         };
         match keyword {
             "minItems" => Some(count >= as_count(argument)?),
@@ -254,10 +289,12 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 Json::Array(leading)
                     if (keyword == "prefixItems") == (self.draft() == Draft::Y2020) =>
                 {
-                    all(leading
-                        .iter()
-                        .zip(items)
-                        .map(|(schema, item)| self.node(schema, item, depth + 1)))
+                    self.all(
+                        leading
+                            .iter()
+                            .zip(items)
+                            .map(|(schema, item)| self.node(schema, item, depth + 1)),
+                    )
                 }
                 Json::Array(_) => Some(true),
                 schema if keyword == "items" => each(schema, leading(object, self.draft()).len()),
@@ -288,11 +325,13 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             "unevaluatedItems" if modern => {
                 let value = Json::Array(items.to_vec());
                 let looked = self.looked(node, &value, true, depth)?;
-                all(items
-                    .iter()
-                    .enumerate()
-                    .filter(|(index, _)| !looked.items.contains(index))
-                    .map(|(_, item)| self.node(argument, item, depth + 1)))
+                self.all(
+                    items
+                        .iter()
+                        .enumerate()
+                        .filter(|(index, _)| !looked.items.contains(index))
+                        .map(|(_, item)| self.node(argument, item, depth + 1)),
+                )
             }
             _ => Some(true),
         }
@@ -313,21 +352,20 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match keyword {
             "minProperties" => Some(members.len() as u64 >= as_count(argument)?),
             "maxProperties" => Some(members.len() as u64 <= as_count(argument)?),
-            "required" => Some(
-                argument
+            "required" => {
+                let names: Vec<&Text> = argument
                     .as_array()?
                     .iter()
                     .filter_map(Json::as_text)
-                    .all(|name| has_member(members, name)),
-            ),
+                    .collect();
+                Some(has_all(members, names.into_iter()))
+            }
             "properties" => {
-                all(argument
-                    .as_object()?
-                    .by_name()
-                    .into_iter()
-                    .filter_map(|(name, schema)| {
-                        member(members, name).map(|value| self.node(schema, value, depth + 1))
-                    }))
+                argument.as_object()?;
+                self.all(members_of(members).into_iter().filter_map(|(name, value)| {
+                    let schema = self.references.property(object, name)?;
+                    Some(self.node(schema, value, depth + 1))
+                }))
             }
             "patternProperties" => {
                 let mut answers = Vec::new();
@@ -342,30 +380,36 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                         );
                     }
                 }
-                all(answers)
+                self.all(answers)
             }
-            "additionalProperties" => all(members.iter().map(|(name, value)| {
-                match named_by(object, name, self.patterns) {
-                    Some(true) => Some(true),
-                    Some(false) => self.node(argument, value, depth + 1),
-                    None => None,
-                }
-            })),
-            "propertyNames" if self.draft() > Draft::Four => all(members
-                .iter()
-                .map(|(name, _)| self.node(argument, &Json::String(name.clone()), depth + 1))),
+            "additionalProperties" => {
+                self.all(members.iter().map(|(name, value)| {
+                    match named_by(self.references, object, name, self.patterns) {
+                        Some(true) => Some(true),
+                        Some(false) => self.node(argument, value, depth + 1),
+                        None => None,
+                    }
+                }))
+            }
+            "propertyNames" if self.draft() > Draft::Four => self.all(
+                members
+                    .iter()
+                    .map(|(name, _)| self.node(argument, &Json::String(name.clone()), depth + 1)),
+            ),
             "dependentRequired" if modern => dependent_names(argument, members),
-            "dependencies" if !modern => all([
+            "dependencies" if !modern => self.all([
                 dependent_names(argument, members),
                 self.dependent_schemas(argument, members, value, depth),
             ]),
             "dependentSchemas" if modern => self.dependent_schemas(argument, members, value, depth),
             "unevaluatedProperties" if modern => {
                 let looked = self.looked(node, value, true, depth)?;
-                all(members
-                    .iter()
-                    .filter(|(name, _)| !looked.names.contains(*name))
-                    .map(|(_, value)| self.node(argument, value, depth + 1)))
+                self.all(
+                    members
+                        .iter()
+                        .filter(|(name, _)| !looked.names.contains(*name))
+                        .map(|(_, value)| self.node(argument, value, depth + 1)),
+                )
             }
             _ => Some(true),
         }
@@ -378,16 +422,19 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         value: &Json,
         depth: usize,
     ) -> Option<bool> {
-        all(argument
-            .as_object()?
-            .iter()
-            .filter(|(name, schema)| {
-                has_member(members, name) && matches!(schema, Json::Object(_) | Json::Bool(_))
-            })
-            .map(|(_, schema)| self.node(schema, value, depth + 1)))
+        self.all(
+            argument
+                .as_object()?
+                .iter()
+                .filter(|(name, schema)| {
+                    has_member(members, name) && matches!(schema, Json::Object(_) | Json::Bool(_))
+                })
+                .map(|(_, schema)| self.node(schema, value, depth + 1)),
+        )
     }
 
-    /// The members and items that a schema looks at, its own `unevaluated…` left out where `own` is set.
+    /// The members and items that a schema evaluates, without its own `unevaluated…` if `own` is
+    /// set.
     fn looked(&self, node: &'a Json, value: &Json, own: bool, depth: usize) -> Option<Looked> {
         let mut looked = Looked::default();
         if depth > MAX_DEPTH {
@@ -408,7 +455,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let everything = object.contains("additionalProperties")
                     || (!own && object.contains("unevaluatedProperties"));
                 for (name, _) in members.iter() {
-                    if everything || named_by(object, name, self.patterns)? {
+                    if everything || named_by(self.references, object, name, self.patterns)? {
                         looked.names.insert(name.clone());
                     }
                 }
@@ -439,7 +486,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Some(looked)
     }
 
-    /// The schemas that apply to the same value through a schema, and hold there.
+    /// The schemas that apply to the same value through a schema, and accept it.
     fn in_place(&self, node: &'a Json, value: &Json, depth: usize) -> Option<Vec<&'a Json>> {
         let Some(object) = node.as_object() else {
             return Some(Vec::new());
@@ -492,8 +539,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         Some(found)
     }
 
-    /// Whether a sender who keeps to what `nodes` declare would send the value. `strict` is the narrower reading, in
-    /// which an explicit `additionalProperties: true` declares nothing.
+    /// Whether a sender that only sends what `nodes` declare would send the value. `strict` is the
+    /// narrower reading, in which an explicit `additionalProperties: true` declares nothing.
     pub(crate) fn declared(
         &self,
         nodes: &[&'a Json],
@@ -514,7 +561,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             queue.extend(self.in_place(node, value, depth)?);
             flat.push(node);
         }
-        // Beside a `$ref` nothing counts up to draft 7.
+        // Siblings of a `$ref` are ignored up to draft 7.
         let objects: Vec<&'a Object> = flat
             .iter()
             .filter_map(|it| it.as_object())
@@ -534,7 +581,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     }
                     answers.push(self.declared(&inner, value, false, strict, depth + 1));
                 }
-                all(answers)
+                self.all(answers)
             }
             Json::Array(items) => {
                 let mut answers = Vec::new();
@@ -550,7 +597,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     }
                     answers.push(self.declared(&inner, item, false, strict, depth + 1));
                 }
-                all(answers)
+                self.all(answers)
             }
             _ => Some(true),
         }
@@ -559,10 +606,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
     /// Whether one of the schemas names the member.
     fn names(&self, objects: &[&'a Object], name: &Text) -> Option<bool> {
         any(objects.iter().map(|it| {
-            if lists(it, name) {
+            if self.references.requires(it, name) {
                 return Some(true);
             }
-            named_by(it, name, self.patterns)
+            named_by(self.references, it, name, self.patterns)
         }))
     }
 
@@ -580,7 +627,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         if self.draft() <= Draft::Seven && object.contains("$ref") {
             return Some(Vec::new());
         }
-        let mut found = own_schemas(object, name, self.patterns)?;
+        let mut found = own_schemas(self.references, object, name, self.patterns)?;
         if found.is_empty() {
             found.extend(object.get("additionalProperties"));
             if let Some(schema) = object
@@ -599,14 +646,13 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
 /// The schemas of `properties` and `patternProperties` for a member.
 pub(crate) fn own_schemas<'a>(
+    references: &References<'a>,
     object: &'a Object,
     name: &Text,
     patterns: &Patterns,
 ) -> Option<Vec<&'a Json>> {
     let mut found = Vec::new();
-    if let Some(Json::Object(properties)) = object.get("properties") {
-        found.extend(member(properties, name));
-    }
+    found.extend(references.property(object, name));
     if let Some(Json::Object(by_pattern)) = object.get("patternProperties") {
         for (pattern, schema) in by_pattern.iter() {
             if patterns.matches(pattern.as_str()?, name.as_str()?)? {
@@ -615,14 +661,6 @@ pub(crate) fn own_schemas<'a>(
         }
     }
     Some(found)
-}
-
-/// Whether `required` has the name.
-pub(crate) fn lists(object: &Object, name: &Text) -> bool {
-    object
-        .get("required")
-        .and_then(Json::as_array)
-        .is_some_and(|names| names.iter().any(|it| it.as_text() == Some(name)))
 }
 
 /// Whether schemas that apply to one object name its members, so that others are not sent.
@@ -655,10 +693,13 @@ fn is_literal(value: &Json) -> bool {
 }
 
 /// Whether `properties` or `patternProperties` of one schema has a name.
-pub(crate) fn named_by(object: &Object, name: &Text, patterns: &Patterns) -> Option<bool> {
-    if let Some(Json::Object(properties)) = object.get("properties")
-        && has_member(properties, name)
-    {
+pub(crate) fn named_by<'a>(
+    references: &References<'a>,
+    object: &'a Object,
+    name: &Text,
+    patterns: &Patterns,
+) -> Option<bool> {
+    if references.property(object, name).is_some() {
         return Some(true);
     }
     let Some(Json::Object(by_pattern)) = object.get("patternProperties") else {
@@ -667,18 +708,6 @@ pub(crate) fn named_by(object: &Object, name: &Text, patterns: &Patterns) -> Opt
     any(by_pattern
         .iter()
         .map(|(pattern, _)| patterns.matches(pattern.as_str()?, name.as_str()?)))
-}
-
-/// The member of a name that may hold what no `str` can.
-pub(crate) fn member<'o>(object: &'o Object, name: &Text) -> Option<&'o Json> {
-    match name.as_str() {
-        Some(name) => object.get(name),
-        None => object
-            .iter()
-            .filter(|(it, _)| *it == name)
-            .map(|(_, value)| value)
-            .last(),
-    }
 }
 
 pub(crate) fn has_member(object: &Object, name: &Text) -> bool {
@@ -727,7 +756,7 @@ pub(crate) fn item_of(node: &Object, draft: Draft, index: usize) -> Option<&Json
     }
 }
 
-/// The bounds of one node: the number, and whether it is excluded itself.
+/// The bounds of one node: the number, and whether it is exclusive.
 pub(crate) fn bounds_of(
     node: &Object,
     lower: bool,
@@ -738,7 +767,7 @@ pub(crate) fn bounds_of(
     } else {
         ("maximum", "exclusiveMaximum")
     };
-    // Draft 4 says with a boolean whether `minimum` itself is excluded.
+    // In draft 4 a boolean says whether `minimum` is exclusive.
     let flagged = draft == Draft::Four && node.get(exclusive) == Some(&Json::Bool(true));
     let mut found = Vec::new();
     if let Some(Json::Number(number)) = node.get(inclusive) {

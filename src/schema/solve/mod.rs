@@ -1,13 +1,15 @@
-//! Whether a value exists that some schemas accept, others refuse and a sender would send.
+//! Whether a value exists that some schemas accept, others reject and a sender would send.
 //!
-//! One question decides a pair of schemas: is there a value that the sender's schema accepts and declares and that the
-//! receiver's refuses? A *place* is what must hold of one value: literals, each a schema that must accept or must refuse
-//! it. A place is solved kind by kind. Keywords that apply to the same value (`$ref`, `allOf`, `anyOf`, `not`, `if` ...)
-//! are taken apart into cases, a refusal into the ways to be refused; what is left of a case speaks about a number, a
-//! text, the members of an object or the items of an array, and those about smaller places.
+//! One question decides a pair of schemas: is there a value that the sender's schema accepts and
+//! declares and that the receiver's rejects? A *place* is what must hold for one value: literals,
+//! each a schema that must accept or must reject it. A place is solved type by type. Keywords that
+//! apply to the same value (`$ref`, `allOf`, `anyOf`, `not`, `if` ...) are split into cases, a
+//! rejection into the ways to be rejected; the rest of a case is about a number, a text, the
+//! members of an object or the items of an array, which leads to smaller places.
 //!
-//! Three answers: a value, none (a proof), or not known, with the reason. None is answered only when every case was
-//! closed. A place inside itself is closed: the smallest value that solves a place has none inside that solves it too.
+//! Three answers: a value, none (a proof), or unknown, with the reason. None is only answered if
+//! every case was closed. A place inside itself is closed: the smallest value that solves a place
+//! contains none that solves it too.
 
 mod array;
 mod evaluate;
@@ -28,7 +30,7 @@ use text::{Found, Texts};
 
 use super::document::{Draft, Problem};
 use super::example_values::{SHAPES, text_for, text_of_format, whole_for};
-use super::kinds::{Kind, Kinds};
+use super::kinds::{JsonKind, Kinds};
 use super::value::{as_count, same};
 use crate::canonical::{Json, Object, Text, to_canonical};
 
@@ -42,12 +44,12 @@ struct Node<'a> {
     class: u32,
 }
 
-/// Something that must hold of a value.
+/// Something that must hold for a value.
 #[derive(Clone, Debug)]
 enum Literal {
-    /// A schema accepts it (`true`) or refuses it.
+    /// A schema accepts it (`true`) or rejects it.
     Schema(Id, bool),
-    /// It is another value than this one.
+    /// It differs from this value.
     Not(Rc<Json>),
     /// It is a text that matches a pattern, or does not.
     Match(Rc<str>, bool),
@@ -65,16 +67,17 @@ enum Mark {
     Match(Rc<str>, bool),
 }
 
-/// One step of a case that is still to be taken.
+/// One pending step of a case.
 #[derive(Clone, Debug)]
 enum Item {
     Literal(Literal),
     Fact(Fact),
-    /// Which of the schemas that a schema applies in place hold, for the members that they look at.
+    /// Which of the schemas that a schema applies in place accept, for the members that they
+    /// evaluate.
     Decide(Id),
 }
 
-/// What is known about a value of a known kind, beside the schemas that accept it.
+/// What is known about a value of a known type, besides the schemas that accept it.
 #[derive(Clone, Debug)]
 enum Fact {
     Lower(Exact, bool),
@@ -95,7 +98,7 @@ enum Fact {
     SomeItem {
         from: usize,
         literal: Literal,
-        /// Only items that this schema does not look at.
+        /// Only items that this schema does not evaluate.
         unseen_by: Option<Id>,
     },
     Twins,
@@ -106,7 +109,7 @@ enum Fact {
     },
 }
 
-/// A member that must be there, under whatever name fits.
+/// A member that must exist, under any suitable name.
 #[derive(Clone, Debug, Default)]
 struct SomeMember {
     matching: Vec<Rc<str>>,
@@ -121,7 +124,7 @@ struct SomeMember {
 /// Alternatives of which one must hold.
 #[derive(Clone)]
 struct Choice {
-    /// The schema that refuses, where these are its ways to do so.
+    /// The schema that rejects, if these are its ways to do so.
     refuses: Option<Id>,
     ways: Rc<Vec<Vec<Item>>>,
 }
@@ -149,12 +152,12 @@ struct Case {
     facts: Vec<Fact>,
 }
 
-/// A place with what a reader calls it.
+/// A place with its name for a reader.
 struct Place<'p> {
     literals: &'p [Literal],
     root: bool,
     name: &'p str,
-    kind: Kind,
+    kind: JsonKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -176,24 +179,43 @@ impl From<Problem> for Closed {
     }
 }
 
-/// Work for all questions about one pair of schemas: no clock is read.
-pub(crate) struct Budget(std::cell::Cell<u64>);
+/// The budget for all questions about one pair of schemas: no clock is read.
+pub(crate) struct Budget {
+    steps: u64,
+    left: std::cell::Cell<u64>,
+}
 
 impl Budget {
     pub(crate) fn new(steps: u64) -> Self {
-        Self(std::cell::Cell::new(steps))
+        Self {
+            steps,
+            left: std::cell::Cell::new(steps),
+        }
     }
 
+    /// Takes steps; returns whether there were enough.
     pub(crate) fn take(&self, steps: u64) -> bool {
-        let left = self.0.get();
-        self.0.set(left.saturating_sub(steps));
+        let left = self.left.get();
+        self.left.set(left.saturating_sub(steps));
         left >= steps
     }
 
     pub(crate) fn left(&self) -> u64 {
-        self.0.get()
+        self.left.get()
+    }
+
+    pub(crate) fn taken(&self) -> u64 {
+        self.steps - self.left()
+    }
+
+    /// A separate budget of at most this many steps. What is taken from it must be taken here too.
+    pub(crate) fn part(&self, steps: u64) -> Self {
+        Self::new(steps.min(self.left()))
     }
 }
+
+/// Required members with their few possible values.
+type Tags<'a> = Vec<(&'a Text, Vec<&'a Json>)>;
 
 pub(crate) struct Solver<'r, 'a> {
     documents: Vec<&'r References<'a>>,
@@ -206,7 +228,9 @@ pub(crate) struct Solver<'r, 'a> {
     known: HashMap<(usize, Address), Id>,
     classes: HashMap<[u8; 32], u32>,
     matters: HashMap<Id, bool>,
-    /// The schemas of `properties` by name, for schemas that hold.
+    /// The members of each schema that are constant in it.
+    tagged: RefCell<HashMap<Id, Rc<Tags<'a>>>>,
+    /// The schemas of `properties` by name, for schemas that accept.
     properties: HashMap<Id, HashMap<&'a Text, Id>>,
     answers: HashMap<(Vec<Mark>, bool, String), Outcome>,
     path: Vec<BTreeSet<Mark>>,
@@ -215,7 +239,7 @@ pub(crate) struct Solver<'r, 'a> {
     reason: Option<Problem>,
 }
 
-/// What the name of a member is called, where one is invented.
+/// The name of an invented member.
 const NAME: &str = "\u{0}name";
 const MAX_PATH: usize = 28;
 /// Larger values are not built.
@@ -239,6 +263,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             known: HashMap::new(),
             classes: HashMap::new(),
             matters: HashMap::new(),
+            tagged: RefCell::default(),
             properties: HashMap::new(),
             answers: HashMap::new(),
             path: Vec::new(),
@@ -247,7 +272,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         }
     }
 
-    /// A value that the roots accept (`true`) or refuse, one sign for each document.
+    /// A value that the roots accept (`true`) or reject, one sign for each document.
     pub(crate) fn roots(&mut self, signs: &[bool], kinds: Kinds) -> Outcome {
         let literals: Vec<Literal> = signs
             .iter()
@@ -271,7 +296,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         self.solve(literals, false, "", Kinds::ANY)
     }
 
-    /// Why the last answer is not known.
+    /// Why the last answer is unknown.
     pub(crate) fn reason(&self) -> Problem {
         self.reason.clone().unwrap_or(Problem::TooLarge)
     }
@@ -348,7 +373,6 @@ impl<'r, 'a> Solver<'r, 'a> {
         self.matters.get(&id).copied().unwrap_or(true)
     }
 
-    /// Solves a place.
     fn solve(&mut self, literals: Vec<Literal>, root: bool, name: &str, kinds: Kinds) -> Outcome {
         if !self.budget.take(1) {
             return self.unknown(Problem::TooLarge);
@@ -399,9 +423,9 @@ impl<'r, 'a> Solver<'r, 'a> {
         self.path.push(marks);
         let outer = std::mem::replace(&mut self.lowest, usize::MAX);
         let mut result = Outcome::None;
-        let mut order: Vec<Kind> = kinds.iter().collect();
+        let mut order: Vec<JsonKind> = kinds.iter().collect();
         if root {
-            order.sort_by_key(|kind| *kind != Kind::Object);
+            order.sort_by_key(|kind| *kind != JsonKind::Object);
         }
         for kind in order {
             let place = Place {
@@ -463,6 +487,8 @@ impl<'r, 'a> Solver<'r, 'a> {
         let choice = case.choices.swap_remove(at);
         let mut result = Outcome::None;
         for alternative in choice.ways.iter() {
+            self.budget
+                .take((case.choices.len() + case.facts.len() + case.truth.len()) as u64 / 16);
             let mut further = case.clone();
             further.todo.extend(alternative.iter().cloned());
             match self.run(further, place) {
@@ -474,11 +500,13 @@ impl<'r, 'a> Solver<'r, 'a> {
         result
     }
 
-    /// The choice with the fewest alternatives; those that contradict what is known are dropped.
-    fn next_choice(&mut self, case: &mut Case, kind: Kind) -> Option<usize> {
-        let mut best: Option<(usize, usize)> = None;
+    /// The choice with the fewest alternatives; those that contradict known facts are dropped.
+    fn next_choice(&mut self, case: &mut Case, kind: JsonKind) -> Option<usize> {
+        let mut best: Option<(usize, (bool, usize))> = None;
+        let looked_at: usize = case.choices.iter().map(|it| 1 + it.ways.len()).sum();
+        self.budget.take(looked_at as u64 / 8);
         let mut choices = std::mem::take(&mut case.choices);
-        choices.retain(|choice| !self.settled(case, choice, kind));
+        choices.retain(|choice| !self.is_decided(case, choice, kind));
         case.choices = choices;
         for index in 0..case.choices.len() {
             let choice = case.choices[index].ways.clone();
@@ -490,8 +518,11 @@ impl<'r, 'a> Solver<'r, 'a> {
                 case.choices[index].ways = Rc::new(open.into_iter().cloned().collect());
             }
             let count = case.choices[index].ways.len();
-            if best.is_none_or(|(_, fewest)| count < fewest) {
-                best = Some((index, count));
+            // Which branch accepts comes before how others reject: it may decide that.
+            let refusing = count > 1 && case.choices[index].refuses.is_some();
+            let rank = (refusing, count);
+            if best.is_none_or(|(_, first)| rank < first) {
+                best = Some((index, rank));
             }
             if count == 0 {
                 break;
@@ -501,7 +532,7 @@ impl<'r, 'a> Solver<'r, 'a> {
     }
 
     /// Whether nothing is left to choose: one of the alternatives is known to hold.
-    fn settled(&self, case: &Case, choice: &Choice, kind: Kind) -> bool {
+    fn is_decided(&self, case: &Case, choice: &Choice, kind: JsonKind) -> bool {
         if let Some(refusing) = choice.refuses
             && case.held.iter().any(|it| self.apart(*it, refusing, kind))
         {
@@ -549,11 +580,7 @@ impl<'r, 'a> Solver<'r, 'a> {
                 case.facts
                     .iter()
                     .any(|it| matches!(it, Fact::Present(other) if other == name))
-                    || case
-                        .held
-                        .iter()
-                        .filter_map(|id| self.object(*id))
-                        .any(|object| evaluate::lists(object, name))
+                    || case.held.iter().any(|id| self.requires(*id, name))
             }
             Item::Fact(Fact::Member(name, Literal::Schema(id, false))) => {
                 // The same schema accepts the member.
@@ -572,9 +599,9 @@ impl<'r, 'a> Solver<'r, 'a> {
     fn apply(&mut self, case: &mut Case, item: Item, place: &Place<'_>) -> Result<(), Closed> {
         match item {
             Item::Literal(Literal::Not(value)) => {
-                if Kind::of(&value) == place.kind {
+                if JsonKind::of(&value) == place.kind {
                     match place.kind {
-                        Kind::Object | Kind::Array => {
+                        JsonKind::Object | JsonKind::Array => {
                             let ways = self.other_than(&value);
                             case.choices.push(Choice::of(ways));
                         }
@@ -583,7 +610,7 @@ impl<'r, 'a> Solver<'r, 'a> {
                 }
             }
             Item::Literal(Literal::Match(pattern, sign)) => {
-                if place.kind == Kind::String {
+                if place.kind == JsonKind::String {
                     case.facts.push(Fact::Match(pattern, sign));
                 } else {
                     return Err(Closed::Contradiction);
@@ -598,7 +625,8 @@ impl<'r, 'a> Solver<'r, 'a> {
                     }
                 }
                 let known = case.truth.insert(id, holds) == Some(holds);
-                // A schema of the same meaning may have said so; what this one looks at is decided by itself.
+                // A schema of the same meaning may have decided it; what this one evaluates is
+                // decided separately.
                 let said = case.seen.contains_key(&(class, declares));
                 if known || (said && !self.references(id).has_unevaluated) {
                     return Ok(());
@@ -671,7 +699,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         ways
     }
 
-    /// Whether a schema says which members or items there are, here or below.
+    /// Whether a schema determines which members or items there are, here or below.
     fn matters(&mut self, id: Id) -> bool {
         if let Some(known) = self.matters.get(&id) {
             return *known;
@@ -710,7 +738,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         parts.into_iter().any(|part| self.matters(part))
     }
 
-    /// The schemas that a schema applies to the same value, whether or not they hold.
+    /// The schemas that a schema applies to the same value, whether or not they accept.
     fn parts(&mut self, id: Id) -> Result<Vec<Id>, Problem> {
         let Some(object) = self.object(id) else {
             return Ok(Vec::new());
@@ -738,7 +766,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         Ok(found.into_iter().map(|it| self.child(id, it)).collect())
     }
 
-    /// Whether a reference silences the keywords beside it.
+    /// Whether a reference overrides its siblings.
     fn silenced(&self, id: Id) -> bool {
         self.draft(id) <= Draft::Seven && self.object(id).is_some_and(|it| it.contains("$ref"))
     }
@@ -777,8 +805,8 @@ impl<'r, 'a> Solver<'r, 'a> {
             .collect()
     }
 
-    /// Whether a branch can hold of a value of this kind, as far as its types say.
-    fn possible(&self, id: Id, kind: Kind) -> bool {
+    /// Whether a branch can accept a value of this type, judging by its types.
+    fn possible(&self, id: Id, kind: JsonKind) -> bool {
         let mut node = self.json(id);
         for _ in 0..8 {
             let object = match node {
@@ -793,12 +821,12 @@ impl<'r, 'a> Solver<'r, 'a> {
                     return false;
                 }
                 if let Some(value) = object.get("const").filter(|_| self.draft(id) > Draft::Four)
-                    && Kind::of(value) != kind
+                    && JsonKind::of(value) != kind
                 {
                     return false;
                 }
                 if let Some(Json::Array(values)) = object.get("enum")
-                    && values.iter().all(|it| Kind::of(it) != kind)
+                    && values.iter().all(|it| JsonKind::of(it) != kind)
                 {
                     return false;
                 }
@@ -811,10 +839,10 @@ impl<'r, 'a> Solver<'r, 'a> {
         true
     }
 
-    /// Whether two branches cannot hold together, as far as a quick look says: a member that both require is a
+    /// Whether two branches cannot both accept, by a quick check: a member that both require has a
     /// different constant in each.
-    fn apart(&self, one: Id, other: Id, kind: Kind) -> bool {
-        if kind != Kind::Object {
+    fn apart(&self, one: Id, other: Id, kind: JsonKind) -> bool {
+        if kind != JsonKind::Object {
             return false;
         }
         let mine = self.tags(one);
@@ -831,13 +859,23 @@ impl<'r, 'a> Solver<'r, 'a> {
         })
     }
 
-    fn tags(&self, id: Id) -> Vec<(&'a Text, Vec<&'a Json>)> {
+    fn tags(&self, id: Id) -> Rc<Tags<'a>> {
+        if let Some(known) = self.tagged.borrow().get(&id) {
+            return known.clone();
+        }
+        let found = Rc::new(self.find_tags(id));
+        self.tagged.borrow_mut().insert(id, found.clone());
+        found
+    }
+
+    fn find_tags(&self, id: Id) -> Tags<'a> {
         let references = self.references(id);
         let mut node = self.json(id);
         for _ in 0..8 {
             match references.targets(node).as_deref() {
                 Ok([(target, _)]) => node = target,
-                _ => break,
+                Ok(_) => break,
+                Err(_) => return Vec::new(),
             }
         }
         let Some(object) = node.as_object() else {
@@ -849,7 +887,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         };
         properties
             .iter()
-            .filter(|(name, _)| evaluate::lists(object, name))
+            .filter(|(name, _)| references.requires(object, name))
             .filter_map(|(name, schema)| {
                 let listed = schema.get("enum").and_then(Json::as_array);
                 let values: Vec<&Json> = match schema.get("const").filter(|_| draft > Draft::Four) {
@@ -861,14 +899,23 @@ impl<'r, 'a> Solver<'r, 'a> {
             .collect()
     }
 
-    /// Takes in that a schema accepts the value.
+    fn requires(&self, id: Id, name: &Text) -> bool {
+        self.object(id)
+            .is_some_and(|object| self.references(id).requires(object, name))
+    }
+
+    /// Records that a schema accepts the value.
     fn assert(&mut self, case: &mut Case, id: Id, place: &Place<'_>) -> Result<(), Closed> {
         let kind = place.kind;
         let object = match self.json(id) {
             Json::Bool(true) => return Ok(()),
             Json::Bool(false) => return Err(Closed::Contradiction),
             Json::Object(object) => object,
-            other => return Err(Problem::Other(format!("{} is not a schema", other.kind())).into()),
+            other => {
+                return Err(
+                    Problem::Other(crate::sentences::schema::no_schema(other.kind())).into(),
+                );
+            }
         };
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));
         let fails = |id: Id| Item::Literal(Literal::Schema(id, false));
@@ -896,7 +943,9 @@ impl<'r, 'a> Solver<'r, 'a> {
             case.todo.push(holds(part));
         }
         let exact_here = match kind {
-            Kind::Object | Kind::Array => self.is_sender(id) || self.references(id).has_unevaluated,
+            JsonKind::Object | JsonKind::Array => {
+                self.is_sender(id) || self.references(id).has_unevaluated
+            }
             _ => false,
         };
         if object.contains("anyOf") {
@@ -918,7 +967,7 @@ impl<'r, 'a> Solver<'r, 'a> {
                     way
                 })
                 .collect();
-            // The same branch twice never holds once.
+            // The same branch twice never holds exactly once.
             Self::choose(case, ways)?;
         }
         if let Some(not) = object.get("not") {
@@ -942,15 +991,15 @@ impl<'r, 'a> Solver<'r, 'a> {
             }
         }
         match kind {
-            Kind::Object => self.assert_object(case, id, object)?,
-            Kind::Array => self.assert_array(case, id, object)?,
+            JsonKind::Object => self.assert_object(case, id, object)?,
+            JsonKind::Array => self.assert_array(case, id, object)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// The branches that can hold of a value of this kind.
-    fn branches(&mut self, id: Id, list: &'a [Json], kind: Kind) -> Vec<Id> {
+    /// The branches that can accept a value of this type.
+    fn branches(&mut self, id: Id, list: &'a [Json], kind: JsonKind) -> Vec<Id> {
         let mut branches: Vec<Id> = list.iter().map(|it| self.child(id, it)).collect();
         branches.retain(|it| self.possible(*it, kind));
         branches
@@ -965,13 +1014,14 @@ impl<'r, 'a> Solver<'r, 'a> {
         Ok(())
     }
 
-    /// One of the branches holds. Where it matters which members they look at, it is decided of each.
+    /// One of the branches accepts. If it matters which members they evaluate, it is decided for
+    /// each.
     fn any_of(
         &mut self,
         case: &mut Case,
         branches: &[Id],
         exact: bool,
-        kind: Kind,
+        kind: JsonKind,
     ) -> Result<(), Closed> {
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));
         let fails = |id: Id| Item::Literal(Literal::Schema(id, false));
@@ -991,7 +1041,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         }
         Self::choose(case, ways)?;
         for (index, one) in branches.iter().enumerate() {
-            // Whether a later one holds as well.
+            // Whether a later one accepts as well.
             let alone = branches
                 .iter()
                 .enumerate()
@@ -1024,14 +1074,18 @@ impl<'r, 'a> Solver<'r, 'a> {
         Ok(())
     }
 
-    /// The ways in which a schema refuses a value of this kind.
-    fn refuse(&mut self, id: Id, kind: Kind) -> Result<Vec<Vec<Item>>, Closed> {
+    /// The ways in which a schema rejects a value of this type.
+    fn refuse(&mut self, id: Id, kind: JsonKind) -> Result<Vec<Vec<Item>>, Closed> {
         let always = || vec![Vec::new()];
         let object = match self.json(id) {
             Json::Bool(true) => return Ok(Vec::new()),
             Json::Bool(false) => return Ok(always()),
             Json::Object(object) => object,
-            other => return Err(Problem::Other(format!("{} is not a schema", other.kind())).into()),
+            other => {
+                return Err(
+                    Problem::Other(crate::sentences::schema::no_schema(other.kind())).into(),
+                );
+            }
         };
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));
         let fails = |id: Id| Item::Literal(Literal::Schema(id, false));
@@ -1050,17 +1104,20 @@ impl<'r, 'a> Solver<'r, 'a> {
         }
         let draft = self.draft(id);
         if let Some(value) = object.get("const").filter(|_| draft > Draft::Four) {
-            if Kind::of(value) != kind {
+            if JsonKind::of(value) != kind {
                 return Ok(always());
             }
             ways.push(vec![Item::Literal(Literal::Not(Rc::new(value.clone())))]);
         }
         if let Some(Json::Array(values)) = object.get("enum") {
-            let alike: Vec<&Json> = values.iter().filter(|it| Kind::of(it) == kind).collect();
+            let alike: Vec<&Json> = values
+                .iter()
+                .filter(|it| JsonKind::of(it) == kind)
+                .collect();
             if alike.is_empty() {
                 return Ok(always());
             }
-            if matches!(kind, Kind::Array | Kind::Object) {
+            if matches!(kind, JsonKind::Array | JsonKind::Object) {
                 if alike.len() > 64 {
                     return Err(Problem::TooLarge.into());
                 }
@@ -1075,10 +1132,10 @@ impl<'r, 'a> Solver<'r, 'a> {
             }
         }
         match kind {
-            Kind::Object => self.refuse_object(id, object, &mut ways)?,
-            Kind::Array => self.refuse_array(id, object, &mut ways)?,
-            Kind::Integer | Kind::Fraction => refuse_number(object, draft, &mut ways)?,
-            Kind::String => refuse_text(object, &mut ways)?,
+            JsonKind::Object => self.refuse_object(id, object, &mut ways)?,
+            JsonKind::Array => self.refuse_array(id, object, &mut ways)?,
+            JsonKind::Integer | JsonKind::Fraction => refuse_number(object, draft, &mut ways)?,
+            JsonKind::String => refuse_text(object, &mut ways)?,
             _ => {}
         }
         let list = |keyword: &str| object.get(keyword).and_then(Json::as_array).unwrap_or(&[]);
@@ -1136,7 +1193,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             None => object.get("enum").and_then(Json::as_array).unwrap_or(&[]),
         };
         let mut result = Outcome::None;
-        for value in values.iter().filter(|it| Kind::of(it) == place.kind) {
+        for value in values.iter().filter(|it| JsonKind::of(it) == place.kind) {
             if !self.budget.take(1) {
                 return self.unknown(Problem::TooLarge);
             }
@@ -1144,9 +1201,8 @@ impl<'r, 'a> Solver<'r, 'a> {
                 Some(true) => return Outcome::Value(value.clone()),
                 Some(false) => {}
                 None => {
-                    result = self.unknown(Problem::Other(
-                        "a value of the schema could not be checked".into(),
-                    ));
+                    result =
+                        self.unknown(Problem::Other(crate::sentences::schema::value_not_checked()));
                 }
             }
         }
@@ -1156,6 +1212,7 @@ impl<'r, 'a> Solver<'r, 'a> {
     /// Whether a value solves a place.
     fn fits(&self, place: &Place<'_>, value: &Json) -> Option<bool> {
         let mut senders = Vec::new();
+        self.budget.take(size(value) / 16);
         let answers = place.literals.iter().map(|literal| match literal {
             Literal::Schema(id, holds) => {
                 if *holds && self.is_sender(*id) {
@@ -1191,22 +1248,22 @@ impl<'r, 'a> Solver<'r, 'a> {
             })
         };
         match place.kind {
-            Kind::Null => {
+            JsonKind::Null => {
                 if excluded(&Json::Null) {
                     Outcome::None
                 } else {
                     Outcome::Value(Json::Null)
                 }
             }
-            Kind::Boolean => [true, false]
+            JsonKind::Boolean => [true, false]
                 .map(Json::Bool)
                 .into_iter()
                 .find(|it| !excluded(it))
                 .map_or(Outcome::None, Outcome::Value),
-            Kind::Integer | Kind::Fraction => self.number(case, place),
-            Kind::String => self.text(case, place),
-            Kind::Array => self.array(case, place),
-            Kind::Object => self.members(case, place),
+            JsonKind::Integer | JsonKind::Fraction => self.number(case, place),
+            JsonKind::String => self.text(case, place),
+            JsonKind::Array => self.array(case, place),
+            JsonKind::Object => self.members(case, place),
         }
     }
 
@@ -1227,7 +1284,7 @@ impl<'r, 'a> Solver<'r, 'a> {
     }
 
     fn number(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
-        let beyond = || Problem::Other("a number of the schema is too long to reckon with".into());
+        let beyond = || Problem::Other(crate::sentences::schema::number_too_long());
         let mut wanted = Numbers::default();
         for id in &case.held {
             let Some(object) = self.object(*id) else {
@@ -1281,7 +1338,7 @@ impl<'r, 'a> Solver<'r, 'a> {
                 _ => None,
             })
             .collect();
-        if place.kind == Kind::Integer {
+        if place.kind == JsonKind::Integer {
             let usual = crate::canonical::Number::from(whole_for(place.name));
             liked.extend(Exact::of(&usual));
             liked.extend(Exact::of(&crate::canonical::Number::from(1)));
@@ -1291,9 +1348,9 @@ impl<'r, 'a> Solver<'r, 'a> {
         match wanted.find(place.kind, &liked) {
             Found::One(value) => Outcome::Value(value),
             Found::None => Outcome::None,
-            Found::Unknown => self.unknown(Problem::Other(
-                "whether a number fits all bounds and multiples could not be decided".into(),
-            )),
+            Found::Unknown => {
+                self.unknown(Problem::Other(crate::sentences::schema::number_undecided()))
+            }
         }
     }
 
@@ -1376,7 +1433,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         }
         candidates.push(named.to_owned());
         if wanted.patterns.is_empty() && wanted.least <= text::MAX_TEXT {
-            // The usual text, stretched or cut.
+            // The usual text, extended or cut.
             let least = usize::try_from(wanted.least).unwrap_or(0);
             if least > named.chars().count() {
                 candidates.push(named.chars().cycle().take(least).collect());
@@ -1393,15 +1450,13 @@ impl<'r, 'a> Solver<'r, 'a> {
         match text::find(&wanted) {
             Found::One(text) if fits(&text) => Outcome::Value(Json::string(text)),
             Found::None => Outcome::None,
-            _ => self.unknown(Problem::Other(
-                "whether a text fits all patterns and lengths could not be decided".into(),
-            )),
+            _ => self.unknown(Problem::Other(crate::sentences::schema::text_undecided())),
         }
     }
 }
 
 fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Result<(), Problem> {
-    let beyond = || Problem::Other("a number of the schema is too long to reckon with".into());
+    let beyond = || Problem::Other(crate::sentences::schema::number_too_long());
     for lower in [true, false] {
         for (bound, exclusive) in bounds_of(object, lower, draft) {
             let bound = Exact::of(bound).ok_or_else(beyond)?;
@@ -1441,7 +1496,7 @@ fn refuse_count(object: &Object, least: &str, most: &str, ways: &mut Vec<Vec<Ite
     }
 }
 
-/// How many values a value is made of.
+/// The number of values in a value.
 pub(crate) fn size(value: &Json) -> u64 {
     match value {
         Json::Array(items) => 1 + items.iter().map(size).sum::<u64>(),

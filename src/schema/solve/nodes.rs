@@ -1,38 +1,35 @@
-//! The schemas of the documents: where references lead, and which schemas mean the same.
+//! The schemas of the documents: the targets of references, and which schemas mean the same.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::canonical::{Json, Object, pointer, to_canonical};
+use crate::canonical::{Json, Object, Text, pointer, to_canonical};
 use crate::schema::document::{
-    Document, Draft, Holds, Problem, each_schema, each_schema_at, holds, percent_decoded,
+    Document, Draft, Holds, Problem, each_schema_at, holds, percent_decoded,
 };
 
-/// A schema that applies in place: what it is called where, and the schema.
+/// Identifies a schema that applies in place.
 pub(crate) type Address = usize;
 
 pub(crate) fn address(node: &Json) -> Address {
     std::ptr::from_ref(node) as Address
 }
 
-/// A part of a document with an address of its own (`$id`).
+/// A part of a document with its own `$id`.
 struct Resource<'a> {
     uri: Option<url::Url>,
     root: &'a Json,
     at: String,
 }
 
-/// What an anchor marks, where that is, and whether it is dynamic.
-type Anchor<'a> = (&'a Json, String, bool);
-
-/// One document, and where its references lead.
+/// One document and the targets of its references.
 pub(crate) struct References<'a> {
     pub(crate) document: &'a Document,
     resources: Vec<Resource<'a>>,
-    /// The resource of each schema; the root's where nothing is said.
+    /// The resource of each schema; by default the root's.
     resource_of: HashMap<Address, usize>,
-    anchors: HashMap<(usize, String), Vec<Anchor<'a>>>,
+    anchors: HashMap<(usize, String), (&'a Json, String)>,
     /// How many dynamic anchors there are of each name.
     dynamic: HashMap<String, usize>,
     recursive_anchors: usize,
@@ -42,12 +39,21 @@ pub(crate) struct References<'a> {
     marks: std::cell::RefCell<HashMap<Address, [u8; 32]>>,
     closures: std::cell::RefCell<HashMap<String, BTreeSet<String>>>,
     resolved: HashMap<(usize, String), (&'a Json, String)>,
+    /// The members of large `properties`, by name.
+    properties: HashMap<Address, HashMap<&'a Text, &'a Json>>,
+    /// The names of long `required`.
+    required: HashMap<Address, HashSet<&'a Text>>,
+    /// The number of schemas in the document.
+    pub(crate) schemas: usize,
 }
 
-/// Schemas that refer to more than this are not compared as text.
+/// Up to this many members or names are searched linearly.
+const FEW: usize = 12;
+
+/// Schemas with more references than this are not compared as text.
 const MAX_REFERENCES: usize = 120;
 
-/// What gives a schema another base than the document's.
+/// A schema's own base URI, if it differs from the document's.
 fn own_id(document: &Document, node: &Json) -> Option<String> {
     let object = node.as_object()?;
     let keyword = if document.draft == Draft::Four {
@@ -86,11 +92,15 @@ impl<'a> References<'a> {
             marks: std::cell::RefCell::default(),
             closures: std::cell::RefCell::default(),
             resolved: HashMap::new(),
+            properties: HashMap::new(),
+            required: HashMap::new(),
+            schemas: 0,
         };
         let mut places: Vec<(String, &'a Json)> = Vec::new();
         each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
             places.push((at.to_owned(), node));
         });
+        it.schemas = places.len();
         let mut bases: BTreeMap<String, usize> = BTreeMap::new();
         let mut mentioned: BTreeSet<(usize, String)> = BTreeSet::new();
         for (at, node) in places {
@@ -148,7 +158,14 @@ impl<'a> References<'a> {
     }
 
     fn note(&mut self, object: &'a Object, node: &'a Json, at: &str, resource: usize) {
-        for keyword in ["$anchor", "$dynamicAnchor", "$id", "id"] {
+        let draft = self.document.draft;
+        let anchors: &[&str] = match draft {
+            Draft::Four => &["id"],
+            Draft::Six | Draft::Seven => &["$id"],
+            Draft::Y2019 => &["$anchor"],
+            Draft::Y2020 => &["$anchor", "$dynamicAnchor"],
+        };
+        for keyword in anchors {
             let Some(name) = object.get(keyword).and_then(Json::as_str) else {
                 continue;
             };
@@ -160,14 +177,27 @@ impl<'a> References<'a> {
                     _ => continue,
                 }
             };
-            let dynamic = keyword == "$dynamicAnchor";
+            let dynamic = *keyword == "$dynamicAnchor";
             if dynamic {
                 *self.dynamic.entry(name.to_owned()).or_default() += 1;
             }
             self.anchors
                 .entry((resource, name.to_owned()))
-                .or_default()
-                .push((node, at.to_owned(), dynamic));
+                .or_insert_with(|| (node, at.to_owned()));
+        }
+        if let Some(json @ Json::Object(properties)) = object.get("properties")
+            && properties.len() > FEW
+        {
+            self.properties
+                .insert(address(json), properties.iter().collect());
+        }
+        if let Some(json @ Json::Array(names)) = object.get("required")
+            && names.len() > FEW
+        {
+            self.required.insert(
+                address(json),
+                names.iter().filter_map(Json::as_text).collect(),
+            );
         }
         if object.get("$recursiveAnchor") == Some(&Json::Bool(true)) {
             self.recursive_anchors += 1;
@@ -184,8 +214,8 @@ impl<'a> References<'a> {
         self.document.draft
     }
 
-    /// Where the references of a node lead: the target, and its pointer. Up to draft 7 there is one, and it silences
-    /// its neighbours.
+    /// The targets of a node's references with their pointers. Up to draft 7 there is one, and it
+    /// overrides its siblings.
     pub(crate) fn targets(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Problem> {
         let Some(object) = node.as_object() else {
             return Ok(Vec::new());
@@ -219,7 +249,7 @@ impl<'a> References<'a> {
         Ok(found)
     }
 
-    /// Where one reference leads.
+    /// The target of one reference.
     pub(crate) fn resolve(
         &self,
         node: &Json,
@@ -259,24 +289,40 @@ impl<'a> References<'a> {
             let node = pointer::resolve(within.root, &fragment).ok_or_else(dangling)?;
             return Ok((node, format!("{}{fragment}", within.at)));
         }
-        match self.anchors.get(&(resource, fragment)).map(Vec::as_slice) {
-            Some([(node, at, _), ..]) => Ok((node, at.clone())),
-            _ => Err(dangling()),
+        self.anchors
+            .get(&(resource, fragment))
+            .cloned()
+            .ok_or_else(dangling)
+    }
+
+    /// The schema in `properties` for a member.
+    pub(crate) fn property(&self, object: &'a Object, name: &Text) -> Option<&'a Json> {
+        let json = object.get("properties")?;
+        let properties = json.as_object()?;
+        if properties.len() <= FEW {
+            return member(properties, name);
+        }
+        match self.properties.get(&address(json)) {
+            Some(by_name) => by_name.get(name).copied(),
+            None => member(properties, name),
         }
     }
 
-    /// Every reference resolves.
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        let mut result = Ok(());
-        each_schema(&self.document.root, &mut |node| {
-            if result.is_ok() {
-                result = self.targets(node).map(|_| ());
-            }
-        });
-        result
+    /// Whether `required` has the name.
+    pub(crate) fn requires(&self, object: &'a Object, name: &Text) -> bool {
+        let Some(json @ Json::Array(names)) = object.get("required") else {
+            return false;
+        };
+        if names.len() <= FEW {
+            return names.iter().any(|it| it.as_text() == Some(name));
+        }
+        match self.required.get(&address(json)) {
+            Some(indexed) => indexed.contains(name),
+            None => names.iter().any(|it| it.as_text() == Some(name)),
+        }
     }
 
-    /// Two schemas with the same mark mean the same. None where that cannot be told from the text.
+    /// Two schemas with the same mark mean the same. `None` if the text cannot show that.
     pub(crate) fn mark(&self, node: &'a Json) -> Option<[u8; 32]> {
         if !self.uniform {
             return None;
@@ -334,6 +380,42 @@ impl<'a> References<'a> {
     }
 }
 
+/// The member of a name that may not be a valid `str`; the last one if repeated.
+pub(crate) fn member<'o>(object: &'o Object, name: &Text) -> Option<&'o Json> {
+    match name.as_str() {
+        Some(name) => object.get(name),
+        None => object
+            .iter()
+            .filter(|(it, _)| *it == name)
+            .map(|(_, value)| value)
+            .last(),
+    }
+}
+
+/// The members of an object, the last one if repeated.
+pub(crate) fn members_of(object: &Object) -> Vec<(&Text, &Json)> {
+    if object.len() > FEW {
+        return object.by_name().into_iter().collect();
+    }
+    let all: Vec<(&Text, &Json)> = object.iter().collect();
+    let repeated = |at: usize| all[at + 1..].iter().any(|(name, _)| *name == all[at].0);
+    (0..all.len())
+        .filter(|at| !repeated(*at))
+        .map(|at| all[at])
+        .collect()
+}
+
+/// Whether an object has all members of a list.
+pub(crate) fn has_all<'t>(object: &Object, names: impl ExactSizeIterator<Item = &'t Text>) -> bool {
+    if object.len() <= FEW || names.len() <= 1 {
+        let mut names = names;
+        return names.all(|name| member(object, name).is_some());
+    }
+    let present: HashSet<&Text> = object.iter().map(|(name, _)| name).collect();
+    let mut names = names;
+    names.all(|name| present.contains(name))
+}
+
 /// Keywords that a validator reads.
 const READ: &[&str] = &[
     "type",
@@ -378,7 +460,20 @@ const READ: &[&str] = &[
     "$ref",
 ];
 
-/// Whether a bare text may mean something else in another draft.
+/// Whether a schema accepts everything, at a glance.
+pub(crate) fn accepts_all(schema: &Json) -> bool {
+    match schema {
+        Json::Bool(verdict) => *verdict,
+        Json::Object(object) => object.iter().all(|(keyword, _)| {
+            keyword.as_str().is_none_or(|it| {
+                !READ.contains(&it) && it != "$dynamicRef" && it != "$recursiveRef"
+            })
+        }),
+        _ => false,
+    }
+}
+
+/// Whether bare text may mean something else in another draft.
 fn is_sensitive(text: &str) -> bool {
     [
         "exclusive",
@@ -398,7 +493,7 @@ fn is_sensitive(text: &str) -> bool {
     .any(|it| text.contains(it))
 }
 
-/// What a schema says, without what says nothing, in one spelling.
+/// A schema without annotations, in one spelling.
 fn bare(node: &Json, out: &mut String, references: &mut BTreeSet<String>) {
     let Json::Object(object) = node else {
         out.push_str(&to_canonical(node));
@@ -476,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn an_embedded_resource_has_definitions_of_its_own() {
+    fn an_embedded_resource_has_its_own_definitions() {
         let it = document(
             r##"{"properties": {"a": {"$ref": "T"}}, "$defs": {"R": {"type": "null"},
                 "T": {"$id": "T", "$ref": "#/$defs/R", "$defs": {"R": {"type": "string"}}}}}"##,

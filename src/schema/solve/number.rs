@@ -1,8 +1,9 @@
-//! Numbers between bounds, on some grids and off others: found, or shown not to exist. Exact decimals throughout.
+//! Numbers between bounds, on some grids and off others: found, or shown not to exist. Exact
+//! decimals throughout.
 
 use super::text::Found;
 use crate::canonical::{Json, Number, parse_str};
-use crate::schema::kinds::Kind;
+use crate::schema::kinds::JsonKind;
 
 /// `digits × 10^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub(crate) struct Exact {
 }
 
 impl Exact {
-    /// Of a number that is not too long to be reckoned with.
+    /// From a number, unless it is too long to compute with.
     pub(crate) fn of(number: &Number) -> Option<Self> {
         let literal = number.literal();
         let (mantissa, exponent) = match literal.find(['e', 'E']) {
@@ -51,7 +52,7 @@ impl Exact {
     }
 }
 
-/// `value × 10^exponent` as people write it.
+/// `value × 10^exponent` in the usual notation.
 fn scaled(value: i128, exponent: i32) -> Json {
     let literal = if exponent >= 0 {
         let zeros = usize::try_from(exponent).unwrap_or(0);
@@ -75,10 +76,10 @@ fn scaled(value: i128, exponent: i32) -> Json {
     parse_str(&literal).unwrap_or(Json::Null)
 }
 
-/// What is wanted of a number.
+/// Constraints on a number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// With whether the bound itself is excluded.
+    /// With whether the bound is exclusive.
     pub(crate) lower: Vec<(Exact, bool)>,
     pub(crate) upper: Vec<(Exact, bool)>,
     pub(crate) multiple: Vec<Exact>,
@@ -101,21 +102,21 @@ impl Numbers {
             .min(0)
     }
 
-    /// Whether a number is as wanted.
-    pub(crate) fn allow(&self, value: Exact, kind: Kind) -> Option<bool> {
+    /// Whether a number satisfies them.
+    pub(crate) fn allow(&self, value: Exact, kind: JsonKind) -> Option<bool> {
         let unit = self.unit().min(value.exponent);
         Scaled::of(self, unit, kind)?.allow(value.at(unit)?)
     }
 
-    /// Looks for a number; those of `liked` come first.
-    pub(crate) fn find(&self, kind: Kind, liked: &[Exact]) -> Found<Json> {
+    /// Searches for a number; those of `liked` come first.
+    pub(crate) fn find(&self, kind: JsonKind, liked: &[Exact]) -> Found<Json> {
         for value in liked {
             if self.allow(*value, kind) == Some(true) {
                 return Found::One(value.json());
             }
         }
         // Room between the bounds for numbers off every grid.
-        let unit = self.unit() - if kind == Kind::Fraction { 3 } else { 0 };
+        let unit = self.unit() - if kind == JsonKind::Fraction { 3 } else { 0 };
         let found = Scaled::of(self, unit, kind).and_then(|it| it.find());
         match found {
             Some(Found::One(value)) => Found::One(scaled(value, unit)),
@@ -125,9 +126,9 @@ impl Numbers {
     }
 }
 
-/// The same in whole numbers of one unit.
+/// The same in integers of one unit.
 struct Scaled {
-    kind: Kind,
+    kind: JsonKind,
     one: i128,
     lower: Option<i128>,
     upper: Option<i128>,
@@ -135,7 +136,7 @@ struct Scaled {
     forbidden: Vec<i128>,
     excluded: Vec<i128>,
     dense: bool,
-    /// A conflict of grids that doubles may see otherwise.
+    /// A conflict of grids on which doubles may disagree.
     shaky: bool,
 }
 
@@ -147,11 +148,11 @@ fn gcd(mut one: i128, mut other: i128) -> i128 {
 }
 
 impl Scaled {
-    fn of(wanted: &Numbers, unit: i32, kind: Kind) -> Option<Self> {
+    fn of(wanted: &Numbers, unit: i32, kind: JsonKind) -> Option<Self> {
         let one = 10_i128.checked_pow(u32::try_from(-unit).ok()?)?;
         let lcm =
             |one: i128, other: i128| -> Option<i128> { (one / gcd(one, other)).checked_mul(other) };
-        let mut step = if kind == Kind::Integer { one } else { 1 };
+        let mut step = if kind == JsonKind::Integer { one } else { 1 };
         for multiple in &wanted.multiple {
             let multiple = multiple.at(unit)?.checked_abs()?;
             if multiple == 0 {
@@ -178,10 +179,10 @@ impl Scaled {
             }
             let dyadic = value.checked_mul(1 << 20).is_some_and(|it| it % one == 0);
             let same = wanted.multiple.contains(multiple);
-            shaky |= kind == Kind::Fraction && !dyadic && !same;
+            shaky |= kind == JsonKind::Fraction && !dyadic && !same;
             forbidden.push(value);
         }
-        if kind == Kind::Fraction {
+        if kind == JsonKind::Fraction {
             forbidden.push(one);
         }
         let excluded = wanted
@@ -197,7 +198,7 @@ impl Scaled {
             step,
             forbidden,
             excluded,
-            dense: kind == Kind::Fraction && wanted.multiple.is_empty(),
+            dense: kind == JsonKind::Fraction && wanted.multiple.is_empty(),
             shaky,
         })
     }
@@ -205,7 +206,7 @@ impl Scaled {
     fn allow(&self, value: i128) -> Option<bool> {
         let whole = value % self.one == 0;
         Some(
-            whole == (self.kind == Kind::Integer)
+            whole == (self.kind == JsonKind::Integer)
                 && self.lower.is_none_or(|it| value >= it)
                 && self.upper.is_none_or(|it| value <= it)
                 && value.checked_rem(self.step)? == 0
@@ -221,14 +222,14 @@ impl Scaled {
             return Some(Found::None);
         }
         if !self.dense && self.forbidden.iter().any(|it| self.step % it == 0) {
-            let whole = self.kind == Kind::Fraction && self.step % self.one == 0;
+            let whole = self.kind == JsonKind::Fraction && self.step % self.one == 0;
             return Some(if self.shaky && !whole {
                 Found::Unknown
             } else {
                 Found::None
             });
         }
-        // From the number that is nearest to zero outwards.
+        // Outwards from the number nearest to zero.
         let step = if self.dense {
             (self.one / 1_000).max(1)
         } else {
@@ -275,7 +276,7 @@ impl Scaled {
     }
 }
 
-/// Between two bounds that are apart there is always a fraction, however small the room.
+/// Between two distinct bounds there is always a fraction, however small the room.
 fn complete_is_doubtful(scaled: &Scaled) -> bool {
     scaled.lower != scaled.upper
 }
@@ -300,16 +301,19 @@ mod tests {
             ..Numbers::default()
         };
         assert_eq!(
-            wanted.find(Kind::Integer, &[]),
+            wanted.find(JsonKind::Integer, &[]),
             Found::One(Json::integer(9))
         );
-        assert_eq!(wanted.find(Kind::Fraction, &[]), Found::None);
+        assert_eq!(wanted.find(JsonKind::Fraction, &[]), Found::None);
         let wanted = Numbers {
             not_multiple: vec![exact("0.01")],
             ..Numbers::default()
         };
-        assert_eq!(wanted.find(Kind::Integer, &[]), Found::None);
-        assert!(matches!(wanted.find(Kind::Fraction, &[]), Found::One(_)));
+        assert_eq!(wanted.find(JsonKind::Integer, &[]), Found::None);
+        assert!(matches!(
+            wanted.find(JsonKind::Fraction, &[]),
+            Found::One(_)
+        ));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! The members of an object: which are there, under which names, and what each holds.
+//! The members of an object: which exist, under which names, and with which values.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use super::evaluate::{closes, lists, named_by, opens, own_schemas};
+use super::evaluate::{closes, named_by, opens, own_schemas};
+use super::nodes::accepts_all;
 use super::{
     Case, Choice, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, SomeMember,
     refuse_count, size,
@@ -13,9 +14,9 @@ use crate::schema::document::{Draft, Problem};
 use crate::schema::kinds::Kinds;
 use crate::schema::value::as_count;
 
-/// More names than this are not invented for one object.
+/// At most this many names are invented for one object.
 const MAX_INVENTED: usize = 40;
-/// More patterns than this are not told apart.
+/// At most this many patterns are distinguished.
 const MAX_PATTERNS: usize = 6;
 
 /// What is known about the members, gathered from a case.
@@ -91,7 +92,7 @@ impl<'a> Solver<'_, 'a> {
         let fails = |id: Id| Literal::Schema(id, false);
         if let Some(Json::Object(properties)) = object.get("properties") {
             for (name, schema) in properties.by_name() {
-                if *schema == Json::Bool(true) {
+                if accepts_all(schema) {
                     continue;
                 }
                 let schema = self.child(id, schema);
@@ -103,6 +104,9 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(Json::Object(by_pattern)) = object.get("patternProperties") {
             for (pattern, schema) in by_pattern.iter() {
+                if accepts_all(schema) {
+                    continue;
+                }
                 let pattern = pattern
                     .as_str()
                     .ok_or(Problem::Keyword("patternProperties"))?;
@@ -114,8 +118,9 @@ impl<'a> Solver<'_, 'a> {
                 })))]);
             }
         }
-        if let Some(schema) = object.get("additionalProperties")
-            && *schema != Json::Bool(true)
+        if let Some(schema) = object
+            .get("additionalProperties")
+            .filter(|it| !accepts_all(it))
         {
             let schema = self.child(id, schema);
             ways.push(vec![fact(Fact::SomeMember(Rc::new(SomeMember {
@@ -124,7 +129,10 @@ impl<'a> Solver<'_, 'a> {
                 ..SomeMember::default()
             })))]);
         }
-        if let Some(schema) = object.get("propertyNames").filter(|_| draft > Draft::Four) {
+        if let Some(schema) = object
+            .get("propertyNames")
+            .filter(|it| draft > Draft::Four && !accepts_all(it))
+        {
             let schema = self.child(id, schema);
             ways.push(vec![fact(Fact::SomeMember(Rc::new(SomeMember {
                 name: vec![fails(schema)],
@@ -149,7 +157,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(schema) = object
             .get("unevaluatedProperties")
-            .filter(|it| draft >= Draft::Y2019 && **it != Json::Bool(true))
+            .filter(|it| draft >= Draft::Y2019 && !accepts_all(it))
         {
             let schema = self.child(id, schema);
             ways.push(vec![
@@ -253,6 +261,8 @@ impl<'a> Solver<'_, 'a> {
 
     pub(super) fn members(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
         let known = self.gathered(case, place.root);
+        self.budget
+            .take((known.names.len() + known.present.len()) as u64 / 8);
         if known.present.intersection(&known.absent).next().is_some()
             || known.least > known.most
             || known.present.len() as u64 > known.most
@@ -332,7 +342,7 @@ impl<'a> Solver<'_, 'a> {
         result
     }
 
-    /// Whether a member of this name is the one that must be somewhere, as far as its name says.
+    /// Whether a member of this name can be the one that must be somewhere.
     fn suits(&self, case: &Case, known: &Members, some: &SomeMember, name: &Text) -> Option<bool> {
         if known.absent.contains(name) || some.not_among.contains(name) {
             return Some(false);
@@ -342,8 +352,9 @@ impl<'a> Solver<'_, 'a> {
                 return Some(false);
             }
         }
-        if let Some(object) = some.unnamed_by.and_then(|it| self.object(it))
-            && named_by(object, name, self.patterns)?
+        if let Some(id) = some.unnamed_by
+            && let Some(object) = self.object(id)
+            && named_by(self.references(id), object, name, self.patterns)?
         {
             return Some(false);
         }
@@ -366,7 +377,7 @@ impl<'a> Solver<'_, 'a> {
         Some(true)
     }
 
-    /// Whether a schema looks at a member. `own`: its own `unevaluatedProperties` does not count.
+    /// Whether a schema evaluates a member. `own`: its own `unevaluatedProperties` does not count.
     fn sees(&self, case: &Case, known: &Members, id: Id, name: &Text, own: bool) -> Option<bool> {
         let Some(object) = self.object(id) else {
             return Some(false);
@@ -377,7 +388,7 @@ impl<'a> Solver<'_, 'a> {
                 || (!own
                     && self.draft(id) >= Draft::Y2019
                     && object.contains("unevaluatedProperties"))
-                || named_by(object, name, self.patterns)?)
+                || named_by(self.references(id), object, name, self.patterns)?)
         {
             return Some(true);
         }
@@ -460,7 +471,7 @@ impl<'a> Solver<'_, 'a> {
         if free.len() > MAX_PATTERNS {
             return Err(Problem::TooLarge);
         }
-        // Where only declared members are sent, a name that nothing mentions has to match one of these.
+        // If only declared members are sent, a name that nothing mentions must match one of these.
         let declaring: Vec<&str> = known
             .held
             .iter()
@@ -471,7 +482,7 @@ impl<'a> Solver<'_, 'a> {
             .collect();
         let mut names = Vec::new();
         let mut problem = None;
-        // Names that match come first: they are what a reader expects.
+        // Matching names come first: a reader expects them.
         for signs in (0..1_u32 << free.len()).rev() {
             let mut literals = base.clone();
             let mut signed = fixed.clone();
@@ -504,7 +515,7 @@ impl<'a> Solver<'_, 'a> {
         }
     }
 
-    /// What must hold of a member: none where it cannot be there.
+    /// What must hold for a member: `None` if it cannot exist.
     fn member_literals(
         &mut self,
         case: &Case,
@@ -521,9 +532,9 @@ impl<'a> Solver<'_, 'a> {
             if self.silenced(*id) {
                 continue;
             }
-            let own = own_schemas(object, name, self.patterns)?;
+            let own = own_schemas(self.references(*id), object, name, self.patterns)?;
             if self.is_sender(*id) {
-                declared |= !own.is_empty() || lists(object, name);
+                declared |= !own.is_empty() || self.references(*id).requires(object, name);
             }
             let named = !own.is_empty();
             for schema in own {
@@ -558,7 +569,7 @@ impl<'a> Solver<'_, 'a> {
         Some(Some(literals))
     }
 
-    /// Solves the members that must be there, and adds others where there are too few.
+    /// Solves the required members, and adds others if there are too few.
     fn fill(&mut self, case: &Case, known: &Members, chosen: &[(Text, usize)]) -> Outcome {
         let mut present: BTreeSet<Text> = known.present.clone();
         present.extend(chosen.iter().map(|(name, _)| name.clone()));

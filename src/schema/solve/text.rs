@@ -1,15 +1,17 @@
-//! Texts that match some patterns, do not match others and have a length: found, or shown not to exist.
+//! Texts that match some patterns, do not match others and have a length: found, or shown not to
+//! exist.
 //!
-//! A pattern becomes an automaton. `^` and `$` are moves that are open only at the start and at the end of the text, so
-//! that they may be written anywhere. Look-ahead at the very start of an anchored pattern is a pattern of its own. What
-//! is not regular (other look-around, references to groups) is not understood, and then nothing is claimed. Engines
-//! disagree about whether `.` matches a carriage return, so that none exists is shown under both readings.
+//! A pattern becomes an automaton. `^` and `$` are transitions that are only open at the start and
+//! at the end of the text, so that they may be anywhere. A look-ahead at the very start of an
+//! anchored pattern is a separate pattern. Non-regular features (other look-around, backreferences)
+//! are not supported, and then nothing is claimed. Engines disagree about whether `.` matches a
+//! carriage return, so non-existence is shown under both readings.
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use crate::schema::pattern::Cursor;
 
-/// What is wanted of a text.
+/// Constraints on a text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Texts {
     pub(crate) least: u64,
@@ -18,7 +20,6 @@ pub(crate) struct Texts {
     pub(crate) excluded: HashSet<String>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found<T> {
     One(T),
@@ -51,7 +52,7 @@ const SPACE: &[(u32, u32)] = &[
     (0xfeff, 0xfeff),
 ];
 
-/// Looks for a text.
+/// Searches for a text.
 pub(crate) fn find(wanted: &Texts) -> Found<String> {
     if wanted.most.is_some_and(|most| most < wanted.least) {
         return Found::None;
@@ -141,35 +142,26 @@ struct Parser<'d> {
 
 impl Parser<'_> {
     fn pattern(text: &str, dot: &[(u32, u32)]) -> Option<Pattern> {
-        let mut ahead = Vec::new();
-        if let Some(inner) = text
+        let start = text
             .strip_prefix("^(?!")
-            .or_else(|| text.strip_prefix("^(?="))
-        {
-            let wanted = text.as_bytes()[3] == b'=';
-            let close = closing(inner)?;
-            let content = Self::whole(&format!("^(?:{})", &inner[..close]), dot)?;
-            ahead.push((content, wanted));
-            // The rest starts at the same place.
-            let behind = &inner[close + 1..];
-            if behind.starts_with(['*', '+', '?', '{']) {
-                return None;
-            }
-            let pattern = format!("^{behind}");
-            let mut inner = Self::pattern(&pattern, dot)?;
-            if top_level_alternatives(behind) {
-                return None;
-            }
-            ahead.append(&mut inner.ahead);
+            .or_else(|| text.strip_prefix("^(?="));
+        let Some(inner) = start else {
             return Some(Pattern {
-                main: inner.main,
-                ahead,
+                main: Self::whole(text, dot)?,
+                ahead: Vec::new(),
             });
+        };
+        let wanted = text.as_bytes()[3] == b'=';
+        let close = closing(inner)?;
+        let content = Self::whole(&format!("^(?:{})", &inner[..close]), dot)?;
+        let behind = &inner[close + 1..];
+        if behind.starts_with(['*', '+', '?', '{']) || top_level_alternatives(behind) {
+            return None;
         }
-        Some(Pattern {
-            main: Self::whole(text, dot)?,
-            ahead,
-        })
+        // The rest starts at the same place.
+        let mut pattern = Self::pattern(&format!("^{behind}"), dot)?;
+        pattern.ahead.push((content, wanted));
+        Some(pattern)
     }
 
     fn whole(text: &str, dot: &[(u32, u32)]) -> Option<Expression> {
@@ -222,7 +214,7 @@ impl Parser<'_> {
                     continue;
                 }
             }
-            // An assertion that is repeated means different things to different engines.
+            // Engines disagree about repeated assertions.
             if matches!(self.text.peek(), Some('*' | '+' | '?' | '{')) {
                 return None;
             }
@@ -270,7 +262,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `\p{L}`: what Unicode says.
+    /// `\p{L}`: a Unicode property.
     fn property(&mut self, inverted: bool) -> Option<Ranges> {
         if !self.text.take('{') {
             return None;
@@ -303,7 +295,7 @@ impl Parser<'_> {
         let mut ranges: Ranges = Vec::new();
         let mut first = true;
         while first || self.text.peek()? != ']' {
-            // An empty class and a leading bracket mean different things to different engines.
+            // Engines disagree about an empty class and a leading bracket.
             if first && self.text.peek()? == ']' {
                 return None;
             }
@@ -355,7 +347,7 @@ impl Parser<'_> {
     }
 }
 
-/// Where the group ends whose inside `text` starts with.
+/// The end of the group whose content `text` starts with.
 fn closing(text: &str) -> Option<usize> {
     let (mut depth, mut escaped, mut class) = (0, false, false);
     for (at, character) in text.char_indices() {
@@ -399,7 +391,7 @@ enum Guard {
     AtEnd,
 }
 
-/// A nondeterministic automaton, determined as far as it is walked.
+/// A nondeterministic automaton, determinised lazily.
 struct Automaton {
     empty: Vec<Vec<(Guard, usize)>>,
     moves: Vec<Vec<(Ranges, usize)>>,
@@ -410,7 +402,7 @@ struct Automaton {
 }
 
 impl Automaton {
-    /// Of an expression that may match anywhere in a text.
+    /// For an expression that may match anywhere in a text.
     fn of(expression: &Expression) -> Option<Self> {
         let mut automaton = Self {
             empty: Vec::new(),
@@ -426,7 +418,7 @@ impl Automaton {
         let from = automaton.state()?;
         automaton.empty[start].push((Guard::Always, from));
         let to = automaton.build(expression, from)?;
-        // Behind `$` nothing is read: the loop is not entered through it.
+        // Nothing is read after `$`: the loop is not entered through it.
         let tail = automaton.state()?;
         automaton.empty[to].push((Guard::Always, tail));
         automaton.moves[tail].push((all, tail));
@@ -592,7 +584,7 @@ fn find_with(wanted: &Texts, dot: &[(u32, u32)]) -> Option<Found<String>> {
     Some(walk(wanted, &mut parts, &letters))
 }
 
-/// One character for each set that the automata cannot tell apart, pleasant ones where possible.
+/// One character for each set that the automata cannot distinguish, preferably a readable one.
 fn letters(parts: &[Part], excluded: &HashSet<String>) -> Vec<u32> {
     let mut cuts: BTreeSet<u32> = BTreeSet::from([0]);
     let mut cut = |from: u32, to: u32| {
@@ -603,7 +595,7 @@ fn letters(parts: &[Part], excluded: &HashSet<String>) -> Vec<u32> {
     for part in parts {
         for (ranges, _) in part.automaton.moves.iter().flatten() {
             sizes.push(ranges.len());
-            // Of a large class of characters only the first ranges are told apart from each other.
+            // In a large class of characters only the first ranges are distinguished.
             for (from, to) in ranges {
                 cut(*from, *to);
             }
@@ -634,7 +626,7 @@ fn letters(parts: &[Part], excluded: &HashSet<String>) -> Vec<u32> {
             out.push(letter);
             continue;
         }
-        // Characters that no automaton tells apart are one letter.
+        // Characters that no automaton distinguishes are one letter.
         let mark: Vec<bool> = parts
             .iter()
             .flat_map(|part| part.automaton.moves.iter().flatten())
@@ -654,7 +646,7 @@ fn letters(parts: &[Part], excluded: &HashSet<String>) -> Vec<u32> {
 }
 
 fn walk(wanted: &Texts, parts: &mut [Part], letters: &[u32]) -> Found<String> {
-    // A text that is excluded is remembered letter by letter, as long as one still fits.
+    // An excluded text is tracked letter by letter, as long as one still fits.
     let excluded: Vec<Vec<u32>> = wanted
         .excluded
         .iter()
@@ -787,7 +779,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_matches_is_found() {
+    fn a_text_that_only_one_matches_is_found() {
         for (one, other, text) in [
             ("a", "^a$", "aa"),
             ("^[a-c]+$", "^[ab]+$", "c"),

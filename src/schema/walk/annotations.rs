@@ -1,14 +1,16 @@
-//! Keywords that no validator reads and every model does: titles, descriptions, defaults, vendor keywords.
+//! Keywords that validators ignore and models read: titles, descriptions, defaults, vendor
+//! keywords.
 
-use super::{Effect, Place, Walker, shown};
+use super::{Effect, Place, Walker, named_exposure};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
 use crate::schema::document::is_prose;
 use crate::schema::{Family, Side};
+use crate::sentences::schema::{self as sentences, Contains};
 
 impl Walker<'_> {
-    /// Compares annotations; a node reached by reference lends what the referring node does not say.
+    /// Compares annotations; a node reached by reference provides what the referring node lacks.
     pub(super) fn annotations(
         &mut self,
         old: &Object,
@@ -40,115 +42,74 @@ impl Walker<'_> {
     }
 
     fn annotation(&mut self, keyword: &str, was: Option<Json>, is: Option<Json>, place: &Place) {
-        let called = self.called(place);
+        let here = self.at(place);
+        let (old, new) = (was.as_ref(), is.as_ref());
         let at = place.clone().token(keyword);
         let mut finding = self.finding(Family::SchemaUnclassified, &at);
         finding.effect = Effect::Neutral;
-        let verb = match (&was, &is) {
-            (None, _) => "was added",
-            (_, None) => "was removed",
-            _ => "changed",
-        };
         match keyword {
             "title" => {
                 finding.family = Family::TitleChanged;
-                finding.message = format!("the title of {called} {verb}");
+                finding.message = sentences::annotation(here, keyword, old, new);
             }
             "description" => {
                 finding.family = Family::DescriptionChanged;
-                let text = |it: &Option<Json>| {
-                    it.as_ref()
-                        .and_then(Json::as_str)
-                        .unwrap_or_default()
-                        .to_owned()
-                };
-                let (old_text, new_text) = (text(&was), text(&is));
-                let novelty = scan::novelty(&old_text, &new_text);
+                let text =
+                    |it: Option<&Json>| it.and_then(Json::as_str).unwrap_or_default().to_owned();
+                let novelty = scan::novelty(&text(old), &text(new));
                 finding.exposure = novelty.exposure();
-                let remark = match novelty {
-                    Novelty::Instruction => " and now contains an instruction to the model",
-                    Novelty::Hidden => " and now contains characters that nobody sees",
-                    Novelty::Address => " and now contains an address that was not there",
-                    Novelty::Words | Novelty::Nothing => "",
+                let contains = match novelty {
+                    Novelty::Instruction => Contains::Instruction,
+                    Novelty::Hidden => Contains::Invisible,
+                    Novelty::Address => Contains::Address,
+                    Novelty::Words | Novelty::Nothing => Contains::Nothing,
                 };
-                finding.message = format!("the description of {called} {verb}{remark}");
+                finding.message = sentences::description(here, old, new, &contains);
             }
             "default" => {
-                let value = |it: &Option<Json>| it.as_ref().map(shown).unwrap_or_default();
-                let (family, message) = match (&was, &is) {
-                    (None, _) => (
-                        Family::DefaultAdded,
-                        format!("{called} now has the default {}", value(&is)),
-                    ),
-                    (_, None) => (
-                        Family::DefaultRemoved,
-                        format!("{called} no longer has the default {}", value(&was)),
-                    ),
-                    _ => (
-                        Family::DefaultChanged,
-                        format!(
-                            "the default of {called} changed from {} to {}: a call that leaves it out now means something else",
-                            value(&was),
-                            value(&is)
-                        ),
-                    ),
+                let family = match (old, new) {
+                    (None, _) => Family::DefaultAdded,
+                    (_, None) => Family::DefaultRemoved,
+                    _ => Family::DefaultChanged,
                 };
                 finding.family = family;
-                finding.message = message;
+                finding.message = sentences::default(here, old, new);
                 finding.level_if_safe = match (family, self.side) {
                     (Family::DefaultChanged | Family::DefaultRemoved, Side::Input) => Level::Risky,
                     _ => Level::Cosmetic,
                 };
-                let spelled = was
-                    .as_ref()
-                    .zip(is.as_ref())
-                    .is_some_and(|(was, is)| was.same_value(is));
+                let spelled = old.zip(new).is_some_and(|(was, is)| was.same_value(is));
                 if spelled {
                     finding.level_if_safe = Level::Cosmetic;
-                    finding.message = format!("the default of {called} is spelled differently");
+                    finding.message = sentences::default_respelled(here);
                 }
-                // `null` as a default says "nothing": most generators write it, some leave it out.
-                if family != Family::DefaultChanged
-                    && was.as_ref().or(is.as_ref()) == Some(&Json::Null)
-                {
+                // `null` as a default means none: most generators write it, some omit it.
+                if family != Family::DefaultChanged && old.or(new) == Some(&Json::Null) {
                     finding.level_if_safe = Level::Cosmetic;
                 }
             }
             "examples" | "example" => {
                 finding.family = Family::ExamplesChanged;
-                finding.message =
-                    format!("the examples of {called} {}", verb.replace("was", "were"));
+                finding.message = sentences::annotation(here, keyword, old, new);
             }
             "deprecated" => {
                 finding.family = Family::DeprecatedChanged;
-                let now = is.as_ref().and_then(Json::as_bool) == Some(true);
-                finding.message = if now {
-                    format!("{called} is deprecated now")
-                } else {
-                    format!("{called} is no longer deprecated")
-                };
+                let now = new.and_then(Json::as_bool) == Some(true);
+                finding.message = sentences::deprecated(here, now);
                 finding.level_if_safe = if now { Level::Risky } else { Level::Cosmetic };
             }
             "readOnly" | "writeOnly" => {
                 finding.family = Family::AccessChanged;
-                finding.message = format!("`{keyword}` of {called} {verb}");
+                finding.message = sentences::keyword(here, keyword, old, new);
                 finding.level_if_safe = Level::Risky;
             }
             "$schema" | "$id" | "id" | "$vocabulary" => {
                 finding.family = Family::DialectChanged;
-                finding.message = match keyword {
-                    "$schema" => format!(
-                        "the dialect of the schema {verb}{}",
-                        is.as_ref()
-                            .map(|it| format!(" ({})", shown(it)))
-                            .unwrap_or_default()
-                    ),
-                    _ => format!("the identifier `{keyword}` {verb}"),
-                };
+                finding.message = sentences::keyword(here, keyword, old, new);
             }
             "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" => {
                 finding.family = Family::RefRestructured;
-                finding.message = format!("the anchor `{keyword}` {verb}");
+                finding.message = sentences::keyword(here, keyword, old, new);
             }
             "x-mcp-header" => {
                 let (family, level, exposure) = match (&was, &is) {
@@ -158,18 +119,19 @@ impl Walker<'_> {
                 };
                 finding.family = family;
                 finding.level_if_safe = level;
-                finding.exposure = exposure;
-                finding.message = match &is {
-                    Some(header) => format!(
-                        "{called} is now copied into the HTTP header {}, which proxies and logs can read",
-                        shown(header)
-                    ),
-                    None => format!("{called} is no longer copied into an HTTP header"),
+                // Proxies and logs would then contain a secret.
+                let name = place.name.rsplit('.').next().unwrap_or_default();
+                let secret = named_exposure(name) == Exposure::High;
+                finding.exposure = if secret && is.is_some() {
+                    Exposure::High
+                } else {
+                    exposure
                 };
+                finding.message = sentences::header(here, old, new);
             }
             _ => {
                 finding.family = Family::VendorKeywordChanged;
-                finding.message = format!("the keyword `{keyword}` of {called} {verb}");
+                finding.message = sentences::vendor_keyword(here, keyword, old, new);
             }
         }
         finding.old = was;
@@ -178,7 +140,7 @@ impl Walker<'_> {
     }
 }
 
-/// Keywords that no draft knows.
+/// Keywords of no draft.
 fn is_vendor(keyword: &str) -> bool {
     !is_prose(keyword) && !super::keywords::KNOWN.contains(&keyword)
 }

@@ -1,13 +1,14 @@
-//! Keywords that a validator reads, one family after the other.
+//! Keywords that validators read, family by family.
 
-use super::{Effect, Place, Walker, listed, shown};
+use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
+use crate::schema::Family;
 use crate::schema::document::{Holds, holds};
 use crate::schema::kinds::Kinds;
 use crate::schema::solve::item_of;
 use crate::schema::value::{missing, same};
-use crate::schema::{Family, Side};
+use crate::sentences::schema as sentences;
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[
@@ -66,8 +67,8 @@ impl Walker<'_> {
     /// Compares everything but annotations.
     pub(super) fn keywords(&mut self, old: &Object, new: &Object, place: &Place) {
         self.type_keyword(old, new, place);
-        // With no kind of value in common the keywords of either kind have nothing to say about the other: the
-        // change of type carries both schemas and stands for everything below.
+        // Without a common type the keywords of one type are irrelevant for the other: the change
+        // of type carries both schemas and covers everything below.
         let kinds = |node: &Object| node.get("type").map_or(Kinds::ANY, Kinds::of_keyword);
         if kinds(old).and(kinds(new)).iter().next().is_none() {
             if let Some(finding) = self.findings.last_mut() {
@@ -104,9 +105,11 @@ impl Walker<'_> {
         if old.get("nullable") != new.get("nullable") {
             let at = place.clone().token("nullable");
             let mut finding = self.finding(Family::EquivalentRestructured, &at);
-            finding.message = format!(
-                "`nullable` of {} changed without effect",
-                self.called(place)
+            finding.message = sentences::without_effect(
+                self.at(place),
+                "nullable",
+                old.get("nullable"),
+                new.get("nullable"),
             );
             finding.old = old.get("nullable").cloned();
             finding.new = new.get("nullable").cloned();
@@ -156,11 +159,7 @@ impl Walker<'_> {
             }
         };
         let (before, after) = (kinds(was), kinds(is));
-        let called = self.called(place);
-        let words = |names: &[String]| match names {
-            [] => "anything".to_owned(),
-            names => names.join(" or "),
-        };
+        let here = self.at(place);
         let (family, effect) = if before == after {
             (Family::EquivalentRestructured, Effect::Either)
         } else if before.and(after) == before {
@@ -170,26 +169,18 @@ impl Walker<'_> {
         } else {
             (Family::PropertyTypeChanged, Effect::Either)
         };
-        // The root is an object whatever it says.
+        // The root is always an object.
         let root = place.old.is_empty() && place.name.is_empty();
         let mut finding = self.finding(family, place);
         if root && (was.is_empty() || is.is_empty()) {
             finding.family = Family::EquivalentRestructured;
             finding.effect = Effect::Neutral;
-            finding.message = format!(
-                "the type of {called} is {} now; they are an object either way",
-                words(is)
-            );
+            finding.message = sentences::root_type(here, was, is);
         } else {
             finding.effect = effect;
             finding.message = match family {
-                Family::EquivalentRestructured => {
-                    format!("the types of {called} are spelled differently")
-                }
-                Family::PropertyTypeWidened => {
-                    format!("{called} was {} and may be {} now", words(was), words(is))
-                }
-                _ => format!("{called} was {} and must be {} now", words(was), words(is)),
+                Family::EquivalentRestructured => sentences::type_respelled(here),
+                _ => sentences::type_changed(here, was, is),
             };
         }
         finding.level_if_safe =
@@ -220,8 +211,7 @@ impl Walker<'_> {
             return;
         }
         let (was, is) = (list(old), list(new));
-        let called = self.called(place);
-        let words = |values: &[Json]| listed(&values.iter().map(shown).collect::<Vec<_>>());
+        let here = self.at(place);
         let both_constant = old.contains("const") && new.contains("const");
         let keyword = if new.contains("enum") || old.contains("enum") {
             "enum"
@@ -241,25 +231,20 @@ impl Walker<'_> {
         base.level_if_safe = Level::Additive;
         if both_constant && !gone.is_empty() {
             base.family = Family::ConstChanged;
-            base.message = format!(
-                "{called} must be {} now, and was {}",
-                words(&fresh),
-                words(&gone)
-            );
+            base.message = sentences::constant_changed(here, &gone, &fresh);
             base.effect = Effect::Either;
             self.push(base, place);
             return;
         }
         match (&was, &is) {
             (None, Some(values)) => {
-                base.message =
-                    format!("{called} was free and must be one of {} now", words(values));
+                base.message = sentences::values_limited(here, keyword, values, true);
                 base.effect = Effect::Narrows;
                 self.push(base, place);
             }
             (Some(values), None) => {
                 base.family = Family::EnumValueAdded;
-                base.message = format!("{called} was one of {} and is free now", words(values));
+                base.message = sentences::values_limited(here, keyword, values, false);
                 base.effect = Effect::Widens;
                 base.exposure = Exposure::Low;
                 self.push(base, place);
@@ -270,24 +255,21 @@ impl Walker<'_> {
                 } else {
                     base.family = Family::EquivalentRestructured;
                     base.level_if_safe = Level::Cosmetic;
-                    base.message = format!("the single value of {called} is spelled differently");
+                    base.message = sentences::single_value_respelled(here);
                     self.push(base, place);
                 }
             }
             _ => {
                 if !gone.is_empty() {
                     let mut finding = base.clone();
-                    finding.message = format!("{called} no longer takes {}", words(&gone));
+                    finding.message = sentences::enum_values(here, &gone, false);
                     finding.effect = Effect::Narrows;
                     self.push(finding, place);
                 }
                 if !fresh.is_empty() {
                     let mut finding = base;
                     finding.family = Family::EnumValueAdded;
-                    finding.message = match self.side {
-                        Side::Input => format!("{called} now also takes {}", words(&fresh)),
-                        Side::Output => format!("{called} may now also be {}", words(&fresh)),
-                    };
+                    finding.message = sentences::enum_values(here, &fresh, true);
                     finding.effect = Effect::Widens;
                     finding.exposure = Exposure::Low;
                     self.push(finding, place);
@@ -339,10 +321,7 @@ impl Walker<'_> {
                         });
                     if same_draft_forms && leading(old) > 0 {
                         let mut finding = self.finding(Family::EquivalentRestructured, place);
-                        finding.message = format!(
-                            "the items of {} are described in another draft's words",
-                            self.called(place)
-                        );
+                        finding.message = sentences::items_respelled(self.at(place));
                         finding.effect = Effect::Either;
                         finding.old = Some(Json::Object(old.clone()));
                         finding.new = Some(Json::Object(new.clone()));
@@ -368,7 +347,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Enters what is equal as text and refers to what may have changed.
+    /// Enters what is equal as text but refers to what may have changed.
     fn entered(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
         let (Some(was), Some(is)) = (old.get(keyword), new.get(keyword)) else {
             return;
@@ -418,16 +397,10 @@ impl Walker<'_> {
             (_, None) => Effect::Widens,
             _ => Effect::Either,
         };
-        finding.message = match keyword {
-            "uniqueItems" => format!(
-                "the items of {} {} have to differ from each other now",
-                self.called(place),
-                if off(is) { "no longer" } else { "all" }
-            ),
-            _ => format!(
-                "what {} may contain changed (`{keyword}`)",
-                self.called(place)
-            ),
+        finding.message = if finding.effect == Effect::Neutral {
+            sentences::without_effect(self.at(place), keyword, was, is)
+        } else {
+            sentences::keyword(self.at(place), keyword, was, is)
         };
         self.push(finding, place);
     }
@@ -458,10 +431,7 @@ impl Walker<'_> {
                     finding.new = is.cloned();
                     finding.effect = Effect::Either;
                     finding.level_if_safe = Level::Cosmetic;
-                    finding.message = format!(
-                        "the schemas that {} are composed of (`{keyword}`) changed",
-                        self.called(place)
-                    );
+                    finding.message = sentences::keyword(self.at(place), keyword, was, is);
                     self.push(finding, place);
                 }
             }
@@ -505,15 +475,17 @@ impl Walker<'_> {
         };
         finding.level_if_safe = Level::Additive;
         finding.message = match family {
-            Family::NotChanged => format!("what {} must not be changed", self.called(place)),
-            _ => format!("a condition on {} changed", self.called(place)),
+            Family::NotChanged => {
+                sentences::keyword(self.at(place), "not", old.get("not"), new.get("not"))
+            }
+            _ => sentences::condition(self.at(place), was.as_ref(), is.as_ref()),
         };
         finding.old = was;
         finding.new = is;
         self.push(finding, place);
     }
 
-    /// A reference that has constraints beside it.
+    /// A reference with constraints next to it.
     fn beside_reference(&mut self, old: &Object, new: &Object, place: &Place) {
         let text = |node: &Object| {
             ["$ref", "$dynamicRef", "$recursiveRef"]
@@ -533,9 +505,11 @@ impl Walker<'_> {
                 finding.old = was.map(Json::string);
                 finding.new = is.map(Json::string);
                 finding.effect = Effect::Either;
-                finding.message = format!(
-                    "{} refers to another schema beside its own keywords",
-                    self.called(place)
+                finding.message = sentences::keyword(
+                    self.at(place),
+                    "$ref",
+                    finding.old.as_ref(),
+                    finding.new.as_ref(),
                 );
                 self.push(finding, place);
             }

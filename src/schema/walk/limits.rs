@@ -1,27 +1,29 @@
 //! Limits of numbers, lengths and counts, patterns and formats.
 
 use super::keywords::same_option;
-use super::{Effect, Place, Walker, shown};
+use super::{Effect, Place, Walker};
 use crate::canonical::{Decimal, Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::schema::document::Draft;
-use crate::schema::kinds::{Kind, Kinds};
+use crate::schema::kinds::{JsonKind, Kinds};
 use crate::schema::solve::bounds_of;
 use crate::schema::value::{as_count, as_i64};
 use crate::schema::{Family, Side};
+use crate::sentences::schema as sentences;
 
-const COUNTS: &[(&str, bool, &str)] = &[
-    ("minLength", true, "length"),
-    ("maxLength", false, "length"),
-    ("minItems", true, "number of items"),
-    ("maxItems", false, "number of items"),
-    ("minProperties", true, "number of members"),
-    ("maxProperties", false, "number of members"),
-    ("minContains", true, "number of matching items"),
-    ("maxContains", false, "number of matching items"),
+/// Limits of counts, and whether they are lower limits.
+const COUNTS: &[(&str, bool)] = &[
+    ("minLength", true),
+    ("maxLength", false),
+    ("minItems", true),
+    ("maxItems", false),
+    ("minProperties", true),
+    ("maxProperties", false),
+    ("minContains", true),
+    ("maxContains", false),
 ];
 
-/// The tightest limit of a number, from below or above.
+/// The tightest lower or upper limit of a number.
 struct Bound {
     number: Json,
     value: Decimal,
@@ -46,7 +48,7 @@ impl Bound {
             })
     }
 
-    /// The first whole number inside.
+    /// The first integer inside.
     fn whole(&self, lower: bool) -> Option<i64> {
         let Json::Number(number) = &self.number else {
             return None;
@@ -59,7 +61,8 @@ impl Bound {
         }
     }
 
-    /// Whether everything inside `self` is inside `other`; for whole numbers only, if that is what they limit.
+    /// Whether everything inside `self` is inside `other`; for integers only, if that is what they
+    /// limit.
     fn within(&self, other: &Self, lower: bool, whole: bool) -> bool {
         if whole && let (Some(mine), Some(theirs)) = (self.whole(lower), other.whole(lower)) {
             return if lower {
@@ -79,7 +82,7 @@ impl Bound {
 
 fn whole_only(node: &Object) -> bool {
     node.get("type")
-        .is_some_and(|types| !Kinds::of_keyword(types).has(Kind::Fraction))
+        .is_some_and(|types| !Kinds::of_keyword(types).has(JsonKind::Fraction))
 }
 
 impl Walker<'_> {
@@ -108,8 +111,6 @@ impl Walker<'_> {
             let mut finding = self.finding(Family::BoundTightened, &at);
             finding.old = old.get(keyword).cloned();
             finding.new = new.get(keyword).cloned();
-            let called = self.called(place);
-            let side = if lower { "lower" } else { "upper" };
             let effect = match (&was, &is) {
                 (None, Some(_)) => Effect::Narrows,
                 (Some(_), None) => Effect::Widens,
@@ -123,24 +124,22 @@ impl Walker<'_> {
                 }
                 (None, None) => Effect::Either,
             };
-            let word = |bound: &Option<Bound>| match bound {
-                Some(bound) if bound.exclusive => format!("beyond {}", bound.number),
-                Some(bound) => bound.number.to_string(),
-                None => "none".to_owned(),
+            let limit = |bound: &'_ Option<Bound>| -> Option<(&'static str, Json)> {
+                let bound = bound.as_ref()?;
+                let keyword = if bound.exclusive { exclusive } else { plain };
+                Some((keyword, bound.number.clone()))
             };
+            let (from, to) = (limit(&was), limit(&is));
+            let from = from.as_ref().map(|(keyword, number)| (*keyword, number));
+            let to = to.as_ref().map(|(keyword, number)| (*keyword, number));
             finding.effect = effect;
             finding.level_if_safe = Level::Additive;
-            let mut moved = format!("from {} to {}", word(&was), word(&is));
             let safe = |bound: &Option<Bound>| {
                 bound.as_ref().is_some_and(|it| {
                     matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
                 })
             };
-            if safe(&was) || safe(&is) {
-                moved.push_str(
-                    ", the limit of exact integers in JavaScript, which generators add by themselves",
-                );
-            }
+            let moved = |here| sentences::bound(here, from, to, safe(&was) || safe(&is));
             match effect {
                 Effect::Neutral => {
                     if same_option(old.get(plain), new.get(plain))
@@ -151,20 +150,24 @@ impl Walker<'_> {
                     }
                     finding.family = Family::EquivalentRestructured;
                     finding.level_if_safe = Level::Cosmetic;
-                    finding.message =
-                        format!("the {side} bound of {called} is spelled differently");
+                    finding.message = sentences::bound_without_effect(self.at(place), from, to);
                 }
                 Effect::Widens => {
                     finding.family = Family::BoundLoosened;
-                    finding.message = format!("the {side} bound of {called} was loosened {moved}");
+                    finding.message = moved(self.at(place));
                     finding.exposure = Exposure::Low;
                 }
                 Effect::Either => {
                     finding.family = Family::SchemaUnclassified;
-                    finding.message = format!("the {side} bound of {called} is not a number");
+                    finding.message = sentences::not_a_number(
+                        self.at(place),
+                        keyword,
+                        old.get(keyword),
+                        new.get(keyword),
+                    );
                 }
                 Effect::Narrows => {
-                    finding.message = format!("the {side} bound of {called} was tightened {moved}");
+                    finding.message = moved(self.at(place));
                 }
             }
             self.push(finding, place);
@@ -194,23 +197,12 @@ impl Walker<'_> {
         if finding.effect == Effect::Widens {
             finding.family = Family::BoundLoosened;
         }
-        let word = |it: Option<&Json>| {
-            it.map_or_else(
-                || "any number".to_owned(),
-                |it| format!("a multiple of {it}"),
-            )
-        };
-        finding.message = format!(
-            "{} was {} and is {} now",
-            self.called(place),
-            word(was),
-            word(is)
-        );
+        finding.message = sentences::keyword(self.at(place), "multipleOf", was, is);
         self.push(finding, place);
     }
 
     pub(super) fn counts(&mut self, old: &Object, new: &Object, place: &Place) {
-        for (keyword, lower, what) in COUNTS {
+        for (keyword, lower) in COUNTS {
             let (was, is) = (old.get(keyword), new.get(keyword));
             if was == is {
                 continue;
@@ -224,24 +216,22 @@ impl Walker<'_> {
                 None => Some(if *lower { 0 } else { u64::MAX }),
                 Some(value) => as_count(value),
             };
-            let called = self.called(place);
             let mut finding = self.finding(Family::BoundTightened, &at);
             finding.old = was.cloned();
             finding.new = is.cloned();
             finding.level_if_safe = Level::Additive;
-            let word =
-                |value: Option<&Json>| value.map_or_else(|| "none".to_owned(), Json::to_string);
-            let side = if *lower { "smallest" } else { "greatest" };
-            let (verb, effect) = match (limit(was), limit(is)) {
-                (Some(was), Some(is)) if was == is => ("is spelled differently", Effect::Neutral),
-                (Some(was), Some(is)) if (was < is) == *lower => ("was tightened", Effect::Narrows),
-                (Some(_), Some(_)) => ("was loosened", Effect::Widens),
-                _ => ("changed", Effect::Either),
+            let effect = match (limit(was), limit(is)) {
+                (Some(was), Some(is)) if was == is => Effect::Neutral,
+                (Some(was), Some(is)) if (was < is) == *lower => Effect::Narrows,
+                (Some(_), Some(_)) => Effect::Widens,
+                _ => Effect::Either,
             };
+            finding.message = sentences::keyword(self.at(place), keyword, was, is);
             match effect {
                 Effect::Neutral => {
                     finding.family = Family::EquivalentRestructured;
                     finding.level_if_safe = Level::Cosmetic;
+                    finding.message = sentences::without_effect(self.at(place), keyword, was, is);
                 }
                 Effect::Widens => {
                     finding.family = Family::BoundLoosened;
@@ -250,11 +240,6 @@ impl Walker<'_> {
                 _ => {}
             }
             finding.effect = effect;
-            finding.message = format!(
-                "the {side} {what} of {called} {verb}, from {} to {}",
-                word(was),
-                word(is)
-            );
             self.push(finding, place);
         }
     }
@@ -272,12 +257,11 @@ impl Walker<'_> {
                 continue;
             }
             let at = place.clone().token(keyword);
-            let called = self.called(place);
             let mut finding = self.finding(Family::ContentChanged, &at);
+            finding.message = sentences::keyword(self.at(place), keyword, was, is);
             finding.old = was.cloned();
             finding.new = is.cloned();
             let (added, removed) = (was.is_none(), is.is_none());
-            let word = |it: Option<&Json>| it.map(shown).unwrap_or_default();
             finding.effect = if added {
                 Effect::Narrows
             } else if removed {
@@ -288,29 +272,16 @@ impl Walker<'_> {
             finding.level_if_safe = Level::Additive;
             match keyword {
                 "pattern" => {
-                    (finding.family, finding.message) = if added {
-                        (
-                            Family::PatternAdded,
-                            format!("{called} must match {} now", word(is)),
-                        )
+                    finding.family = if added {
+                        Family::PatternAdded
                     } else if removed {
-                        (
-                            Family::PatternRemoved,
-                            format!("{called} no longer has to match {}", word(was)),
-                        )
+                        Family::PatternRemoved
                     } else {
-                        (
-                            Family::PatternChanged,
-                            format!(
-                                "{called} must match {} now, and had to match {}",
-                                word(is),
-                                word(was)
-                            ),
-                        )
+                        Family::PatternChanged
                     };
                 }
                 "format" => {
-                    // An annotation: nothing breaks by it, and validators that assert it refuse.
+                    // An annotation: nothing breaks by it, but validators that assert it reject.
                     let asked = match self.side {
                         Side::Input => !removed,
                         Side::Output => !added,
@@ -318,32 +289,16 @@ impl Walker<'_> {
                     if asked {
                         finding.level_if_safe = Level::Risky;
                     }
-                    (finding.family, finding.message) = if added {
-                        (
-                            Family::FormatAdded,
-                            format!("{called} has the format {} now", word(is)),
-                        )
+                    finding.family = if added {
+                        Family::FormatAdded
                     } else if removed {
-                        (
-                            Family::FormatRemoved,
-                            format!("{called} no longer has the format {}", word(was)),
-                        )
+                        Family::FormatRemoved
                     } else {
-                        (
-                            Family::FormatChanged,
-                            format!(
-                                "{called} has the format {} now, and had {}",
-                                word(is),
-                                word(was)
-                            ),
-                        )
+                        Family::FormatChanged
                     };
                 }
-                _ => {
-                    finding.message = format!("`{keyword}` of {called} changed");
-                    // From 2019 on these describe and do not constrain.
-                    finding.level_if_safe = Level::Risky;
-                }
+                // Since 2019 these describe and do not constrain.
+                _ => finding.level_if_safe = Level::Risky,
             }
             self.push(finding, place);
         }

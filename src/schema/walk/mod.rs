@@ -1,9 +1,9 @@
 //! Where two schemas differ: located findings, not yet judged.
 //!
-//! The walker goes through both schemas side by side. It follows references, matches the branches of unions by
-//! meaning, and says of each difference in which direction it moves what is accepted. Whether that hurts
-//! anybody is not its business: `judge` asks the provers. Every difference yields a finding; a keyword that
-//! nothing here knows yields one as well.
+//! The walker goes through both schemas in parallel. It follows references, matches the branches of
+//! unions by meaning, and reports for each difference in which direction it changes what is
+//! accepted. Whether that breaks anything is decided by `judge`, with the provers. Every difference
+//! yields a finding; an unknown keyword yields one as well.
 
 mod annotations;
 mod keywords;
@@ -11,6 +11,8 @@ mod limits;
 mod object;
 mod rename;
 mod union;
+
+pub(super) use object::named_exposure;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -22,55 +24,53 @@ use super::value::same;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
+use crate::sentences::schema::{self as sentences, At};
 
-/// How a difference moves the set of accepted values, from old to new.
+/// How a difference changes the set of accepted values, from old to new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Not at all.
     Neutral,
     /// Fewer values are accepted.
     Narrows,
     /// More values are accepted.
     Widens,
-    /// Both, or it cannot be told.
+    /// Both, or unknown.
     Either,
 }
 
-/// One located difference.
 #[derive(Clone, Debug)]
-pub(crate) struct Finding {
-    /// The family of its rule.
+pub(crate) struct SchemaFinding {
     pub(crate) family: Family,
     pub(crate) pointer: String,
-    /// The same place in the new schema, where that is elsewhere.
+    /// The same place in the new schema, if it differs.
     pub(crate) new_pointer: String,
     pub(crate) old: Option<Json>,
     pub(crate) new: Option<Json>,
     pub(crate) effect: Effect,
-    /// The level where no call is at stake, or where it is shown that none is lost.
+    /// The level if no call is at stake, or if none is shown to be lost.
     pub(crate) level_if_safe: Level,
     pub(crate) exposure: Exposure,
     pub(crate) message: String,
-    /// What to say instead where no call is lost.
+    /// What to say instead if no call is lost.
     pub(crate) message_if_safe: Option<String>,
     /// The schemas around the finding, on both sides.
     pub(crate) site: (String, String),
-    /// The member of the place that the finding is about, where it is about one.
+    /// The member that the finding is about, if any.
     pub(crate) member: Option<Text>,
-    /// The name on the other side, where the member was renamed.
+    /// The name on the other side, if the member was renamed.
     pub(crate) partner: Option<Text>,
-    /// Why nothing can be decided here, where that is known at once.
+    /// Why nothing can be decided here, if that is known at once.
     pub(crate) problem: Option<Problem>,
 }
 
-/// Where the walker stands.
+/// The walker's position.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
     pub(crate) old: String,
     pub(crate) new: String,
-    /// What a reader calls the place: `filters.city`.
+    /// The name of the place for a reader: `filters.city`.
     pub(crate) name: String,
-    /// Inside a keyword that turns directions around.
+    /// Inside a keyword that reverses directions.
     pub(crate) turned: bool,
 }
 
@@ -103,17 +103,17 @@ impl Place {
     }
 }
 
-/// More findings than this in one schema are not worth a proof each.
+/// Beyond this number of findings in one schema none is proved.
 const MAX_FINDINGS: usize = 400;
 const MAX_DEPTH: usize = 100;
 
 pub(crate) struct Walker<'a> {
     pub(crate) old: &'a Document,
     pub(crate) new: &'a Document,
-    /// Where the references of both documents lead.
+    /// The targets of the references of both documents.
     pub(crate) references: (Rc<References<'a>>, Rc<References<'a>>),
     pub(crate) side: Side,
-    pub(crate) findings: Vec<Finding>,
+    pub(crate) findings: Vec<SchemaFinding>,
     pub(crate) visited: BTreeSet<(String, String)>,
     visited_old: BTreeSet<String>,
     visited_new: BTreeSet<String>,
@@ -140,7 +140,6 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks both documents from their roots.
     pub(crate) fn run(&mut self) {
         if self.emptied() {
             return;
@@ -150,7 +149,7 @@ impl<'a> Walker<'a> {
         self.definitions();
     }
 
-    /// An input schema that lost everything it said: what a generator leaves when it fails silently.
+    /// An input schema that lost all its content: what a generator leaves when it fails silently.
     fn emptied(&mut self) -> bool {
         let says = |document: &Document| {
             document.root.as_object().is_some_and(|root| {
@@ -174,9 +173,7 @@ impl<'a> Walker<'a> {
             _ => 0,
         };
         let mut finding = self.finding(Family::SchemaEmptied, &Place::default());
-        finding.message = format!(
-            "the schema lost its type and all {names} of its properties; a schema generator that failed silently leaves such a schema behind"
-        );
+        finding.message = sentences::emptied(names);
         finding.old = Some(self.old.root.clone());
         finding.new = Some(self.new.root.clone());
         finding.effect = Effect::Widens;
@@ -187,8 +184,8 @@ impl<'a> Walker<'a> {
     }
 
     /// A finding at a place, for the caller to fill in.
-    pub(crate) fn finding(&self, family: Family, place: &Place) -> Finding {
-        Finding {
+    pub(crate) fn finding(&self, family: Family, place: &Place) -> SchemaFinding {
+        SchemaFinding {
             family,
             pointer: place.old.clone(),
             new_pointer: place.new.clone(),
@@ -206,8 +203,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Records a finding; directions inside a turning keyword are unknown.
-    pub(crate) fn push(&mut self, mut finding: Finding, place: &Place) {
+    /// Records a finding; directions inside a reversing keyword are unknown.
+    pub(crate) fn push(&mut self, mut finding: SchemaFinding, place: &Place) {
         if place.turned && finding.effect != Effect::Neutral {
             finding.effect = Effect::Either;
         }
@@ -219,13 +216,11 @@ impl<'a> Walker<'a> {
         self.findings.push(finding);
     }
 
-    /// What a reader calls the place, with its noun.
-    pub(crate) fn called(&self, place: &Place) -> String {
-        match (self.side, place.name.is_empty()) {
-            (Side::Input, true) => "the arguments".to_owned(),
-            (Side::Output, true) => "the result".to_owned(),
-            (Side::Input, false) => format!("parameter `{}`", place.name),
-            (Side::Output, false) => format!("result member `{}`", place.name),
+    /// A place, for the sentences about it.
+    pub(crate) fn at<'p>(&self, place: &'p Place) -> At<'p> {
+        At {
+            side: self.side,
+            name: &place.name,
         }
     }
 
@@ -258,7 +253,7 @@ impl<'a> Walker<'a> {
             (Err(problem), _) | (_, Err(problem)) => {
                 if old != new {
                     let mut finding = self.finding(Family::SchemaUnclassified, place);
-                    finding.message = format!("{} changed: {problem}", self.called(place));
+                    finding.message = sentences::not_followed(self.at(place), &problem.to_string());
                     finding.old = Some(old.clone());
                     finding.new = Some(new.clone());
                     finding.effect = Effect::Either;
@@ -291,7 +286,7 @@ impl<'a> Walker<'a> {
         let key = (from.pointer.clone(), to.pointer.clone());
         let first_visit = !via || self.visited.insert(key);
         let after_annotations = self.findings.len();
-        // Whether something below differs in spelling only is an explanation too.
+        // A spelling difference below is an explanation too.
         let spelling_elsewhere = std::mem::take(&mut self.spelling);
         if first_visit {
             self.shapes(from.node, to.node, &inner);
@@ -300,14 +295,11 @@ impl<'a> Walker<'a> {
             || (via && reference_text(old) != reference_text(new));
         if restructured {
             let mut finding = self.finding(Family::RefRestructured, place);
-            finding.message = format!(
-                "the schema of {} is reached another way: {}",
-                self.called(place),
-                match (from.via_reference, to.via_reference) {
-                    (true, false) => "a reference was inlined",
-                    (false, true) => "it moved behind a reference",
-                    _ => "the reference names another definition",
-                }
+            finding.message = sentences::reference(
+                self.at(place),
+                reference_text(old),
+                reference_text(new),
+                (from.via_reference, to.via_reference),
             );
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
@@ -317,10 +309,7 @@ impl<'a> Walker<'a> {
             && !same(&without_annotations(old), &without_annotations(new))
         {
             let mut finding = self.finding(Family::EquivalentRestructured, place);
-            finding.message = format!(
-                "keywords beside a reference changed, which say nothing about {} in this draft",
-                self.called(place)
-            );
+            finding.message = sentences::beside_reference(self.at(place));
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             self.push(finding, place);
@@ -330,16 +319,16 @@ impl<'a> Walker<'a> {
             && after_annotations == before
             && !same(old, new)
         {
-            // The branches above explain every keyword, so this is the net under them.
+            // The branches above explain every keyword, so this is the safety net.
             self.restructured_or_unclassified(old, new, place);
         }
         self.spelling |= spelling_elsewhere;
     }
 
-    /// Something differs and no rule said so.
+    /// Something differs and no rule reported it.
     fn restructured_or_unclassified(&mut self, old: &Json, new: &Json, place: &Place) {
-        // What differs may be a table of definitions, which is compared by itself, or a definition that was
-        // compared where it is used.
+        // The difference may be in a table of definitions, which is compared separately, or in a
+        // definition that was compared where it is used.
         let bare = |node: &Json| {
             let mut bare = without_annotations(node);
             if let Json::Object(object) = &mut bare {
@@ -351,10 +340,7 @@ impl<'a> Walker<'a> {
             return;
         }
         let mut finding = self.finding(Family::SchemaUnclassified, place);
-        finding.message = format!(
-            "{} changed in a way that no rule describes",
-            self.called(place)
-        );
+        finding.message = sentences::no_rule(self.at(place));
         finding.old = Some(old.clone());
         finding.new = Some(new.clone());
         finding.effect = Effect::Either;
@@ -386,16 +372,13 @@ impl<'a> Walker<'a> {
                     _ => true,
                 };
                 if differs {
-                    moved.push(format!("`{}`", name.to_string_lossy()));
+                    moved.push(name.to_string_lossy().to_owned());
                 }
             }
             if !moved.is_empty() {
                 let place = Place::default().token(keyword);
                 let mut finding = self.finding(Family::DefinitionsChanged, &place);
-                finding.message = format!(
-                    "the table of definitions changed ({}); what a call reaches through it is reported where it is used",
-                    listed(&moved)
-                );
+                finding.message = sentences::definitions(keyword, &moved);
                 finding.old = self.old.root.get(keyword).cloned();
                 finding.new = self.new.root.get(keyword).cloned();
                 self.push(finding, &place);
@@ -411,7 +394,7 @@ struct Followed<'a> {
     via_reference: bool,
 }
 
-/// Follows references that have only annotations beside them.
+/// Follows references with only annotations next to them.
 fn follow<'a>(
     references: &References<'a>,
     node: &'a Json,
@@ -428,7 +411,7 @@ fn follow<'a>(
         };
         let mut targets = references.targets(followed.node)?;
         let Some((target, target_at)) = targets.pop() else {
-            // An `allOf` around a single schema is a wrapper that generators put around references.
+            // Generators wrap references in an `allOf` with a single schema.
             let Some(Json::Array(wrapped)) = object.get("allOf") else {
                 return Ok(followed);
             };
@@ -473,7 +456,7 @@ fn reference_text(node: &Json) -> Option<&str> {
         .find_map(|keyword| node.get(keyword).and_then(Json::as_str))
 }
 
-/// A schema without what says nothing about validity, at every level.
+/// A schema without annotations, at every level.
 pub(crate) fn without_annotations(node: &Json) -> Json {
     let Json::Object(object) = node else {
         return node.clone();
@@ -507,7 +490,7 @@ pub(crate) fn without_annotations(node: &Json) -> Json {
     Json::Object(bare)
 }
 
-/// Whether a reference may stand anywhere inside. A member that only looks like one counts too.
+/// Whether there may be a reference anywhere inside. A member that only looks like one counts too.
 pub(crate) fn mentions_reference(json: &Json) -> bool {
     match json {
         Json::Object(object) => object.iter().any(|(name, value)| {
@@ -519,27 +502,4 @@ pub(crate) fn mentions_reference(json: &Json) -> bool {
         Json::Array(items) => items.iter().any(mentions_reference),
         _ => false,
     }
-}
-
-/// A list for a sentence, cut where it gets long.
-pub(crate) fn listed(items: &[String]) -> String {
-    const SHOWN: usize = 5;
-    if items.len() <= SHOWN + 1 {
-        return items.join(", ");
-    }
-    format!(
-        "{} and {} more",
-        items[..SHOWN].join(", "),
-        items.len() - SHOWN
-    )
-}
-
-/// A value for a sentence, cut where it gets long.
-pub(crate) fn shown(value: &Json) -> String {
-    let text = crate::canonical::to_compact(value);
-    if text.chars().count() <= 60 {
-        return format!("`{text}`");
-    }
-    let start: String = text.chars().take(57).collect();
-    format!("`{start}...`")
 }

@@ -1,14 +1,15 @@
-//! Members: declared, required, further, by pattern, by dependency.
+//! Members: declared, required, additional, by pattern, by dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rename::{Candidate, renamed};
-use super::{Effect, Place, Walker, listed, shown};
+use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
 use crate::schema::example_values::words;
 use crate::schema::value::same;
 use crate::schema::{Family, Side};
+use crate::sentences::schema as sentences;
 
 fn required_of(node: &Object) -> BTreeSet<&Text> {
     node.get("required")
@@ -87,27 +88,17 @@ impl Walker<'_> {
             && was.is_empty()
             && is.is_empty()
         {
-            self.equivalent(
-                "properties",
-                old,
-                new,
-                place,
-                "an empty table of properties",
-            );
+            self.equivalent("properties", old, new, place);
         }
         self.further("additionalProperties", old, new, place);
         self.further("unevaluatedProperties", old, new, place);
     }
 
-    fn equivalent(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place, what: &str) {
+    fn equivalent(&mut self, keyword: &str, old: &Object, new: &Object, place: &Place) {
         let at = place.clone().token(keyword);
         let mut finding = self.finding(Family::EquivalentRestructured, &at);
-        let verb = if new.contains(keyword) {
-            "was added"
-        } else {
-            "was left out"
-        };
-        finding.message = format!("{what} {verb}, which says nothing");
+        finding.message =
+            sentences::without_effect(self.at(place), keyword, old.get(keyword), new.get(keyword));
         finding.old = old.get(keyword).cloned();
         finding.new = new.get(keyword).cloned();
         self.push(finding, place);
@@ -124,28 +115,16 @@ impl Walker<'_> {
         let at = self.member_place(from.name, place);
         let mut finding = self.finding(Family::PropertyRenamed, &at);
         let new_name = to.name.to_string_lossy();
-        let base = format!(
-            "{} seems to be called `{new_name}` now ({percent}% alike)",
-            self.called(&at)
-        );
         finding.new_pointer = self.member_place(to.name, place).new;
         finding.old = Some(from.schema.clone());
         finding.new = Some(to.schema.clone());
         finding.effect = Effect::Either;
         finding.level_if_safe = Level::Risky;
         finding.exposure = named_exposure(new_name).max(described_exposure(to.schema));
-        match self.side {
-            Side::Input => {
-                finding.message = format!("{base}: calls under the old name are refused");
-                finding.message_if_safe = Some(format!(
-                    "{base}: what callers send under the old name is silently ignored"
-                ));
-            }
-            Side::Output => {
-                finding.message = format!("{base}: readers of the old name find nothing");
-                finding.message_if_safe = Some(finding.message.clone());
-            }
-        }
+        let message =
+            |refused| sentences::property_renamed(self.at(&at), new_name, percent, refused);
+        finding.message = message(true);
+        finding.message_if_safe = Some(message(false));
         let names = (from.name.clone(), to.name.clone());
         let (own, partner) = match self.side {
             Side::Input => names,
@@ -158,7 +137,7 @@ impl Walker<'_> {
 
     fn removed(&mut self, gone: &Candidate<'_>, still_required: bool, place: &Place) {
         let at = self.member_place(gone.name, place);
-        let called = self.called(&at);
+        let here = self.at(&at);
         let mut finding = self.finding(Family::PropertyRemoved, &at);
         finding.old = Some(gone.schema.clone());
         finding.member = Some(gone.name.clone());
@@ -166,33 +145,23 @@ impl Walker<'_> {
         finding.effect = Effect::Either;
         match self.side {
             Side::Input => {
-                finding.message =
-                    format!("{called} was removed, and calls that send it are refused");
-                finding.message_if_safe = Some(format!(
-                    "{called} was removed: what callers send there is silently ignored now"
-                ));
+                finding.message = sentences::property_removed(here, true);
+                finding.message_if_safe = Some(sentences::property_removed(here, false));
             }
             Side::Output => {
                 finding.exposure = Exposure::Medium;
-                if gone.required {
-                    finding.message = format!("{called} was promised and is gone");
-                } else {
-                    finding.message = format!("{called} was removed");
-                    finding.message_if_safe = Some(format!(
-                        "{called} was removed; it was optional, so readers had to do without it already"
-                    ));
-                }
+                finding.message = sentences::result_property_removed(here, gone.required);
             }
         }
         if still_required {
-            finding.message.push_str("; it is still listed as required");
+            finding.message.push_str(sentences::still_required());
         }
         self.push(finding, place);
     }
 
     fn added(&mut self, fresh: &Candidate<'_>, was_required: bool, place: &Place) {
         let at = self.member_place(fresh.name, place);
-        let called = self.called(&at);
+        let here = self.at(&at);
         let has_default = fresh.schema.get("default").is_some();
         let family = match (fresh.required, has_default, self.side) {
             (true, true, Side::Input) => Family::PropertyRequiredWithDefault,
@@ -212,19 +181,11 @@ impl Walker<'_> {
         };
         match (self.side, fresh.required) {
             (Side::Input, true) => {
-                finding.message = if has_default {
-                    format!(
-                        "{called} was added and is listed as required although it has a default; a caller that applies defaults does not notice, every other one is refused"
-                    )
-                } else {
-                    format!(
-                        "{called} was added and is required: every call that does not send it is refused"
-                    )
-                };
+                finding.message = sentences::property_added(here, true, has_default);
             }
             (Side::Input, false) => {
-                finding.message = format!("{called} was added and is optional");
-                // A new optional parameter takes nothing from anybody who did not send it.
+                finding.message = sentences::property_added(here, false, has_default);
+                // A new optional parameter rejects no call that does not send it.
                 finding.effect = if was_required {
                     Effect::Either
                 } else {
@@ -232,10 +193,8 @@ impl Walker<'_> {
                 };
             }
             (Side::Output, _) => {
-                finding.message = format!(
-                    "{called} was added, and the old schema refuses members it does not name"
-                );
-                finding.message_if_safe = Some(format!("{called} was added"));
+                finding.message = sentences::result_property_added(here, true);
+                finding.message_if_safe = Some(sentences::result_property_added(here, false));
             }
         }
         self.push(finding, place);
@@ -243,7 +202,7 @@ impl Walker<'_> {
 
     fn requirement(&mut self, name: &Text, schema: Option<&Json>, now: bool, place: &Place) {
         let at = self.member_place(name, place);
-        let called = self.called(&at);
+        let here = self.at(&at);
         let has_default = schema.is_some_and(|it| it.get("default").is_some());
         let family = match (now, has_default, self.side) {
             (true, true, Side::Input) => Family::PropertyRequiredWithDefault,
@@ -256,19 +215,7 @@ impl Walker<'_> {
         finding.new = Some(Json::Bool(now));
         finding.level_if_safe = Level::Additive;
         finding.effect = if now { Effect::Narrows } else { Effect::Widens };
-        finding.message = match (self.side, now) {
-            (Side::Input, true) if has_default => format!(
-                "{called} is listed as required now although it has a default; a caller that applies defaults does not notice, every other one is refused"
-            ),
-            (Side::Input, true) => {
-                format!("{called} became required: calls that leave it out are refused")
-            }
-            (Side::Input, false) => format!("{called} became optional"),
-            (Side::Output, true) => format!("{called} is always there now"),
-            (Side::Output, false) => {
-                format!("{called} may be missing now, and readers were promised it")
-            }
-        };
+        finding.message = sentences::required(here, now, has_default);
         self.push(finding, place);
     }
 
@@ -285,10 +232,10 @@ impl Walker<'_> {
         };
         let shut = |value: Option<&Json>| value == Some(&Json::Bool(false));
         let at = place.clone().token(keyword);
-        let called = self.called(place);
+        let here = self.at(place);
         if open(was) && open(is) {
             let mut finding = self.finding(Family::EquivalentRestructured, &at);
-            finding.message = format!("{called} are open to further members in another spelling");
+            finding.message = sentences::without_effect(here, keyword, was, is);
             finding.old = was.cloned();
             finding.new = is.cloned();
             self.push(finding, place);
@@ -317,21 +264,22 @@ impl Walker<'_> {
         } else {
             Effect::Widens
         };
+        let message =
+            |affected| sentences::undeclared_properties(here, keyword, was, is, closes, affected);
+        finding.message = message(true);
         if closes {
-            finding.level_if_safe = Level::Cosmetic;
-            finding.message =
-                format!("{called}: members that the schema does not name are refused now");
-            finding.message_if_safe = Some(format!(
-                "{called}: members that the schema does not name are refused now; declared ones are not affected"
-            ));
+            // A caller that sends undeclared members notices; a reader of results does not.
+            finding.level_if_safe = match self.side {
+                Side::Input => Level::Risky,
+                Side::Output => Level::Cosmetic,
+            };
+            finding.message_if_safe = Some(message(false));
         } else {
             finding.level_if_safe = match self.side {
                 Side::Input => Level::Additive,
                 Side::Output => Level::Risky,
             };
             finding.exposure = Exposure::Medium;
-            finding.message =
-                format!("{called}: members that the schema does not name are accepted now");
         }
         self.push(finding, place);
     }
@@ -364,41 +312,44 @@ impl Walker<'_> {
             (_, None) => Effect::Widens,
             _ => Effect::Either,
         };
-        let names: Vec<String> = [was, is]
-            .into_iter()
-            .flatten()
-            .filter_map(Json::as_object)
-            .flat_map(|it| {
-                it.iter()
-                    .map(|(name, _)| format!("`{}`", name.to_string_lossy()))
-            })
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
-        finding.message = match keyword {
-            "propertyNames" => format!(
-                "{}: the rule for names of members changed{}",
-                self.called(place),
-                is.map(|it| format!(" to {}", shown(it)))
-                    .unwrap_or_default()
-            ),
-            "patternProperties" => format!(
-                "{}: the members by pattern changed ({})",
-                self.called(place),
-                listed(&names)
-            ),
-            _ => format!(
-                "{}: what depends on the presence of {} changed",
-                self.called(place),
-                listed(&names)
-            ),
+        let here = self.at(place);
+        finding.message = match (keyword, changed_members(was, is)) {
+            ("patternProperties", Some(names)) => sentences::pattern_properties(here, &names),
+            (_, Some(names)) if family == Family::DependencyChanged => {
+                sentences::dependencies(here, keyword, &names)
+            }
+            _ => sentences::keyword(here, keyword, was, is),
         };
         self.push(finding, place);
     }
 }
 
-/// What a new parameter of this name asks for.
-fn named_exposure(name: &str) -> Exposure {
+/// The names of members that differ between two tables; `None` if one of them is not a table, or
+/// both are empty.
+fn changed_members(was: Option<&Json>, is: Option<&Json>) -> Option<Vec<String>> {
+    let table = |it: Option<&'_ Json>| -> Option<BTreeMap<String, Json>> {
+        match it {
+            None => Some(BTreeMap::new()),
+            Some(Json::Object(members)) => Some(
+                members
+                    .iter()
+                    .map(|(name, value)| (name.to_string_lossy().to_owned(), value.clone()))
+                    .collect(),
+            ),
+            Some(_) => None,
+        }
+    };
+    let (was, is) = (table(was)?, table(is)?);
+    let names: BTreeSet<&String> = was
+        .keys()
+        .chain(is.keys())
+        .filter(|name| was.get(*name) != is.get(*name))
+        .collect();
+    (!names.is_empty()).then(|| names.into_iter().cloned().collect())
+}
+
+/// The exposure of a new parameter, by its name.
+pub(in crate::schema) fn named_exposure(name: &str) -> Exposure {
     const SECRETS: &[&str] = &[
         "token",
         "password",
@@ -432,7 +383,7 @@ fn named_exposure(name: &str) -> Exposure {
     let words = words(name);
     let joined = words.concat();
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    // A page token names a place in a list, not a secret.
+    // A page token is a position in a list, not a secret.
     let paging = has(&[
         "page",
         "next",
@@ -454,7 +405,7 @@ fn named_exposure(name: &str) -> Exposure {
     {
         return Exposure::High;
     }
-    // "country code" is no code to run.
+    // A "country code" is not code to run.
     let harmless = has(&[
         "country", "language", "lang", "currency", "status", "error", "zip", "postal", "region",
         "response",
@@ -465,14 +416,14 @@ fn named_exposure(name: &str) -> Exposure {
     Exposure::Low
 }
 
-/// What the text of a new parameter says to the model.
+/// The exposure of a new parameter, by its text.
 fn described_exposure(schema: &Json) -> Exposure {
     let text = schema
         .get("description")
         .and_then(Json::as_str)
         .unwrap_or_default();
     match crate::scan::novelty("", text) {
-        // An address in the text of something new is usually a link to its documentation.
+        // A URL in the text of something new is usually a link to its documentation.
         crate::scan::Novelty::Address => Exposure::Medium,
         other => other.exposure(),
     }

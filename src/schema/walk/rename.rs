@@ -1,10 +1,10 @@
-//! A parameter that vanished and one that appeared: are they the same one under another name?
+//! Whether a removed and an added parameter are the same under another name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canonical::{Json, Text};
 use crate::schema::example_values::words;
-use crate::schema::likeness::{assigned, opposed, without_version};
+use crate::schema::likeness::{assigned, opposed, synonymous, without_version};
 use crate::schema::value::same;
 
 use super::without_annotations;
@@ -16,18 +16,19 @@ pub(super) struct Candidate<'a> {
     pub(super) required: bool,
 }
 
-/// Pairs of removed and added members that match, with their likeness in percent: all of them seen together.
+/// Matching pairs of removed and added members, with their similarity in percent, considered
+/// together.
 pub(super) fn renamed(
     removed: &[Candidate<'_>],
     added: &[Candidate<'_>],
 ) -> Vec<(usize, usize, u32)> {
-    // Beyond this a table was rewritten, and pairing by likeness would invent a story.
+    // Beyond this a table was rewritten, and pairing by similarity would invent a story.
     if removed.is_empty() || added.is_empty() || removed.len() * added.len() > 400 {
         return Vec::new();
     }
     let (gone, fresh) = (traits(removed), traits(added));
     let mut scored = Vec::new();
-    // Which word was exchanged for which: what happened to two members happened to both.
+    // Which word was exchanged for which: the same exchange in two members supports both.
     let mut exchanged: BTreeMap<(&str, &str), Vec<(usize, usize)>> = BTreeMap::new();
     for (old_index, old) in gone.iter().enumerate() {
         for (new_index, new) in fresh.iter().enumerate() {
@@ -90,7 +91,7 @@ fn traits<'a>(members: &'a [Candidate<'a>]) -> Vec<Traits<'a>> {
         .collect()
 }
 
-/// The one word in which two names differ, where the members are otherwise the same.
+/// The one word in which two names differ, if the members are otherwise the same.
 fn exchange<'a>(old: &'a Traits<'_>, new: &'a Traits<'_>) -> Option<(&'a str, &'a str)> {
     if old.words.len() != new.words.len() || old.words.len() < 2 || old.required != new.required {
         return None;
@@ -103,7 +104,7 @@ fn exchange<'a>(old: &'a Traits<'_>, new: &'a Traits<'_>) -> Option<(&'a str, &'
 fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {
     let same_schema = same(&old.bare, &new.bare);
     if old.name == new.name {
-        // Only the separators or the case moved; the schema may have moved a little too.
+        // Only separators or case changed; the schema may have changed a little too.
         return Some(if same_schema { 100 } else { 95 });
     }
     if !same_schema {
@@ -120,14 +121,23 @@ fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {
     };
     let contained = within(&old.words, &new.words) || within(&new.words, &old.words);
     let versions = without_version(&old.words) == without_version(&new.words);
+    let synonyms = synonymous(&old.words, &new.words);
     let convincing = by_text >= 0.85
         || (by_text >= 0.6 && by_name >= 0.7)
+        || synonyms
         || ((contained || versions) && old.member.required == new.member.required)
         || by_name >= 0.92;
     if !convincing {
         return None;
     }
-    let best = by_text.max(by_name).max(if contained { 0.8 } else { 0.0 });
+    let by_words = if synonyms {
+        0.9
+    } else if contained {
+        0.8
+    } else {
+        0.0
+    };
+    let best = by_text.max(by_name).max(by_words);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let percent = (best * 100.0).round() as u32;
     Some(percent.min(99))

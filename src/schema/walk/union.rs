@@ -1,24 +1,25 @@
-//! Alternatives: what a node lets through, whichever of the many spellings it uses.
+//! Alternatives: what a node accepts, whichever of the many spellings it uses.
 //!
-//! `anyOf`, `oneOf`, a list of types, `nullable: true` and a list of constants all say "one of these". Seen as
-//! lists of alternatives they can be compared with each other, branches matched by meaning and not by index.
+//! `anyOf`, `oneOf`, a list of types, `nullable: true` and a list of constants all mean "one of
+//! these". As lists of alternatives they can be compared with each other, with branches matched by
+//! meaning and not by index.
 
 use std::borrow::Cow;
 
-use super::{Effect, Place, Walker, follow, shown, without_annotations};
+use super::{Effect, Place, Walker, follow, without_annotations};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Family;
 use crate::schema::document::is_annotation;
 use crate::schema::solve::References;
 use crate::schema::value::same;
+use crate::sentences::schema::{self as sentences, At, Branch};
 
-/// One alternative of a node.
 #[derive(Clone, Debug)]
 pub(super) struct Alternative<'a> {
     pub(super) node: Cow<'a, Json>,
     pub(super) pointer: String,
-    /// The branch as it stands in the schema, for its annotations. None for a part of a type list.
+    /// The branch in the schema, for its annotations. `None` for a part of a type list.
     pub(super) branch: Option<&'a Json>,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Alternatives<'a> {
 }
 
 const MAX_DEPTH: usize = 6;
-/// Larger unions are compared as sets only.
+/// Larger unions are only compared as sets.
 const MAX_ALTERNATIVES: usize = 64;
 
 impl Walker<'_> {
@@ -50,18 +51,7 @@ impl Walker<'_> {
                 _ => (Family::SchemaUnclassified, Effect::Either),
             };
             let mut finding = self.finding(family, place);
-            finding.message = match effect {
-                Effect::Narrows => format!("{} takes nothing any more", self.called(place)),
-                Effect::Widens => {
-                    format!("{} took nothing and takes values now", self.called(place))
-                }
-                _ => format!(
-                    "the schema of {} changed from {} to {}",
-                    self.called(place),
-                    shown(old),
-                    shown(new)
-                ),
-            };
+            finding.message = sentences::whole_schema(self.at(place), old, new);
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             finding.effect = effect;
@@ -96,13 +86,10 @@ impl Walker<'_> {
             .any(|finding| finding.effect != Effect::Neutral);
         if !explained && !same(&spine(old), &spine(new)) {
             let mut finding = self.finding(Family::EquivalentRestructured, place);
-            finding.message = format!(
-                "the schema of {} is written differently and accepts the same",
-                self.called(place)
-            );
+            finding.message = sentences::respelled(self.at(place));
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
-            // Claimed by comparing alternatives; the provers confirm it.
+            // Concluded by comparing alternatives; the provers confirm it.
             finding.effect = Effect::Either;
             self.push(finding, place);
         }
@@ -119,16 +106,16 @@ impl Walker<'_> {
         if from.nullable == to.nullable {
             return;
         }
-        let called = self.called(place);
+        let here = self.at(place);
         let mut finding = if to.nullable {
             let mut finding = self.finding(Family::NullableAdded, place);
-            finding.message = format!("{called} may be null now");
+            finding.message = sentences::null(here, true);
             finding.effect = Effect::Widens;
             finding.level_if_safe = Level::Additive;
             finding
         } else {
             let mut finding = self.finding(Family::NullableRemoved, place);
-            finding.message = format!("{called} may no longer be null");
+            finding.message = sentences::null(here, false);
             finding.effect = Effect::Narrows;
             finding.level_if_safe = Level::Additive;
             finding
@@ -166,11 +153,7 @@ impl Walker<'_> {
             }
             let inner = placed(place, Some(alternative), None);
             let mut finding = self.finding(Family::UnionBranchRemoved, &inner);
-            finding.message = format!(
-                "{} no longer takes {}",
-                self.called(place),
-                branch_name(&alternative.node)
-            );
+            finding.message = branch(&alternative.node, self.at(place), false);
             finding.old = Some(alternative.node.clone().into_owned());
             finding.effect = Effect::Narrows;
             finding.level_if_safe = Level::Additive;
@@ -184,11 +167,7 @@ impl Walker<'_> {
             let inner = placed(place, None, Some(alternative));
             let mut finding = self.finding(Family::UnionBranchAdded, &inner);
             finding.pointer.clone_from(&alternative.pointer);
-            finding.message = format!(
-                "{} now also takes {}",
-                self.called(place),
-                branch_name(&alternative.node)
-            );
+            finding.message = branch(&alternative.node, self.at(place), true);
             finding.new = Some(alternative.node.clone().into_owned());
             finding.effect = Effect::Widens;
             finding.level_if_safe = Level::Additive;
@@ -217,7 +196,7 @@ impl Walker<'_> {
 
     fn pair(&mut self, from: &Alternative<'_>, to: &Alternative<'_>, place: &Place) {
         let inner = placed(place, Some(from), Some(to));
-        // A definition that contains itself comes back here.
+        // A definition that contains itself leads back here.
         let elsewhere = inner.old != place.old || inner.new != place.new;
         let plain = (inner.old.clone(), inner.new.clone());
         if elsewhere && self.visited.contains(&plain) {
@@ -256,7 +235,7 @@ pub(super) fn as_schema(node: &Json) -> Option<Cow<'_, Object>> {
     }
 }
 
-/// The part of a node that says which alternatives there are.
+/// The part of a node that determines its alternatives.
 fn spine(node: &Json) -> Json {
     without_annotations(node)
 }
@@ -357,7 +336,7 @@ fn collect<'a>(
     }
 }
 
-/// Alternatives that are constants only are one enumeration.
+/// Merges alternatives that are all constants into one enumeration.
 fn merge_constants(alternatives: &mut Alternatives<'_>) {
     let constants = |node: &Json| -> Option<(Vec<Json>, Option<Json>)> {
         let object = node.as_object()?;
@@ -406,7 +385,7 @@ fn merge_constants(alternatives: &mut Alternatives<'_>) {
     alternatives.list = vec![merged];
 }
 
-/// The type of a node that says nothing else.
+/// The type of a node without other constraints.
 fn bare_type(node: &Json) -> Option<String> {
     let bare = without_annotations(node);
     let object = bare.as_object()?;
@@ -415,7 +394,7 @@ fn bare_type(node: &Json) -> Option<String> {
         .flatten()
 }
 
-/// Pairs of alternatives that mean the same thing, best first: equal, then alike.
+/// Pairs of alternatives that mean the same, best first: equal, then similar.
 fn matched(from: &[Alternative<'_>], to: &[Alternative<'_>]) -> Vec<(usize, usize)> {
     let bare = |list: &[Alternative<'_>]| -> Vec<Json> {
         list.iter()
@@ -445,7 +424,7 @@ fn matched(from: &[Alternative<'_>], to: &[Alternative<'_>]) -> Vec<(usize, usiz
             pairs.push((index, other_index));
         }
     }
-    // One against one is the same alternative, whatever became of it.
+    // One against one is the same alternative, whatever happened to it.
     if pairs.is_empty() && from.len() == 1 && to.len() == 1 {
         pairs.push((0, 0));
     }
@@ -453,7 +432,7 @@ fn matched(from: &[Alternative<'_>], to: &[Alternative<'_>]) -> Vec<(usize, usiz
     pairs
 }
 
-/// How alike two alternatives are; 0 means that they are not the same thing.
+/// How similar two alternatives are; 0 means that they are not the same.
 fn likeness(one: &Json, other: &Json) -> u32 {
     if same(one, other) {
         return 1_000;
@@ -506,7 +485,7 @@ fn likeness(one: &Json, other: &Json) -> u32 {
     u32::try_from(shared * 100 / all).unwrap_or(0)
 }
 
-/// Members with a constant value: what tells branches apart.
+/// Members with a constant value, which distinguish branches.
 fn tags(object: &Object) -> Option<Vec<(String, Json)>> {
     let properties = object.get("properties")?.as_object()?;
     Some(
@@ -524,20 +503,17 @@ fn tags(object: &Object) -> Option<Vec<(String, Json)>> {
     )
 }
 
-fn branch_name(node: &Json) -> String {
-    if let Some(title) = node.get("title").and_then(Json::as_str) {
-        return format!("the alternative `{title}`");
-    }
-    if let Some((name, value)) = node
+fn branch(node: &Json, at: At<'_>, added: bool) -> String {
+    let tag = node
         .as_object()
         .and_then(tags)
-        .and_then(|tags| tags.into_iter().next())
-    {
-        return format!("the alternative where `{name}` is {}", shown(&value));
-    }
-    match node.get("type").and_then(Json::as_str) {
-        Some(kind @ ("object" | "array" | "integer")) => format!("an alternative of type {kind}"),
-        Some(kind) => format!("an alternative of type {kind}"),
-        None => "one of its alternatives".to_owned(),
-    }
+        .and_then(|tags| tags.into_iter().next());
+    let text = |keyword| node.get(keyword).and_then(Json::as_str);
+    let branch = match (text("title"), &tag, text("type")) {
+        (Some(title), ..) => Branch::Titled(title),
+        (None, Some((name, value)), _) => Branch::Tagged(name, value),
+        (None, None, Some(kind)) => Branch::Typed(kind),
+        (None, None, None) => Branch::Unnamed,
+    };
+    sentences::branch(at, &branch, added)
 }

@@ -1,9 +1,10 @@
-//! docker, podman and their kin.
+//! docker, podman and similar.
 
 use super::{Launcher, Pin, Target};
+use crate::sentences::verify::runs;
 
 pub(super) fn container(name: &'static str, words: &[&str]) -> Launcher {
-    // Far more flags take a value than do not, and new ones appear; these are the ones that stand alone.
+    // Most flags take a value, and new ones appear; these are the ones that do not.
     const ALONE: &[&str] = &[
         "--rm",
         "--init",
@@ -45,7 +46,8 @@ pub(super) fn container(name: &'static str, words: &[&str]) -> Launcher {
         let alone = if word.starts_with("--") {
             word.contains('=') || ALONE.contains(word)
         } else {
-            // `-it`, `-i`, `-d`; a value may be attached (`-eKEY=1`), and the last letter of a group may want one.
+            // `-it`, `-i`, `-d`; a value may be attached (`-eKEY=1`), and the last letter of a
+            // group may take one.
             let letters = &word[1..];
             let plain = letters.trim_start_matches(['i', 't', 'd', 'P', 'q']);
             plain.is_empty() || plain.len() > 1
@@ -71,18 +73,16 @@ fn image_pin(image: &str) -> Pin {
         return Pin::Exact;
     }
     let image_name = image.split('@').next().unwrap_or(image);
-    // The `:` of a port is no tag.
+    // The `:` before a port does not start a tag.
     let tag = image_name
         .rsplit_once(':')
         .filter(|(_, tag)| !tag.contains('/'));
     let name = tag.map_or(image_name, |(name, _)| name);
     Pin::Open {
         why: match (image.contains('@'), tag) {
-            (true, _) => "its digest is not `sha256:` and 64 hexadecimal digits".to_owned(),
-            (_, Some((_, tag))) => {
-                format!("runs whatever the tag `{tag}` points to; a tag can be moved")
-            }
-            (_, None) => "runs whatever the tag `latest` points to".to_owned(),
+            (true, _) => runs::not_a_digest(),
+            (_, Some((_, tag))) => runs::image_tag(tag),
+            (_, None) => runs::image_tag("latest"),
         },
         write: format!("{name}@sha256:DIGEST"),
     }

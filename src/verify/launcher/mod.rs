@@ -1,8 +1,8 @@
-//! Launchers that fetch what they run, and whether their arguments name exactly one thing.
+//! Launchers that fetch what they run, and whether their arguments are pinned.
 //!
-//! `npx server` is not a server, it is whatever the registry answers today. The pin belongs in the arguments, in the
-//! launcher's own syntax; a checksum of `npx` says nothing about it. Nothing is resolved here: we read the command and
-//! advise. Pure.
+//! `npx server` is not a server, it is whatever the registry serves today. The pin belongs in the
+//! arguments, in the launcher's own syntax; a checksum of `npx` says nothing about it. Nothing is
+//! resolved here: this only reads the command and advises. Pure.
 
 mod container;
 mod node;
@@ -16,14 +16,13 @@ use toolchains::{cargo, deno, dnx, go};
 
 use crate::keyword_enum::keyword_enum;
 
-/// What a pin or a checksum protects against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threat {
-    /// Somebody publishes other bytes under the name.
+    /// Someone publishes different bytes under the same name.
     SupplyChain,
-    /// Somebody changes the bytes on this disk.
+    /// Someone changes the bytes on this disk.
     LocalTampering,
-    /// Nobody means harm, and tomorrow another version runs.
+    /// No bad intent: another version runs tomorrow.
     AccidentalUpgrade,
 }
 
@@ -33,42 +32,38 @@ keyword_enum!(Threat {
     AccidentalUpgrade = "accidental upgrade",
 });
 
-/// A launcher, and what it was told to run.
+/// A launcher, and what it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launcher {
-    /// As people call it: `npx`, `uv tool run`.
+    /// Its usual name: `npx`, `uv tool run`.
     pub name: &'static str,
-    /// What it fetches: the package or image, and what comes with it.
+    /// What it fetches: the package or image, and any additions.
     pub targets: Vec<Target>,
 }
 
-/// One thing that a launcher fetches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// As typed.
     pub spec: String,
-    /// Whether it names exactly one thing.
     pub pin: Pin,
 }
 
-/// Whether a specifier names exactly one thing.
+/// Whether a specifier names exactly one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pin {
-    /// It does.
     Exact,
-    /// It is a file or folder of this disk: nothing is fetched.
+    /// A local file or directory: nothing is fetched.
     Local,
-    /// It does not.
     Open {
         /// What runs instead.
         why: String,
-        /// The exact way to write it.
+        /// How to pin it.
         write: String,
     },
 }
 
 impl Launcher {
-    /// What is not pinned.
+    /// The unpinned targets, each with the reason and the fix.
     pub fn open(&self) -> impl Iterator<Item = (&Target, &str, &str)> {
         self.targets.iter().filter_map(|target| match &target.pin {
             Pin::Open { why, write } => Some((target, why.as_str(), write.as_str())),
@@ -77,7 +72,7 @@ impl Launcher {
     }
 }
 
-/// The launcher in a command, if there is one.
+/// The launcher in a command, if any.
 pub fn recognise(command: &[String]) -> Option<Launcher> {
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
     of_words(&words, 0)
@@ -86,7 +81,7 @@ pub fn recognise(command: &[String]) -> Option<Launcher> {
 fn of_words(words: &[&str], depth: usize) -> Option<Launcher> {
     let (program, rest) = words.split_first()?;
     let program = base_name(program);
-    // Shells and `env` start something else; what that is stands in their arguments.
+    // Shells and `env` start another program, named in their arguments.
     if depth < 3 {
         match (program.as_str(), rest) {
             ("env", _) => {
@@ -193,7 +188,7 @@ fn of_words(words: &[&str], depth: usize) -> Option<Launcher> {
     }
 }
 
-/// The name of a program without its folder and the ending that Windows gives it.
+/// A program's name without its directory and Windows extension.
 fn base_name(program: &str) -> String {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let lower = name.to_ascii_lowercase();
@@ -205,7 +200,7 @@ fn base_name(program: &str) -> String {
     name.to_owned()
 }
 
-/// The first word that is no flag, and what follows it.
+/// The first word that is not a flag, and the rest.
 fn verb<'a, 'w>(words: &'a [&'w str], values: &[&str]) -> Option<(&'w str, &'a [&'w str])> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -217,7 +212,7 @@ fn verb<'a, 'w>(words: &'a [&'w str], values: &[&str]) -> Option<(&'w str, &'a [
     None
 }
 
-/// Flags with their values, and the first positional word with what follows.
+/// Flags with their values, then the first positional word and the rest.
 struct Parsed<'w> {
     values: Vec<(&'w str, &'w str)>,
     positional: Option<&'w str>,
@@ -270,14 +265,14 @@ fn parse<'w>(words: &[&'w str], with_value: &[&str]) -> Parsed<'w> {
     }
 }
 
-/// An address without who may fetch it: messages and baselines are read by others.
+/// A URL without credentials: other people read messages and baselines.
 pub fn without_credentials(spec: &str) -> String {
     let Some((before, rest)) = spec.split_once("://") else {
         return spec.to_owned();
     };
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
-        // `ssh://git@host` names an account that is no secret.
+        // The account in `ssh://git@host` is not a secret.
         Some((user, _)) if before.ends_with("ssh") && !user.contains(':') => spec.to_owned(),
         Some((_, host)) => format!("{before}://{host}{path}"),
         None => spec.to_owned(),

@@ -1,8 +1,8 @@
 //! npx, npm, pnpm, yarn and bun.
 
 use super::{Launcher, Pin, Target, is_commit, is_local, parse, without_credentials};
+use crate::sentences::verify::{runs, write};
 
-/// How a launcher's flags are read.
 #[derive(Clone, Copy)]
 pub(super) struct Flags {
     /// Flags that take the next word as their value.
@@ -61,7 +61,7 @@ pub(super) const BUN: Flags = Flags {
 pub(super) fn node(name: &'static str, words: &[&str], flags: Flags) -> Launcher {
     let parsed = parse(words, flags.values);
     let mut specs = parsed.of(flags.package);
-    // With `--package` the first word is a program of that package; without it, it is the package itself.
+    // With `--package` the first word is a program from that package; otherwise it is the package.
     if specs.is_empty() {
         specs.extend(parsed.positional.map(str::to_owned));
     }
@@ -96,34 +96,31 @@ pub(super) fn npm_pin(spec: &str, launcher: &str) -> Pin {
             Pin::Exact
         } else {
             Pin::Open {
-                why: "runs what the branch or tag points to when it starts".to_owned(),
-                write: format!("{repository}#COMMIT, with all 40 digits of the commit"),
+                why: runs::branch_or_tag(),
+                write: write::commit(repository, '#'),
             }
         };
     }
     if spec.contains("://") {
         return Pin::Open {
-            why: "runs whatever that address answers; nothing compares it with a digest".to_owned(),
-            write: "NAME@VERSION from a registry, or install it with a lockfile and start the file"
-                .to_owned(),
+            why: runs::address(),
+            write: write::registry_version(),
         };
     }
     match version {
         Some(version) if is_exact_semver(version) => Pin::Exact,
         found => Pin::Open {
             why: match found {
-                None if matches!(launcher, "npx" | "npm exec") => {
-                    "runs a local copy if there is one, else the newest version that the registry has".to_owned()
-                }
-                None => "runs the newest version that the registry has".to_owned(),
+                None if matches!(launcher, "npx" | "npm exec") => runs::local_or_newest(),
+                None => runs::newest("registry"),
                 Some(version) => floating(version),
             },
-            write: format!("{name}@VERSION, all three numbers, such as {name}@1.2.3"),
+            write: write::exact_version(name),
         },
     }
 }
 
-/// `@scope/name@version`: the `@` of a scope is no version.
+/// `@scope/name@version`: the `@` of a scope does not start a version.
 pub(super) fn split_npm(spec: &str) -> (&str, Option<&str>) {
     let from = usize::from(spec.starts_with('@'));
     match spec[from..].find('@') {
@@ -138,10 +135,10 @@ pub(super) fn floating(version: &str) -> String {
         .next()
         .is_none_or(|byte| byte.is_ascii_digit() || b"^~<>=*xXvV".contains(&byte));
     match version {
-        "latest" => "runs the newest version there is (`latest`)".to_owned(),
-        "" => "names no version behind its `@`".to_owned(),
-        _ if is_range => format!("runs the newest version that fits `{version}`"),
-        _ => format!("runs whatever the tag `{version}` points to when it starts"),
+        "latest" => runs::latest(),
+        "" => runs::no_version(),
+        _ if is_range => runs::newest_that_fits(version),
+        _ => runs::tag(version),
     }
 }
 

@@ -1,6 +1,7 @@
 //! uv, uvx and pipx.
 
 use super::{Launcher, Parsed, Pin, Target, is_commit, is_local, parse, without_credentials};
+use crate::sentences::verify::{runs, write};
 
 pub(super) const UV_VALUES: &[&str] = &[
     "--from",
@@ -71,7 +72,7 @@ pub(super) fn uv_tool(name: &'static str, words: &[&str]) -> Launcher {
     Launcher { name, targets }
 }
 
-/// `uv run` itself goes by the project's lockfile; what `--with` adds does not.
+/// `uv run` itself follows the project's lockfile; packages added by `--with` do not.
 pub(super) fn uv_run(words: &[&str]) -> Option<Launcher> {
     let targets: Vec<Target> = with(&parse(words, UV_VALUES)).collect();
     (!targets.is_empty()).then_some(Launcher {
@@ -118,7 +119,7 @@ pub(super) fn pipx(words: &[&str]) -> Launcher {
     }
 }
 
-/// A Python requirement. `at` says that `name@version` is understood.
+/// A Python requirement. `at`: whether `name@version` is supported.
 pub(super) fn python_target(spec: &str, at: bool) -> Target {
     let spec = without_credentials(spec);
     let pin = python_pin(&spec, at);
@@ -153,8 +154,8 @@ fn python_pin(spec: &str, at: bool) -> Pin {
                     .filter(|(_, it)| !it.contains('/'))
                     .map_or(address, |(before, _)| before);
                 Pin::Open {
-                    why: "runs what the branch or tag points to when it starts".to_owned(),
-                    write: format!("{repository}@COMMIT, with all 40 digits of the commit"),
+                    why: runs::branch_or_tag(),
+                    write: write::commit(repository, '@'),
                 }
             }
         };
@@ -164,8 +165,7 @@ fn python_pin(spec: &str, at: bool) -> Pin {
             Pin::Exact
         } else {
             Pin::Open {
-                why: "runs whatever that address answers; nothing compares it with a digest"
-                    .to_owned(),
+                why: runs::address(),
                 write: format!("{address}#sha256=DIGEST"),
             }
         };
@@ -205,10 +205,10 @@ fn python_pin(spec: &str, at: bool) -> Pin {
     }
     Pin::Open {
         why: match version.strip_prefix('@').map(str::trim) {
-            _ if version.is_empty() => "runs the newest version that the index has".to_owned(),
-            Some("latest") => "runs the newest version there is (`latest`)".to_owned(),
-            Some(word) => format!("`{word}` does not name one version"),
-            None => format!("runs the newest version that fits `{version}`"),
+            _ if version.is_empty() => runs::newest("index"),
+            Some("latest") => runs::latest(),
+            Some(word) => runs::not_one_version(word),
+            None => runs::newest_that_fits(version),
         },
         write,
     }

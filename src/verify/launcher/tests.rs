@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// What is open in a command, as `spec -> pin syntax`; `pinned`, `local` or `no launcher` otherwise.
+/// What is unpinned in a command, as `spec -> pin syntax`; otherwise `pinned`, `local` or `no
+/// launcher`.
 fn advice(line: &str) -> String {
     let words = shlex::split(line).expect("a command line");
     let Some(launcher) = recognise(&words) else {
@@ -223,7 +224,7 @@ fn others() {
     all(&[
         (
             "deno run -A npm:server",
-            "deno run: npm:server -> npm:server@VERSION, all three numbers",
+            "deno run: npm:server -> npm:server@VERSION, all three numbers, such as npm:server@1.2.3",
         ),
         ("deno run -A npm:@scope/server@1.2.3", "pinned"),
         (
@@ -268,7 +269,7 @@ fn others() {
 }
 
 #[test]
-fn nobodys_credentials_are_repeated() {
+fn credentials_are_never_repeated() {
     for line in [
         "uvx --from git+https://me:geheim@example.org/s.git s",
         "npx git+https://geheim@example.org/s.git",
@@ -289,7 +290,7 @@ fn nobodys_credentials_are_repeated() {
 }
 
 #[test]
-fn the_reason_says_what_runs_instead() {
+fn the_reason_says_what_would_run_instead() {
     let why = |line: &str| {
         let words = shlex::split(line).expect("a command line");
         let launcher = recognise(&words).expect("a launcher");
@@ -301,11 +302,11 @@ fn the_reason_says_what_runs_instead() {
     };
     assert_eq!(
         why("npx server"),
-        "runs a local copy if there is one, else the newest version that the registry has"
+        "runs a local copy if there is one, else the newest version in the registry"
     );
     assert_eq!(
         why("bunx server"),
-        "runs the newest version that the registry has"
+        "runs the newest version in the registry"
     );
     assert_eq!(
         why("npx server@next"),
@@ -321,6 +322,6 @@ fn the_reason_says_what_runs_instead() {
     );
     assert_eq!(
         why("uvx server@latest"),
-        "runs the newest version there is (`latest`)"
+        "runs the newest version (`latest`)"
     );
 }

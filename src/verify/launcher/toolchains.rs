@@ -2,6 +2,7 @@
 
 use super::node::{floating, is_exact_semver, split_npm};
 use super::{Launcher, Pin, Target, is_commit, is_local, parse, without_credentials};
+use crate::sentences::verify::{runs, write};
 
 pub(super) fn deno(words: &[&str]) -> Launcher {
     let values = &[
@@ -32,17 +33,14 @@ pub(super) fn deno(words: &[&str]) -> Launcher {
 fn deno_pin(spec: &str) -> Pin {
     for scheme in ["npm:", "jsr:"] {
         if let Some(package) = spec.strip_prefix(scheme) {
-            // A path into the package follows the version.
+            // The version may be followed by a path into the package.
             let (name, version) = split_npm(package.trim_start_matches('/'));
             let version = version.map(|it| it.split('/').next().unwrap_or_default());
             return match version {
                 Some(version) if is_exact_semver(version) => Pin::Exact,
                 found => Pin::Open {
-                    why: found.map_or(
-                        "runs the newest version that the registry has".to_owned(),
-                        floating,
-                    ),
-                    write: format!("{scheme}{name}@VERSION, all three numbers"),
+                    why: found.map_or_else(|| runs::newest("registry"), floating),
+                    write: write::exact_version(&format!("{scheme}{name}")),
                 },
             };
         }
@@ -58,9 +56,9 @@ fn deno_pin(spec: &str) -> Pin {
         Pin::Exact
     } else {
         Pin::Open {
-        why: "runs whatever that address answers".to_owned(),
-        write: "an address with the version in it (…/NAME@v1.2.3/mod.ts), and --frozen with a deno.lock".to_owned(),
-    }
+            why: runs::address(),
+            write: write::versioned_address(),
+        }
     }
 }
 
@@ -95,7 +93,7 @@ pub(super) fn go(words: &[&str]) -> Launcher {
 
 fn go_pin(spec: &str) -> Pin {
     let Some((module, version)) = spec.rsplit_once('@') else {
-        // Without a version `go run` works only inside a module, whose go.mod and go.sum decide.
+        // Without a version `go run` works only inside a module, where go.mod and go.sum decide.
         return if is_local(spec) || spec.ends_with(".go") || !spec.contains('.') {
             Pin::Local
         } else {
@@ -108,7 +106,7 @@ fn go_pin(spec: &str) -> Pin {
     } else {
         Pin::Open {
             why: floating(version),
-            write: format!("{module}@vX.Y.Z, all three numbers"),
+            write: write::go_version(module),
         }
     }
 }
@@ -127,9 +125,9 @@ pub(super) fn cargo(all: &[&str], words: &[&str]) -> Launcher {
         Pin::Local
     } else {
         Pin::Open {
-        why: "takes other versions of its dependencies when Cargo.lock does not fit Cargo.toml, or is not there".to_owned(),
-        write: "cargo run --locked, with a committed Cargo.lock".to_owned(),
-    }
+            why: runs::unlocked_dependencies(),
+            write: write::cargo_locked(),
+        }
     };
     Launcher {
         name: "cargo run",
@@ -167,10 +165,7 @@ pub(super) fn dnx(words: &[&str]) -> Launcher {
             Pin::Exact
         } else {
             Pin::Open {
-                why: version.map_or(
-                    "runs the newest version that the feed has".to_owned(),
-                    floating,
-                ),
+                why: version.map_or_else(|| runs::newest("feed"), floating),
                 write: format!("{name}@VERSION"),
             }
         };

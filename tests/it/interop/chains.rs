@@ -40,7 +40,7 @@ fn texts(row: &Json, member: &str) -> Vec<String> {
         .collect()
 }
 
-/// How many vectors of a file passed, for those who read along (`--no-capture`).
+/// How many vectors of a file passed, shown with `--no-capture`.
 #[allow(clippy::print_stderr)]
 fn count(file: &str, what: &str, passed: usize) {
     eprintln!("{file}: {passed} {what} passed");
@@ -151,11 +151,11 @@ fn k6_k7_parents_validate_their_children() {
                 validated.pairs.to_string(),
                 expected.get("validated_pairs").unwrap().to_string()
             );
-            // What the Python validator prints below the first line is its own metaschema.
+            // After the first line the Python validator prints its own metaschema.
             let first = |issue: &String| issue.lines().next().unwrap_or_default().to_owned();
             let wanted: Vec<String> = texts(expected, "issues").iter().map(first).collect();
             assert_eq!(validated.issues, wanted, "{row}");
-            // Ours, beyond the original: a chain that does not end in a primitive is worth a warning.
+            // Beyond the original: a chain that does not end in a primitive gets a warning.
             let ours = |warning: &&String| !warning.contains("is not a primitive");
             let warnings: Vec<&String> = validated.warnings.iter().filter(ours).collect();
             assert_eq!(
@@ -183,9 +183,9 @@ fn k8_k13_strict_usual_and_lenient() {
         let lenient = validate(&chain(id), Mode::Lenient);
         assert!(lenient.ok() && lenient.warnings.len() == 1, "{id}");
     }
-    // A child that breaks a schema which is there is refused in every mode.
+    // A child that violates an existing schema is rejected in every mode.
     assert!(!validate(&chain("schema_violation_language"), Mode::Lenient).ok());
-    // K9: trust ends in a primitive.
+    // K9: a chain must end in a primitive.
     let open = validate(&chain("terminal_not_primitive"), Mode::Strict);
     assert!(
         open.issues[0].contains("is not a primitive"),
@@ -196,7 +196,7 @@ fn k8_k13_strict_usual_and_lenient() {
 }
 
 #[test]
-fn k10_k12_the_lockfile_is_the_originals() {
+fn k10_k12_the_lockfile_matches_the_originals() {
     for (file, _) in FILES {
         let golden = golden(file);
         let vectors = golden.get("lockfile").unwrap();
@@ -228,7 +228,8 @@ fn k10_k12_the_lockfile_is_the_originals() {
             Lockfile::of(&[], "", None).unwrap_err().to_string(),
             text(vectors, "freeze_empty_error")
         );
-        // The text, the value, the round trip, without a registry, the empty chain, the pinned versions.
+        // The text, the value, the round trip, without a registry, the empty chain, the pinned
+        // versions.
         let mut passed = 6;
         // The first version had no store.
         if let Some(hash) = vectors.get("chain_hash").and_then(Json::as_str) {
@@ -268,7 +269,7 @@ fn k10_k12_the_lockfile_is_the_originals() {
             );
         }
         for row in rows(vectors, "load") {
-            // A file that is not there is told by whoever reads it.
+            // A missing file is reported by its reader.
             let Some(source) = row.get("text").and_then(Json::as_str) else {
                 continue;
             };
@@ -279,7 +280,7 @@ fn k10_k12_the_lockfile_is_the_originals() {
             ) {
                 (Ok(lock), None) => assert_eq!(lock.to_json(), *row.get("dict").unwrap()),
                 (Err(error), Some(expected)) => {
-                    // Where JSON is broken is told in the words of our reader.
+                    // Syntax errors are reported in the words of our own reader.
                     let wanted = expected.split_once(": ").unwrap().1;
                     let comparable = wanted.split("JSON:").next().unwrap();
                     assert!(
@@ -295,7 +296,7 @@ fn k10_k12_the_lockfile_is_the_originals() {
 }
 
 #[test]
-fn k14_k15_the_same_chain_gives_the_same_result_and_no_link_borrows_a_digest() {
+fn k14_k15_results_are_deterministic_and_no_link_borrows_a_digest() {
     let golden = golden("kiwi_head.json");
     for row in rows(&golden, "chains") {
         let chain = links(row.get("chain").unwrap()).unwrap();
@@ -308,7 +309,7 @@ fn k14_k15_the_same_chain_gives_the_same_result_and_no_link_borrows_a_digest() {
             validate(&chain, Mode::Strict)
         );
     }
-    // The original's cache lets a link through that claims the digest of the one before it.
+    // The original's cache accepts a link that claims the digest of the one before it.
     let ok = rows(&golden, "chains")
         .iter()
         .find(|row| text(row, "id") == "ok")
@@ -394,7 +395,7 @@ fn fails_at(keel: &Keel, index: u64, issue: &str) {
 }
 
 #[test]
-fn a_chain_of_three_changed_file_schema_and_version_are_told_at_their_link() {
+fn a_changed_file_schema_or_version_is_reported_at_its_link() {
     let keel = frozen();
     keel.write("tools/lib/data.json", "{ }\n");
     fails_at(&keel, 0, "Integrity mismatch for weather@1.4.0: lockfile=");
@@ -418,7 +419,7 @@ fn a_chain_of_three_changed_file_schema_and_version_are_told_at_their_link() {
         "Version mismatch for subprocess: lockfile=1.0.0, resolved=1.0.1",
     );
 
-    // The same files written anew hold, whatever their comments and layout.
+    // The same files rewritten are still valid, whatever their comments and layout.
     let keel = frozen();
     keel.write("tools/weather.yaml", &format!("# a comment\n{TOOL}"));
     keel.write(
@@ -430,7 +431,7 @@ fn a_chain_of_three_changed_file_schema_and_version_are_told_at_their_link() {
 }
 
 #[test]
-fn k11_freeze_really_verifies() {
+fn k11_freeze_verifies_the_chain() {
     let keel = three();
     // A child that its runtime does not accept.
     keel.write(
@@ -442,14 +443,14 @@ fn k11_freeze_really_verifies() {
         .exits(4)
         .says("At 'manifest.entrypoint': Value does not match pattern: \\.py$");
     assert!(!keel.folder().join("tools/weather@1.4.0.lock.json").exists());
-    // A link that states another digest than it has.
+    // A link whose stated digest is wrong.
     let keel = three();
     let stated = r#"{"tool_id":"subprocess","version":"1.0.0","tool_type":"primitive","manifest":{},"content_hash":"00"}"#;
     keel.write("tools/subprocess.json", stated);
     keel.run(&["chain", "freeze", "tools/weather.yaml"])
         .exits(4)
         .says("Integrity mismatch for subprocess@1.0.0: computed=");
-    // A parent without schemas: strict refuses, lenient warns.
+    // A parent without schemas: strict rejects, lenient warns.
     let keel = three();
     keel.write(
         "tools/python_runtime.yml",
@@ -463,7 +464,7 @@ fn k11_freeze_really_verifies() {
         .says(
             "warning: [python_runtime→weather] Parent 'python_runtime' must define child_schemas",
         );
-    // A chain that does not end.
+    // A chain without an end.
     keel.write(
         "tools/subprocess.json",
         &PRIMITIVE.replace("null", "\"weather\""),
@@ -596,7 +597,7 @@ fn the_vectors_hold_through_the_program() {
 }
 
 #[test]
-fn k13_each_half_can_be_left_out() {
+fn k13_each_half_can_be_skipped() {
     let golden = golden("kiwi_head.json");
     let keel = Keel::new();
     let run = |id: &str, flags: &[&str]| {
@@ -641,7 +642,7 @@ fn the_checklist_names_tests_that_exist() {
 }
 
 #[test]
-fn a_lockfile_and_its_links_may_stand_in_one_document() {
+fn a_lockfile_and_its_links_may_share_one_document() {
     let golden = golden("kiwi_head.json");
     let chain = rows(&golden, "chains")[0].get("chain").unwrap();
     let lock = text(golden.get("lockfile").unwrap(), "saved_text").to_owned();
@@ -655,7 +656,7 @@ fn a_lockfile_and_its_links_may_stand_in_one_document() {
         verify(format!("{{\"lockfile\":{lock},\"chain\":{chain}}}")).0,
         0
     );
-    // Links that state no digest have the one that they have.
+    // Links without a stated digest get the computed one.
     let bare = chain.to_string().replace("\"content_hash\"", "\"was\"");
     assert_eq!(
         verify(format!("{{\"lockfile\":{lock},\"manifests\":{bare}}}")).0,
@@ -670,7 +671,7 @@ fn a_lockfile_and_its_links_may_stand_in_one_document() {
         (4, &serde_json::json!(1)),
         "{json}"
     );
-    // An entry without a digest pins nothing, and that is said.
+    // An entry without a digest pins nothing, which is reported.
     let open = Lockfile::parse(lock.as_bytes()).unwrap().to_text();
     let digest = rows(&golden, "chains")[0]
         .get("chain")
@@ -690,13 +691,13 @@ fn a_lockfile_and_its_links_may_stand_in_one_document() {
         json["warnings"][0]
             .as_str()
             .unwrap()
-            .contains("no integrity of 'subprocess'"),
+            .contains("no integrity for 'subprocess'"),
         "{json}"
     );
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_place() {
+fn unreadable_files_are_reported_with_their_place() {
     let keel = three();
     keel.write(
         "tools/weather.yaml",
@@ -726,4 +727,24 @@ fn what_cannot_be_read_is_told_with_its_place() {
     keel.run(&["chain", "verify", "tools/weather.yaml"])
         .exits(2)
         .says("no manifest of `ruby_runtime` in tools");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_a_chain_is_not_a_link_that_leads_out_of_its_folder() {
+    use std::os::unix::fs::symlink;
+    let keel = three();
+    keel.run(&["chain", "show", "tools/weather.yaml"]).exits(0);
+    keel.write("outside/secret", "secret");
+    let file = keel.folder().join("tools/weather.py");
+    std::fs::remove_file(&file).unwrap();
+    symlink("../outside/secret", &file).unwrap();
+    keel.run(&["chain", "show", "tools/weather.yaml"])
+        .exits(2)
+        .says("leads out of the manifest's folder");
+    // Within the folder it is a file like any other.
+    keel.write("tools/real.py", "print()");
+    std::fs::remove_file(&file).unwrap();
+    symlink("real.py", &file).unwrap();
+    keel.run(&["chain", "show", "tools/weather.yaml"]).exits(0);
 }

@@ -1,5 +1,5 @@
-//! The conventions that people already use: what their tools print, we print (`fixtures/golden`, or the folder that
-//! `MCP_KEEL_GOLDEN` names). Each test tells how many vectors it went through.
+//! The conventions of other tools: what they print, mcp-keel prints (`fixtures/golden`, or the
+//! folder in `MCP_KEEL_GOLDEN`). Each test prints how many vectors it checked.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,6 @@ use mcp_keel::interop::toolpin::{canonical, digest as toolpin, locale, scan};
 use mcp_keel::interop::{Profile, fastmcp};
 use mcp_keel::surface::{ClientProfile, Component, ComponentKey, Kind, Lists, Scope, Surface};
 
-/// The folder of the vectors.
 pub(crate) fn golden_folder() -> PathBuf {
     match std::env::var_os("MCP_KEEL_GOLDEN") {
         Some(folder) => PathBuf::from(folder),
@@ -47,7 +46,7 @@ pub(crate) fn text<'a>(row: &'a Json, member: &str) -> &'a str {
         .unwrap_or_else(|| panic!("{member} of {row}"))
 }
 
-// The counts are what a reader of the log asks for.
+// The counts are for readers of the log.
 #[allow(clippy::print_stderr)]
 pub(crate) fn tell(file: &str, what: &str, count: usize) {
     assert!(count > 0, "{file}: no vectors");
@@ -71,7 +70,7 @@ pub(crate) fn surface(tools: &[Json]) -> Surface {
 }
 
 #[test]
-fn hangar_digests_of_both_eras_and_their_halves() {
+fn hangar_digests_of_both_versions_and_their_halves() {
     let file = golden("tools.json");
     let mut count = 0;
     for row in rows(&file, "tools") {
@@ -201,7 +200,7 @@ fn toolpin_digests_and_orders_of_tool_lists() {
 }
 
 #[test]
-fn toolpin_scan_has_the_findings_of_the_original() {
+fn toolpin_scan_has_the_originals_findings() {
     let file = golden("toolpin_scan.json");
     for case in rows(&file, "cases") {
         let id = text(case, "id");
@@ -260,7 +259,7 @@ fn toolpin_scan_has_the_findings_of_the_original() {
 }
 
 #[test]
-fn hangar_pin_prints_the_digests_of_the_original() {
+fn hangar_pin_prints_the_originals_digests() {
     let file = golden("hangar_pin_cli.json");
     let expected = file
         .get("pin")
@@ -285,13 +284,13 @@ fn hangar_pin_prints_the_digests_of_the_original() {
 mod locks {
     use super::*;
     use mcp_keel::interop::lock_v1::{self, LockV1};
-    use mcp_keel::interop::toolpin::lock::{DriftOptions, Plan, ToolPinLock};
+    use mcp_keel::interop::toolpin::lock::{DriftOptions, LockEntry, ToolPinLock};
     use mcp_keel::interop::toolpin::targets::{
         Probe, Subject, capability_manifest, is_floating, is_oci_pin, is_sha256, verify,
     };
 
     #[test]
-    fn toolpin_locks_have_the_integrity_and_digest_of_the_original() {
+    fn toolpin_locks_have_the_originals_integrity_and_digest() {
         let file = golden("toolpin_locks.json");
         for row in rows(&file, "locks") {
             let id = text(row, "id");
@@ -332,14 +331,14 @@ mod locks {
     }
 
     #[test]
-    fn toolpin_drift_has_the_messages_of_the_original() {
+    fn toolpin_drift_has_the_originals_messages() {
         let file = golden("toolpin_lock_drift.json");
         for case in rows(&file, "cases") {
             let id = text(case, "id");
             let lock =
                 ToolPinLock::read(&parse_str(text(case, "lockfile")).unwrap(), "<path>").unwrap();
             let current =
-                Plan::read(&parse_str(text(case, "current")).unwrap(), "current").unwrap();
+                LockEntry::read(&parse_str(text(case, "current")).unwrap(), "current").unwrap();
             let option = |name: &str| {
                 case.get("options").and_then(|it| it.get(name)?.as_bool()) == Some(true)
             };
@@ -738,7 +737,7 @@ mod pins {
                 let ours = ToolDigest::new(tool, digest);
                 match row.get("error").and_then(Json::as_str) {
                     Some(error) => assert_eq!(ours.unwrap_err(), error),
-                    // Python's `$` lets a final newline through; we do not.
+                    // Python's `$` accepts a final newline; mcp-keel does not.
                     None => assert_eq!(ours.is_ok(), !digest.ends_with('\n')),
                 }
                 count += 1;
@@ -762,7 +761,7 @@ mod pins {
     }
 
     #[test]
-    fn several_allowed_digests_mean_any_of_them() {
+    fn any_of_several_allowed_digests_matches() {
         let mut pins = Pins::default();
         pins.allow("t", &"a".repeat(64));
         pins.allow("t", &format!("SHA256:{}", "B".repeat(64)));
@@ -874,7 +873,7 @@ mod docs {
     }
 
     #[test]
-    fn the_table_of_profiles_is_the_programs() {
+    fn the_table_of_profiles_is_current() {
         let document = read("docs/conventions.md");
         for scheme in Profile::ALL {
             let row = format!(
@@ -907,7 +906,7 @@ mod docs {
                     let name = test.rsplit("::").next().unwrap();
                     assert!(
                         sources.contains(&format!("fn {name}()")),
-                        "{letter}{number}: there is no test {test}"
+                        "{letter}{number}: no test is called {test}"
                     );
                 }
             }

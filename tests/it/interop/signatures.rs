@@ -1,5 +1,6 @@
-//! Detached signatures of a ToolPin lock: what ToolPin signed we accept, what we sign is byte for byte what ToolPin would have
-//! written, and whatever was tampered with is refused in its words (`fixtures/golden/toolpin_signatures.json`).
+//! Detached signatures of a ToolPin lock: signatures by ToolPin are accepted, ours are byte for
+//! byte what ToolPin would write, and tampering is rejected in its words
+//! (`fixtures/golden/toolpin_signatures.json`).
 
 use std::path::Path;
 use std::time::Duration;
@@ -59,7 +60,7 @@ fn since_1970(time: &str) -> Duration {
 }
 
 #[test]
-fn the_policy_file_has_toolpins_digest_and_its_refusals() {
+fn the_policy_file_has_toolpins_digest_and_errors() {
     let file = vectors();
     for row in rows(&file, "policies") {
         let document = parse_str(text(row, "raw")).unwrap();
@@ -78,7 +79,7 @@ fn the_policy_file_has_toolpins_digest_and_its_refusals() {
 }
 
 #[test]
-fn what_we_sign_is_what_toolpin_writes() {
+fn our_signatures_match_toolpins() {
     let file = vectors();
     for row in rows(&file, "signed") {
         let theirs = text(row, "envelope");
@@ -122,7 +123,7 @@ fn signatures_are_verified_with_toolpins_results() {
 }
 
 #[test]
-fn the_drafts_own_vector_holds() {
+fn the_drafts_own_vector_verifies() {
     // From the fixtures of the draft mcp-lock/1.
     let envelope = parse_str(
         r#"{"schema":"mcp-lock-signature","version":1,"algorithm":"ed25519",
@@ -146,7 +147,7 @@ fn the_drafts_own_vector_holds() {
     assert_eq!(envelope.problem(&covered, &key).unwrap(), None);
     covered.policy = None;
     assert!(envelope.problem(&covered, &key).unwrap().is_some());
-    // A signature of one form is none of the other.
+    // A signature of one form is not valid in the other.
     let document = parse_str(&envelope.to_text()).unwrap();
     assert!(Envelope::from_json(&document, "<path>", Schema::ToolPin).is_err());
 }
@@ -235,7 +236,7 @@ fn a_lock_is_signed_when_it_is_pinned_and_its_signature_is_verified_with_the_key
 
     pin(&[], TOOLS).exits(0);
     assert_eq!(status(&verify(&[]).exits(0)), "absent");
-    verify(&known).exits(4).says("mcp-lock.sig is not there");
+    verify(&known).exits(4).says("mcp-lock.sig does not exist");
 
     pin(&signed, TOOLS).exits(0);
     assert_eq!(status(&verify(&[]).exits(0)), "unchecked");
@@ -244,7 +245,7 @@ fn a_lock_is_signed_when_it_is_pinned_and_its_signature_is_verified_with_the_key
     let fingerprint = text(file.get("keys").unwrap().get("one").unwrap(), "fingerprint");
     assert_eq!(valid["signature"]["publicKeyFingerprint"], fingerprint);
 
-    // What is signed already is not signed again: only the time would move.
+    // An existing signature is not renewed: only the time would change.
     let before = keel.read("mcp-lock.sig");
     pin(&signed, TOOLS).exits(0);
     assert_eq!(keel.read("mcp-lock.sig"), before);
@@ -265,16 +266,16 @@ fn a_lock_is_signed_when_it_is_pinned_and_its_signature_is_verified_with_the_key
     .exits(4)
     .says("current policy is no policy");
 
-    // A lock that moved is not covered any more, until it is signed again.
+    // A changed lock is no longer covered until it is signed again.
     let drifted = TOOLS.replace("Reads a file.", "Reads any file.");
     pin(&[], &drifted)
         .exits(0)
-        .says("mcp-lock.sig does not cover mcp-lock.json any more");
+        .says("mcp-lock.sig no longer covers mcp-lock.json");
     verify(&known).exits(4).says("Lockfile digest mismatch");
     pin(&["--sign-key", "two.private.pem"], &drifted).exits(0);
     verify(&["--public-key", "two.public.pem"]).exits(0);
 
-    // A tampered signature, and one that is none.
+    // A tampered signature, and one that is not a signature.
     let tampered = keel
         .read("mcp-lock.sig")
         .replace("\"signedAt\": \"2", "\"signedAt\": \"1");
@@ -287,7 +288,7 @@ fn a_lock_is_signed_when_it_is_pinned_and_its_signature_is_verified_with_the_key
         .exits(2)
         .says("Invalid lock signature schema in mcp-lock.sig: unsupported schema");
 
-    // Keys are asked for where they are used, and a lock that does not hold is not signed.
+    // Keys are required where they are used, and an invalid lock is not signed.
     verify(&["--public-key", "one.private.pem"])
         .exits(2)
         .says("not a public key in PEM");

@@ -1,4 +1,4 @@
-//! What the program answers to common mistakes: what is wrong, where, and what to do.
+//! The program's responses to common mistakes: what is wrong, where, and what to do.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,8 @@ use super::Comparison;
 use crate::keel::{Keel, Run};
 use crate::scripted::example;
 
-/// A mistake: the name of its file, the files that are there, and what is typed. `server` starts the scripted server.
+/// A mistake: the name of its file, the existing files, and the command line. `server` starts the
+/// scripted server.
 struct Mistake {
     name: &'static str,
     files: &'static [(&'static str, &'static str)],
@@ -29,7 +30,7 @@ const CONFIG: (&str, &str) = (
 );
 
 const MISTAKES: &[Mistake] = &[
-    // What was typed.
+    // The command line
     mistake("misspelt-command", &[], "chekc"),
     mistake("misspelt-flag", &[CONFIG, ONE], "check --fial-on any"),
     mistake("misspelt-value", &[CONFIG, ONE], "check --fail-on brekaing"),
@@ -43,7 +44,7 @@ const MISTAKES: &[Mistake] = &[
         "check --header X:y -- bin/server one.json",
     ),
     mistake("shard-out-of-range", &[CONFIG, ONE], "check --shard 3/2"),
-    // The baseline.
+    // The baseline
     mistake("no-baseline", &[CONFIG, ONE], "check"),
     mistake(
         "baseline-not-json",
@@ -59,7 +60,7 @@ const MISTAKES: &[Mistake] = &[
         ],
         "check",
     ),
-    // The configuration.
+    // The configuration
     mistake(
         "config-unknown-key",
         &[(
@@ -106,7 +107,7 @@ const MISTAKES: &[Mistake] = &[
         )],
         "check --from .mcp.json",
     ),
-    // The server.
+    // The server
     mistake("command-not-found", &[], "pin weather -- no-such-server"),
     mistake(
         "command-not-executable",
@@ -158,7 +159,7 @@ const MISTAKES: &[Mistake] = &[
         &[],
         "pin weather --url http://127.0.0.1:1/mcp --header Authorization:${TOKEN}",
     ),
-    // Sources.
+    // Sources
     mistake("source-missing", &[ONE], "diff one.json nowhere.json"),
     mistake(
         "source-without-tools",
@@ -170,12 +171,11 @@ const MISTAKES: &[Mistake] = &[
         &[ONE, ("broken.json", "{\n  \"tools\": [}\n")],
         "diff one.json broken.json",
     ),
-    // Elsewhere.
+    // Others
     mistake("action-outside-github", &[CONFIG, ONE], "action"),
     mistake("report-of-another-kind", &[ONE], "merge one.json"),
 ];
 
-/// The file of each.
 pub(super) fn names() -> BTreeSet<String> {
     MISTAKES
         .iter()
@@ -196,7 +196,7 @@ fn of_common_mistakes() {
         }
         let words: Vec<&str> = mistake.line.split(' ').collect();
         let run = keel.run(&words);
-        assert_ne!(run.code, 0, "{} is no mistake: {run:?}", mistake.name);
+        assert_ne!(run.code, 0, "{} is not a mistake: {run:?}", mistake.name);
         let text = transcript(mistake.line, &run);
         let here = keel.folder().to_string_lossy();
         assert!(!text.contains(&*here), "a path of this machine: {text}");

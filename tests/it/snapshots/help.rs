@@ -1,4 +1,4 @@
-//! The help of each command. Which commands there are is read from the help itself.
+//! The help of each command. The commands are read from the help itself.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,6 @@ fn of_each_command() {
     comparison.finish();
 }
 
-/// The file of each.
 pub(super) fn names() -> BTreeSet<String> {
     commands().iter().map(|command| name(command)).collect()
 }
@@ -30,7 +29,7 @@ fn name(command: &str) -> String {
     }
 }
 
-/// All commands: the empty one is the program itself.
+/// All commands; the empty one is the program itself.
 fn commands() -> Vec<String> {
     let mut all = vec![String::new()];
     let mut next = 0;
@@ -52,7 +51,7 @@ fn listed(command: &str) -> Vec<String> {
     let text = Keel::new().run(&words).exits(0).stdout;
     let list = text.lines().skip_while(|line| *line != "Commands:").skip(1);
     list.take_while(|line| !line.is_empty())
-        // A description that is wrapped goes on below itself.
+        // A wrapped description continues below itself.
         .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|word| *word != "help")

@@ -1,11 +1,10 @@
-//! The scenes: one server or several, as they were pinned and as they are now.
+//! The scenes: one or more servers, as pinned and as they are now.
 
 use serde_json::{Value, json};
 
 use crate::keel::Keel;
 use crate::scripted::example;
 
-/// What is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verb {
     Check,
@@ -21,23 +20,22 @@ impl Verb {
     }
 }
 
-/// Stands for the id of a change; what it is in is repeated for each.
+/// Placeholder for the id of a change; its section is repeated for each.
 const ACCEPTED: &str = "ACCEPTED-ID";
 
-/// A scene.
 pub(super) struct Scene {
-    /// Of its files.
+    /// The prefix of its files.
     pub(super) name: &'static str,
     pub(super) verb: Verb,
     pub(super) exit: i32,
-    /// Each server by name: its scenario when it was pinned, and now.
+    /// Each server by name: its scenario when pinned, and now.
     servers: Vec<(&'static str, Value, Value)>,
     /// Whether there is a baseline.
     pinned: bool,
     /// The rest of `mcp-keel.toml`.
     config: &'static str,
-    /// How many changes are breaking, risky and neither, where that is the point of it: accepting a snapshot must not
-    /// accept another judgement.
+    /// The number of breaking, risky and other changes, if that is the point: accepting a snapshot
+    /// must not accept a different judgement.
     pub(super) counts: Option<[u64; 3]>,
 }
 
@@ -54,10 +52,10 @@ impl Scene {
         }
     }
 
-    /// A folder with the servers as they are now, the configuration, and the baseline.
+    /// A folder with the current servers, the configuration, and the baseline.
     pub(super) fn stage(&self) -> Keel {
         let keel = Keel::new();
-        // By a path in the folder: a path of this machine would be in what is printed.
+        // By a path in the folder: a path of this machine would show in the output.
         std::fs::create_dir(keel.folder().join("bin")).unwrap();
         let server = keel.folder().join("bin/server");
         std::os::unix::fs::symlink(example("scripted-server"), server).unwrap();
@@ -90,7 +88,6 @@ impl Scene {
         keel
     }
 
-    /// Of the check run.
     pub(super) fn conclusion(&self) -> &'static str {
         match self.exit {
             0 => "success",
@@ -100,7 +97,7 @@ impl Scene {
     }
 }
 
-/// A server with these tools, of this version.
+/// A server of this version with these tools.
 fn server(version: &str, tools: Value) -> Value {
     json!({"serverInfo": {"name": "weather", "version": version}, "tools": tools})
 }
@@ -216,7 +213,7 @@ pub(super) fn medium_drift() -> Scene {
     let mut after = server("1.5.0", json!([forecast, alerts, tides]));
     after["instructions"] = json!("Ask for the region first.");
     Scene {
-        counts: Some([4, 4, 3]),
+        counts: Some([3, 5, 3]),
         ..Scene::new("medium-drift", 1, usual(), after)
     }
 }
@@ -328,8 +325,8 @@ pub(super) fn accepted() -> Scene {
     }
 }
 
-/// Text that acts in some place where a report is shown: in a log, in Markdown, on a terminal, in a page.
-/// `tests/it/formats.rs` has all of them and asserts what becomes of each.
+/// Text that has an effect where a report is shown: in a log, in Markdown, on a terminal, in a
+/// page. `tests/it/formats.rs` has all of them and asserts what becomes of each.
 pub(super) fn hostile_text() -> Scene {
     let texts = [
         "first\n::error file=a,line=1::pwned1",

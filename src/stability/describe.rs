@@ -1,15 +1,16 @@
-//! What varies, in words: for findings, for an error, and as a line for the configuration. Texts of the server stand here
-//! as it sent them: escape them before printing.
+//! Describes what varies: as findings, as an error, and as a line for the configuration. Texts of the server are used as it
+//! sent them: escape them before printing.
 
 use super::{Between, Instability, Varying};
 use crate::canonical::{Json, is_invisible, to_compact};
 use crate::rules::RuleId;
+use crate::sentences::stability::{self as sentences, LeftOut, Values};
 use crate::surface::{ComponentKey, Note};
 
-/// How many places are named one by one.
+/// How many places are named individually.
 const NAMED: usize = 20;
 
-/// How much of a varying text, and of what stands around it, is shown.
+/// How much of a varying text and its context is shown.
 const SHOWN: usize = 80;
 const AROUND: usize = 24;
 
@@ -18,32 +19,29 @@ const NAME: usize = 200;
 
 pub(super) fn notes(instability: &Instability, left_out: bool) -> Vec<Note> {
     let rule = instability.rule();
-    let between = between(&instability.between);
+    let between = phrase(&instability.between);
     let places = &instability.variation.places;
     if places.is_empty() {
-        let what = if left_out {
-            "; the content is compared and the order is not"
-        } else {
-            ""
-        };
-        let message = format!("the same content stands in another order {between}{what}");
+        let message = sentences::order_varies(&between, left_out);
         return vec![note(rule, None, message)];
     }
-    let what = |place: &Varying| match (left_out, &place.component) {
-        (false, _) => "",
-        (true, Some(_)) => "; the component is left out of the comparison",
-        (true, None) => "; it is left out of the comparison",
+    let left_out = |place: &Varying| match (left_out, &place.component) {
+        (false, _) => LeftOut::No,
+        (true, Some(_)) => LeftOut::Component,
+        (true, None) => LeftOut::Place,
     };
     let mut notes: Vec<Note> = places
         .iter()
         .take(NAMED)
         .map(|place| {
-            let message = format!("{} {between}{}", differs(place), what(place));
+            let (pointer, values) = (pointer(place), values(place));
+            let message =
+                sentences::place_varies(pointer.as_deref(), &between, &values, &left_out(place));
             note(rule, place.component.as_ref(), message)
         })
         .collect();
     if places.len() > NAMED {
-        let message = format!("{} more places vary {between}", places.len() - NAMED);
+        let message = sentences::more_places_vary(places.len() - NAMED, &between);
         notes.push(note(rule, None, message));
     }
     notes
@@ -58,20 +56,15 @@ fn note(rule: RuleId, component: Option<&ComponentKey>, message: String) -> Note
 }
 
 pub(super) fn sentence(instability: &Instability) -> String {
-    let between = between(&instability.between);
+    let between = phrase(&instability.between);
     match &instability.variation.places[..] {
-        [] => format!("the server lists the same in another order {between}"),
-        [only] => format!(
-            "the server does not say the same twice: {}: {} {between}",
-            owner(only),
-            differs(only)
-        ),
-        [first, rest @ ..] => format!(
-            "the server does not say the same twice: {}: {} {between}, and {} more {}",
-            owner(first),
-            differs(first),
+        [] => sentences::captures_differ_in_order(&between),
+        [first, rest @ ..] => sentences::captures_differ(
+            &owner(first),
+            pointer(first).as_deref(),
+            &between,
+            &values(first),
             rest.len(),
-            if rest.len() == 1 { "place" } else { "places" },
         ),
     }
 }
@@ -79,17 +72,10 @@ pub(super) fn sentence(instability: &Instability) -> String {
 pub(super) fn help(instability: &Instability, server: &str) -> String {
     let rule = instability.rule();
     let mut help = match rule {
-        RuleId::CaptureOrderUnstable => {
-            "a contract has to stand still to be compared: let the server list in an order of its own".to_owned()
-        }
-        RuleId::CaptureDiffersByClient => {
-            "pin what each client sees with a profile: [server.NAME.profile.CLIENT], see docs/clients.md".to_owned()
-        }
-        RuleId::CaptureDiffersByConnection => {
-            "the protocol wants one list for every connection; pass what decides with --header, or pin one profile for each"
-                .to_owned()
-        }
-        _ => "a contract has to stand still to be compared: fix the server".to_owned(),
+        RuleId::CaptureOrderUnstable => sentences::fix_order(),
+        RuleId::CaptureDiffersByClient => sentences::pin_profiles(),
+        RuleId::CaptureDiffersByConnection => sentences::fix_connections(),
+        _ => sentences::fix_server(),
     };
     let masks: Vec<String> = instability
         .variation
@@ -99,31 +85,22 @@ pub(super) fn help(instability: &Instability, server: &str) -> String {
         .take(3)
         .collect();
     if !masks.is_empty() && rule != RuleId::CaptureDiffersByClient {
-        help.push_str(&format!(
-            ". To leave just the text out, under [server.{}]: mask = [{}]",
-            bare(server),
-            masks.join(", ")
-        ));
+        help = sentences::or_mask(&help, &bare(server), &masks);
     }
-    help.push_str(&format!(
-        ". To compare what stands still: [policy.rules] \"{rule}\" = \"warn\""
-    ));
-    help
+    sentences::or_tolerate(&help, rule.id())
 }
 
-fn between(between: &Between) -> String {
+fn phrase(between: &Between) -> sentences::Between<'_> {
     match between {
-        Between::Calls => "in two answers on one connection".to_owned(),
-        Between::Seconds(seconds) => format!("in two answers on one connection, {seconds} s apart"),
-        Between::Boots => "in two boots".to_owned(),
-        Between::Connections => "on two connections".to_owned(),
-        Between::Clients { one, other } => {
-            format!("to the client `{one}` and to the client `{other}`")
-        }
+        Between::Calls => sentences::Between::Answers(None),
+        Between::Seconds(seconds) => sentences::Between::Answers(Some(*seconds)),
+        Between::Boots => sentences::Between::Boots,
+        Between::Connections => sentences::Between::Connections,
+        Between::Clients { one, other } => sentences::Between::Clients(one, other),
     }
 }
 
-/// The beginning of a key or a pointer, which a server can make as long as it likes.
+/// The beginning of a key or a pointer, which a server can make arbitrarily long.
 pub(super) fn cut(name: &str) -> String {
     let mut cut: String = name.chars().take(NAME).collect();
     if cut.len() < name.len() {
@@ -136,31 +113,29 @@ fn owner(place: &Varying) -> String {
     cut(place.component.as_deref().unwrap_or(super::mask::SERVER))
 }
 
-/// `/description` is `…` and then `…`
-fn differs(place: &Varying) -> String {
-    let what = match (place.pointer.as_str(), &place.component) {
-        ("", Some(_)) => "it".to_owned(),
-        (pointer, _) => format!("`{}`", cut(pointer)),
+/// Where in a component something varies; none for the component itself.
+fn pointer(place: &Varying) -> Option<String> {
+    let whole = place.pointer.is_empty() && place.component.is_some();
+    (!whole).then(|| cut(&place.pointer))
+}
+
+fn values(place: &Varying) -> Values {
+    let both = |one: &str, other: &str| {
+        let (one, other) = Texts::of(one, other).shown();
+        Values::Both(one, other)
     };
     match (&place.one, &place.other) {
         (Some(Json::String(one)), Some(Json::String(other))) => {
-            let texts = Texts::of(one.to_string_lossy(), other.to_string_lossy());
-            let (one, other) = texts.shown();
-            format!("{what} is `{one}` and then `{other}`")
+            both(one.to_string_lossy(), other.to_string_lossy())
         }
-        (Some(one), Some(other)) => {
-            let (one, other) = (to_compact(one), to_compact(other));
-            let texts = Texts::of(&one, &other);
-            let (one, other) = texts.shown();
-            format!("{what} is `{one}` and then `{other}`")
-        }
-        (Some(_), None) => format!("{what} is there and then missing"),
-        _ => format!("{what} is missing and then there"),
+        (Some(one), Some(other)) => both(&to_compact(one), &to_compact(other)),
+        (Some(_), None) => Values::First,
+        _ => Values::Second,
     }
 }
 
-/// Two texts, taken apart into what they share at both ends and what they do not. What differs is whole words, so that
-/// `12:00:01` is not cut after `12:00:0`.
+/// Two texts, split into their common prefix and suffix and the part that differs. The difference
+/// consists of whole words, so that `12:00:01` is not cut after `12:00:0`.
 struct Texts<'a> {
     before: &'a str,
     one: &'a str,
@@ -222,7 +197,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// An entry of `mask` that leaves just the varying text of a place out.
+/// An entry of `mask` for exactly the varying text of a place.
 fn mask(place: &Varying) -> Option<String> {
     let (Some(Json::String(one)), Some(Json::String(other))) = (&place.one, &place.other) else {
         return None;
@@ -232,7 +207,7 @@ fn mask(place: &Varying) -> Option<String> {
     mask_entry(component, &place.pointer, texts.before, texts.after)
 }
 
-/// An entry of `mask` that leaves out what stands between two texts; none if no mask may cover this place.
+/// An entry of `mask` for the text between two others; `None` if no mask may cover this place.
 pub(super) fn mask_entry(
     component: Option<&str>,
     pointer: &str,
@@ -262,19 +237,19 @@ pub(super) fn mask_entry(
     Some(entry)
 }
 
-/// The end of what stands before a text.
+/// The end of the text before.
 fn ending(before: &str) -> &str {
     let from = before.char_indices().rev().take(AROUND).last();
     &before[from.map_or(before.len(), |(at, _)| at)..]
 }
 
-/// The beginning of what stands after a text.
+/// The beginning of the text after.
 fn beginning(after: &str) -> &str {
     let to = after.char_indices().nth(AROUND);
     &after[..to.map_or(after.len(), |(at, _)| at)]
 }
 
-/// A key of TOML.
+/// A TOML key.
 fn bare(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(is_bare) {
@@ -284,7 +259,7 @@ fn bare(name: &str) -> String {
     }
 }
 
-/// A string of TOML in which nothing is invisible.
+/// A TOML string without invisible characters.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for character in text.chars() {
@@ -311,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_words_differ() {
+    fn only_whole_words_differ() {
         assert_eq!(
             shown("It is 12:00:01 now.", "It is 12:00:02 now."),
             ("It is 12:00:01 now.".into(), "It is 12:00:02 now.".into())
@@ -341,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mask_to_paste_reads_as_toml_whatever_the_server_said() {
+    fn a_suggested_mask_is_valid_toml_whatever_the_server_sent() {
         let place = Varying {
             component: Some("tool:a\"@".parse().unwrap()),
             pointer: "/description".into(),

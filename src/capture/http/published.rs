@@ -1,0 +1,134 @@
+//! What a server publishes about itself next to its endpoint: its card, and the scopes of its
+//! authorization.
+//!
+//! Only read if resources are. A missing document is ignored; only the members that can be compared
+//! are kept. One request each, within the origin, bounded in bytes and time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue, Method};
+use hyper::body::Bytes;
+use url::Url;
+
+use super::client::{Ask, Client};
+use super::spec::HttpSpec;
+use crate::canonical::{Json, Object, parse};
+
+/// Larger documents are not read.
+const MOST_BYTES: usize = 256 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The address under which a card is recorded.
+const CARD: &str = "/server-card";
+/// The address under which authorization metadata is recorded (RFC 9728).
+const AUTHORIZATION: &str = "/.well-known/oauth-protected-resource";
+
+/// The existing documents, as contents.
+pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Vec<Json> {
+    let base = spec.url.url();
+    let path = base.path().trim_end_matches('/').to_owned();
+    let at = |path: String| {
+        let mut url = base.clone();
+        url.set_path(&path);
+        url.set_query(None);
+        url
+    };
+    let mut found = Vec::new();
+    let card = at(format!("{path}{CARD}"));
+    if let Some(card) = get(http, card, "application/mcp-server-card+json").await {
+        found.extend(read_card(&card));
+    }
+    let metadata = at(format!("{AUTHORIZATION}{path}"));
+    if let Some(metadata) = get(http, metadata, "application/json").await {
+        found.extend(read_scopes(&metadata));
+    }
+    found
+}
+
+async fn get(http: &Arc<Client>, url: Url, accept: &'static str) -> Option<Json> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static(accept));
+    let ask = Ask {
+        method: Method::GET,
+        what: format!("GET {}", url.path()),
+        url,
+        headers,
+        body: Bytes::new(),
+    };
+    let read = async {
+        let mut answered = http.send(ask).await.ok()?;
+        if answered.status.as_u16() != 200 {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answered.body.chunk().await {
+            bytes.extend_from_slice(&chunk.ok()?);
+            if bytes.len() > MOST_BYTES {
+                return None;
+            }
+        }
+        parse(&bytes).ok()
+    };
+    tokio::time::timeout(PATIENCE, read).await.ok().flatten()
+}
+
+fn read_card(card: &Json) -> Option<Json> {
+    // Anything may be answered at any address; a card names its schema.
+    let schema = card.get("$schema").and_then(Json::as_str)?;
+    if !schema.contains("server-card") {
+        return None;
+    }
+    let mut kept = Object::new();
+    kept.push("uri", Json::string(CARD));
+    for member in ["name", "version", "title"] {
+        if let Some(value) = card.get(member) {
+            kept.push(member, value.clone());
+        }
+    }
+    let remotes = card.get("remotes").and_then(Json::as_array);
+    let revisions = remotes.unwrap_or_default().iter();
+    let revisions = revisions.filter_map(|it| it.get("supportedProtocolVersions")?.as_array());
+    let revisions: Vec<Json> = revisions.flatten().cloned().collect();
+    if !revisions.is_empty() {
+        kept.push("supportedProtocolVersions", Json::Array(revisions));
+    }
+    Some(Json::Object(kept))
+}
+
+fn read_scopes(metadata: &Json) -> Option<Json> {
+    let scopes = metadata.get("scopes_supported")?.as_array()?;
+    let scopes = scopes.iter().filter_map(Json::as_str);
+    let scopes: std::collections::BTreeSet<&str> = scopes.collect();
+    let scopes = scopes.into_iter().map(Json::string).collect();
+    Some(Json::object([
+        ("uri", Json::string(AUTHORIZATION)),
+        ("scopes", Json::Array(scopes)),
+    ]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::canonical::{parse_str, to_compact};
+
+    #[test]
+    fn only_what_can_be_compared_is_kept() {
+        let card = parse_str(
+            r#"{"$schema":"https://a.example/v1/server-card.schema.json","name":"a/b","version":"1","description":"d",
+            "remotes":[{"supportedProtocolVersions":["2025-11-25"]},{"url":"x"}]}"#,
+        );
+        assert_eq!(
+            read_card(&card.unwrap()).map(|it| to_compact(&it)).unwrap(),
+            r#"{"uri":"/server-card","name":"a/b","version":"1","supportedProtocolVersions":["2025-11-25"]}"#
+        );
+        assert_eq!(read_card(&parse_str(r#"{"name":"a"}"#).unwrap()), None);
+        let scopes = parse_str(r#"{"scopes_supported":["b","a","b",7]}"#).unwrap();
+        assert_eq!(
+            read_scopes(&scopes).map(|it| to_compact(&it)).unwrap(),
+            r#"{"uri":"/.well-known/oauth-protected-resource","scopes":["a","b"]}"#
+        );
+        assert_eq!(read_scopes(&parse_str("[]").unwrap()), None);
+    }
+}

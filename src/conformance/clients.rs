@@ -1,0 +1,49 @@
+//! What known clients reject although the protocol allows it, together with the whole list or the
+//! whole request.
+//!
+//! One entry per rejection, each with its source. A rejection that costs one tool of a strict mode
+//! is covered by `provider`; those here cost users every tool.
+
+use crate::canonical::{Json, pointer};
+use crate::schema::dialect::{self, Dialect};
+use crate::sentences::conformance as sentences;
+
+/// A rejection: the first place in a tool that causes it, and the sentence about it.
+type Refusal = fn(&Json) -> Option<(String, String)>;
+
+pub(super) const REFUSALS: &[Refusal] = &[
+    // claude-code#4886, #95504: HTTP 400 for the whole request; later versions drop the tool.
+    |tool| {
+        let schema = tool.get("inputSchema")?;
+        let keyword = ["oneOf", "anyOf", "allOf"]
+            .into_iter()
+            .find(|keyword| schema.get(keyword).is_some())?;
+        let pointer = format!("/inputSchema/{keyword}");
+        let message = sentences::root_combination(keyword);
+        Some((pointer, message))
+    },
+    // Kuadrant/mcp-gateway#662: "It must match JSON Schema draft 2020-12".
+    |tool| {
+        let schema = tool.get("inputSchema")?;
+        let in_own_dialect = dialect::invalid(schema, Dialect::DeclaredOrGuessed);
+        let at = dialect::invalid(schema, Dialect::Y2020).filter(|_| in_own_dialect.is_none())?;
+        let pointer = format!("/inputSchema{}", at.pointer);
+        let message = sentences::only_2020_12(&pointer);
+        Some((pointer, message))
+    },
+    // "Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'".
+    |tool| {
+        let properties = tool.get("inputSchema")?.get("properties")?.as_object()?;
+        let is_name = |name: &str| {
+            (1..=64).contains(&name.len())
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        };
+        let mut names = properties.iter().map(|(name, _)| name.to_string_lossy());
+        let name = names.find(|name| !is_name(name))?;
+        let pointer = pointer::join("/inputSchema/properties", name);
+        let message = sentences::property_name();
+        Some((pointer, message))
+    },
+];

@@ -1,0 +1,265 @@
+//! Whether clients accept a list: the protocol's schema of the negotiated revision, the dialect of
+//! each JSON Schema, names, and what known clients reject.
+//!
+//! Many clients validate a list as a whole: one invalid component costs the user all of them,
+//! mostly without a message. What was already so is a finding ([`notes`]); what is new is drift
+//! (`drift::refused`). Pure: no I/O, nothing is fetched.
+
+mod card;
+mod clients;
+mod names;
+mod skills;
+mod wire;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::canonical::Json;
+use crate::rules::RuleId;
+use crate::schema::dialect::{self, Dialect};
+use crate::sentences::conformance as sentences;
+use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
+use wire::Revision;
+
+/// A requirement for components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Demand {
+    /// The protocol's schema of the revision.
+    Wire,
+    /// A schema is valid in its dialect.
+    Dialect,
+    /// A schema does not refer to other documents.
+    Reference,
+    /// A schema is small enough for clients.
+    Size,
+    /// The characters and the length of a tool's name.
+    Name,
+    /// The length of a tool's name with the prefix that clients add.
+    PrefixedName,
+    /// What else known clients reject.
+    Client,
+    /// The skills extension.
+    Skill,
+    /// A resource that clients are pointed to can be read, and matches its list.
+    Content,
+    /// The card of a server agrees with the server.
+    Card,
+}
+
+impl Demand {
+    /// The rule if it is not met, and was not met before.
+    pub(crate) fn finding(self) -> RuleId {
+        match self {
+            Self::Wire => RuleId::ListRefused,
+            Self::Dialect => RuleId::SchemaInvalid,
+            Self::Reference => RuleId::SchemaRefExternal,
+            Self::Size => RuleId::SchemaTooLarge,
+            Self::Name => RuleId::ToolNameInvalid,
+            Self::PrefixedName => RuleId::ToolNameTooLong,
+            Self::Client => RuleId::ClientRefusesTool,
+            Self::Skill => RuleId::SkillInvalid,
+            Self::Content => RuleId::ContentUnusable,
+            Self::Card => RuleId::ServerCardDisagrees,
+        }
+    }
+
+    /// The rule if it is no longer met.
+    pub(crate) fn change(self) -> RuleId {
+        match self {
+            Self::Wire => RuleId::ListNowRefused,
+            Self::Dialect => RuleId::SchemaNowInvalid,
+            Self::Reference => RuleId::SchemaRefNowExternal,
+            Self::Size => RuleId::SchemaNowTooLarge,
+            Self::Name => RuleId::ToolNameNowInvalid,
+            Self::PrefixedName => RuleId::ToolNameNowTooLong,
+            Self::Client => RuleId::ClientNowRefusesTool,
+            Self::Skill => RuleId::SkillNowInvalid,
+            Self::Content => RuleId::ContentNowUnusable,
+            Self::Card => RuleId::ServerCardNowDisagrees,
+        }
+    }
+}
+
+/// A requirement that a component does not meet, at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Violation {
+    pub(crate) demand: Demand,
+    pub(crate) component: ComponentKey,
+    pub(crate) pointer: String,
+    /// What is wrong and what clients do about it. May quote the server: escape before printing.
+    pub(crate) message: String,
+}
+
+/// Validators that bound their work reject, or never finish, schemas with more subschemas.
+const MOST_SCHEMAS: usize = 5_000;
+/// Schemas that are nested deeper are refused or not followed by such validators.
+const DEEPEST: usize = 64;
+
+/// What clients know about a surface when they judge one of its components.
+pub(crate) struct Reader<'a> {
+    surface: &'a Surface,
+    revision: Revision,
+    listed: BTreeMap<Kind, usize>,
+    skill_files: BTreeSet<&'a str>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(surface: &'a Surface) -> Self {
+        let mut listed = BTreeMap::new();
+        for component in &surface.components {
+            *listed.entry(component.kind).or_default() += 1;
+        }
+        Self {
+            surface,
+            revision: Revision::of(&surface.protocol_version),
+            listed,
+            skill_files: surface
+                .of_kind(Kind::Skill)
+                .flat_map(|skill| skills::files(&skill.definition))
+                .collect(),
+        }
+    }
+
+    /// Whether two surfaces are judged alike, component by component.
+    pub(crate) fn reads_like(&self, other: &Reader<'_>) -> bool {
+        self.surface.protocol_version == other.surface.protocol_version
+            && self.surface.server_info == other.surface.server_info
+    }
+
+    /// Everything that clients would object to in a component.
+    pub(crate) fn violations(&self, component: &Component) -> Vec<Violation> {
+        let mut found = Vec::new();
+        let definition = &component.definition;
+        let listed = self.listed.get(&component.kind).copied().unwrap_or(1);
+        let mut add = |demand, pointer: String, message| {
+            found.push(Violation {
+                demand,
+                component: component.key.clone(),
+                pointer,
+                message,
+            });
+        };
+        for it in wire::mismatches(component.kind, definition, self.revision) {
+            let problem = sentences::mismatch(&it.pointer, &it.expected, it.found);
+            let noun = component.kind.noun();
+            let (demand, effect) = match component.kind {
+                Kind::Skill => (Demand::Skill, sentences::entry_refused(noun)),
+                _ => (Demand::Wire, sentences::whole_list_refused(noun, listed)),
+            };
+            add(demand, it.pointer, format!("{problem}: {effect}"));
+        }
+        match component.kind {
+            Kind::Tool => {}
+            Kind::Skill => {
+                for (pointer, message) in skills::problems(definition) {
+                    add(Demand::Skill, pointer, message);
+                }
+                return found;
+            }
+            Kind::Content => {
+                let uri = definition.get("uri").and_then(Json::as_str);
+                let is_of_skill = uri.is_some_and(|uri| self.skill_files.contains(uri));
+                let problem = skills::content_problem(definition, is_of_skill);
+                if let Some((pointer, message)) = problem {
+                    add(Demand::Content, pointer, message);
+                }
+                for (pointer, message) in card::disagreements(definition, self.surface) {
+                    add(Demand::Card, pointer, message);
+                }
+                return found;
+            }
+            Kind::Prompt | Kind::Resource | Kind::Template => return found,
+        }
+        for member in ["inputSchema", "outputSchema"] {
+            let Some(schema) = definition.get(member) else {
+                continue;
+            };
+            if let Some(it) = dialect::invalid(schema, self.dialect()) {
+                let pointer = format!("/{member}{}", it.pointer);
+                let message = sentences::not_a_schema(&pointer, it.dialect);
+                add(Demand::Dialect, pointer, message);
+            }
+            for (at, to) in dialect::external_references(schema) {
+                let message = sentences::external_reference(&to);
+                add(Demand::Reference, format!("/{member}{at}"), message);
+            }
+            let (schemas, deepest) = dialect::size(schema);
+            if schemas > MOST_SCHEMAS || deepest > DEEPEST {
+                let message = sentences::too_large(schemas, deepest);
+                add(Demand::Size, format!("/{member}"), message);
+            }
+        }
+        for refusal in clients::REFUSALS {
+            if let Some((pointer, message)) = refusal(definition) {
+                add(Demand::Client, pointer, message);
+            }
+        }
+        if let Some(name) = definition.get("name").and_then(Json::as_text) {
+            let name = name.to_string_lossy();
+            let server = self.surface.server_name();
+            if let Some(message) = names::problem(name) {
+                add(Demand::Name, "/name".to_owned(), message);
+            } else if let Some(message) = names::too_long(server, name) {
+                add(Demand::PrefixedName, "/name".to_owned(), message);
+            }
+        }
+        // What is invalid for every client is not reported again for one.
+        let invalid = found.iter().find(|it| it.demand == Demand::Dialect);
+        if let Some(invalid) = invalid.map(|it| it.pointer.clone()) {
+            found.retain(|it| it.demand != Demand::Client || it.pointer != invalid);
+        }
+        found
+    }
+
+    /// Before 2025-11-25 there was no default dialect.
+    fn dialect(&self) -> Dialect {
+        if self.revision < Revision::V2025_11_25 {
+            Dialect::DeclaredOrGuessed
+        } else {
+            Dialect::Declared
+        }
+    }
+}
+
+/// One violation per requirement: the first, with the number of others.
+pub(crate) fn grouped(violations: Vec<Violation>) -> Vec<Violation> {
+    let mut groups: Vec<(Violation, usize)> = Vec::new();
+    for violation in violations {
+        match groups
+            .iter_mut()
+            .find(|(it, _)| it.demand == violation.demand)
+        {
+            Some((_, others)) => *others += 1,
+            None => groups.push((violation, 0)),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(mut violation, others)| {
+            sentences::and_others(&mut violation.message, others);
+            violation
+        })
+        .collect()
+}
+
+/// What clients object to in a surface, one note per component and requirement, except what is
+/// reported as drift.
+pub fn notes(surface: &Surface, is_drift: impl Fn(RuleId, &ComponentKey) -> bool) -> Vec<Note> {
+    let reader = Reader::new(surface);
+    let mut notes = Vec::new();
+    for component in &surface.components {
+        // A missing name is noted where it is read.
+        let unnamed = format!("/{}", component.kind.identity());
+        let mut violations = reader.violations(component);
+        violations.retain(|it| it.demand != Demand::Wire || it.pointer != unnamed);
+        for violation in grouped(violations) {
+            if !is_drift(violation.demand.change(), &component.key) {
+                notes.push(Note {
+                    rule: violation.demand.finding(),
+                    component: Some(violation.component),
+                    message: violation.message,
+                });
+            }
+        }
+    }
+    notes
+}

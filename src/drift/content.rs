@@ -1,0 +1,43 @@
+//! What changed in the content of a resource, which is only known by its digest.
+
+use std::collections::BTreeSet;
+
+use super::Change;
+use super::component::Member;
+use crate::canonical::Json;
+use crate::rules::RuleId;
+use crate::sentences::drift as sentences;
+
+/// One member that differs.
+pub(super) fn member(member: &Member<'_>, changes: &mut Vec<Change>) {
+    match member.name {
+        "digest" => {
+            let message = sentences::content_changed();
+            let change = Change::new(RuleId::ContentChanged, "/digest", message);
+            changes.push(change.values(member.old, member.new));
+        }
+        "scopes" => scopes(member, changes),
+        "mimeType" => member.whole(changes, RuleId::ContentMimeTypeChanged),
+        // It follows the digest; whether it can be read at all is reported separately.
+        _ => member.whole(changes, RuleId::ContentDetailChanged),
+    }
+}
+
+/// The scopes of the server's authorization.
+fn scopes(member: &Member<'_>, changes: &mut Vec<Change>) {
+    let read = |scopes: Option<&Json>| -> BTreeSet<String> {
+        let scopes = scopes.and_then(Json::as_array).unwrap_or_default().iter();
+        scopes.filter_map(Json::as_str).map(str::to_owned).collect()
+    };
+    let (was, is) = (read(member.old), read(member.new));
+    for (rule, scopes) in [
+        (RuleId::ScopeAdded, is.difference(&was)),
+        (RuleId::ScopeRemoved, was.difference(&is)),
+    ] {
+        let scopes: Vec<&str> = scopes.map(String::as_str).collect();
+        if !scopes.is_empty() {
+            let message = sentences::scopes(rule == RuleId::ScopeAdded, &scopes);
+            changes.push(Change::new(rule, "/scopes", message).values(member.old, member.new));
+        }
+    }
+}

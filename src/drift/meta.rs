@@ -1,0 +1,535 @@
+//! What changed in `_meta`, in annotations and in icons, as far as it decides who sees or may do
+//! what.
+
+use std::collections::BTreeSet;
+
+use super::component::Member;
+use super::{Change, located};
+use crate::canonical::{Json, Object, pointer};
+use crate::judgement::{Exposure, Level, Proof};
+use crate::rules::RuleId;
+use crate::schema::Work;
+use crate::sentences::drift as sentences;
+use crate::surface::{Icon, IconProblem, Kind, Surface};
+
+/// Who may call a tool by default.
+const EVERYONE: [&str; 2] = ["model", "app"];
+
+/// The lists of origins in `_meta.ui.csp`.
+const ORIGINS: [&str; 4] = [
+    "connectDomains",
+    "resourceDomains",
+    "frameDomains",
+    "baseUriDomains",
+];
+
+/// Compares `_meta`: what MCP Apps define by its meaning, the rest place by place under `rule`.
+pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    let first = changes.len();
+    if kind == Kind::Tool {
+        visibility(member, rule, changes);
+        resource_uri(member, rule, changes);
+    }
+    access(member, rule, changes);
+    domain(member, changes);
+    let rest = |meta: Option<&Json>| meta.map(|meta| without_judged(kind, meta));
+    let (old, new) = (rest(member.old), rest(member.new));
+    let same = match (&old, &new) {
+        (Some(one), Some(other)) => one.same_value(other),
+        // The rest of a `_meta` that only had what is judged above.
+        (Some(one), None) | (None, Some(one)) => {
+            changes.len() > first && one.as_object().is_some_and(Object::is_empty)
+        }
+        (None, None) => true,
+    };
+    if !same {
+        let rest = Member {
+            name: member.name,
+            old: old.as_ref(),
+            new: new.as_ref(),
+            work: member.work,
+        };
+        let from = changes.len();
+        rest.each(rule, changes);
+        for change in &mut changes[from..] {
+            change.exposure = change.exposure.max(exposure(change));
+        }
+    }
+}
+
+/// The value at a path of member names.
+fn at<'a>(value: Option<&'a Json>, path: &[&str]) -> Option<&'a Json> {
+    path.iter().try_fold(value?, |value, name| value.get(name))
+}
+
+/// `_meta` without what MCP Apps define. Anything in another form stays.
+fn without_judged(kind: Kind, meta: &Json) -> Json {
+    let Json::Object(meta) = meta else {
+        return meta.clone();
+    };
+    let mut kept = meta.clone();
+    kept.retain(|name, value| !(kind == Kind::Tool && name == "ui/resourceUri" && is_text(value)));
+    let Some(Json::Object(ui)) = kept.get_mut("ui") else {
+        return Json::Object(kept);
+    };
+    let had_members = !ui.is_empty();
+    ui.retain(|name, value| {
+        let judged = match name.to_string_lossy() {
+            "visibility" => kind == Kind::Tool && texts(Some(value)).is_some(),
+            "resourceUri" => kind == Kind::Tool && is_text(value),
+            "domain" => is_text(value),
+            "csp" => is_csp(value),
+            "permissions" => value.as_object().is_some(),
+            _ => false,
+        };
+        !judged
+    });
+    if had_members && ui.is_empty() {
+        kept.retain(|name, _| name != "ui");
+    }
+    Json::Object(kept)
+}
+
+fn is_text(value: &Json) -> bool {
+    value.as_str().is_some()
+}
+
+/// Lists of origins and nothing else.
+fn is_csp(value: &Json) -> bool {
+    value.as_object().is_some_and(|csp| {
+        csp.iter().all(|(name, origins)| {
+            ORIGINS.contains(&name.to_string_lossy()) && texts(Some(origins)).is_some()
+        })
+    })
+}
+
+/// An array of strings as a set; `None` for anything else.
+fn texts(value: Option<&Json>) -> Option<BTreeSet<&str>> {
+    value?.as_array()?.iter().map(Json::as_str).collect()
+}
+
+/// Who may call a tool.
+fn visibility(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    let path = ["ui", "visibility"];
+    let (was, is) = (at(member.old, &path), at(member.new, &path));
+    if was == is {
+        return;
+    }
+    let callers = |value: Option<&'_ Json>| match value {
+        None => Some(
+            EVERYONE
+                .map(str::to_owned)
+                .into_iter()
+                .collect::<BTreeSet<_>>(),
+        ),
+        value => texts(value).map(|texts| texts.into_iter().map(str::to_owned).collect()),
+    };
+    let (Some(before), Some(after)) = (callers(was), callers(is)) else {
+        return;
+    };
+    let lost: Vec<&str> = before.difference(&after).map(String::as_str).collect();
+    let gained: Vec<&str> = after.difference(&before).map(String::as_str).collect();
+    let mut push = |rule, message, exposure: Option<Exposure>| {
+        let mut change = Change::new(rule, "/_meta/ui/visibility", message).values(was, is);
+        change.exposure = exposure.unwrap_or(change.exposure);
+        changes.push(change);
+    };
+    if !lost.is_empty() {
+        let message = sentences::visibility_narrowed(&lost);
+        push(RuleId::ToolVisibilityNarrowed, message, None);
+    }
+    if !gained.is_empty() {
+        let message = sentences::visibility_widened(&gained);
+        // The model acts on its own; an app on its user's actions.
+        let exposure = (!gained.contains(&"model")).then_some(Exposure::Medium);
+        push(RuleId::ToolVisibilityWidened, message, exposure);
+    }
+    if lost.is_empty() && gained.is_empty() {
+        push(
+            rule,
+            sentences::stated_differently("_meta.ui.visibility"),
+            None,
+        );
+    }
+}
+
+/// The document that shows a tool's results, under either name.
+fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    let nested = |meta| at(meta, &["ui", "resourceUri"]).filter(|it| is_text(it));
+    let flat = |meta| at(meta, &["ui/resourceUri"]).filter(|it| is_text(it));
+    let (was, is) = (
+        nested(member.old).or_else(|| flat(member.old)),
+        nested(member.new).or_else(|| flat(member.new)),
+    );
+    let place = if nested(member.new).or(nested(member.old)).is_some() {
+        "/_meta/ui/resourceUri"
+    } else {
+        "/_meta/ui~1resourceUri"
+    };
+    if was != is {
+        let text = |it: Option<&Json>| it.and_then(Json::as_str).map(str::to_owned);
+        let message = sentences::app_resource(text(was).as_deref(), text(is).as_deref());
+        let mut change = Change::new(RuleId::AppResourceChanged, place, message).values(was, is);
+        if is.is_none() {
+            change.exposure = Exposure::None;
+        }
+        changes.push(change);
+    } else if nested(member.old) != nested(member.new) || flat(member.old) != flat(member.new) {
+        let message = sentences::stated_differently("_meta.ui.resourceUri");
+        changes.push(Change::new(rule, place, message).values(was, is));
+    }
+}
+
+/// What a user interface may access.
+fn access(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    let csp = |meta| at(meta, &["ui", "csp"]);
+    let is_judged = |value: Option<&Json>| value.is_none_or(is_csp);
+    if is_judged(csp(member.old)) && is_judged(csp(member.new)) {
+        for list in ORIGINS {
+            let origins = |meta| csp(meta).and_then(|csp| csp.get(list));
+            let values = (origins(member.old), origins(member.new));
+            let names = |value| texts(value).unwrap_or_default();
+            let place = format!("/_meta/ui/csp/{list}");
+            reach(
+                &place,
+                list,
+                values,
+                (names(values.0), names(values.1)),
+                rule,
+                changes,
+            );
+        }
+        let (was, is) = (csp(member.old), csp(member.new));
+        stated(("/_meta/ui/csp", "_meta.ui.csp"), (was, is), rule, changes);
+    }
+    let permissions = |meta| at(meta, &["ui", "permissions"]);
+    let values = (permissions(member.old), permissions(member.new));
+    let is_object = |value: Option<&Json>| value.is_none_or(|it| it.as_object().is_some());
+    if is_object(values.0) && is_object(values.1) {
+        let names = |value: Option<&'_ Json>| -> BTreeSet<String> {
+            let object = value.and_then(Json::as_object);
+            let members = object.into_iter().flat_map(Object::iter);
+            members
+                .map(|(name, _)| name.to_string_lossy().to_owned())
+                .collect()
+        };
+        let (before, after) = (names(values.0), names(values.1));
+        let sets = (
+            before.iter().map(String::as_str).collect(),
+            after.iter().map(String::as_str).collect(),
+        );
+        reach(
+            "/_meta/ui/permissions",
+            "permissions",
+            values,
+            sets,
+            rule,
+            changes,
+        );
+        let named = ("/_meta/ui/permissions", "_meta.ui.permissions");
+        if before == after {
+            stated(named, values, rule, changes);
+        }
+    }
+}
+
+/// A declaration without effect that was added, removed or respelled.
+fn stated(
+    (place, name): (&str, &str),
+    (was, is): (Option<&Json>, Option<&Json>),
+    rule: RuleId,
+    changes: &mut Vec<Change>,
+) {
+    let reported =
+        |change: &Change| change.component.is_none() && change.pointer.starts_with(place);
+    let differ = match (was, is) {
+        (Some(one), Some(other)) => !one.same_value(other),
+        (one, other) => one.is_some() != other.is_some(),
+    };
+    if differ && !changes.iter().any(reported) {
+        let message = sentences::stated_differently(name);
+        changes.push(Change::new(rule, place, message).values(was, is));
+    }
+}
+
+/// A set of accessible things that grew or shrank.
+fn reach(
+    place: &str,
+    list: &str,
+    (was, is): (Option<&Json>, Option<&Json>),
+    (before, after): (BTreeSet<&str>, BTreeSet<&str>),
+    rule: RuleId,
+    changes: &mut Vec<Change>,
+) {
+    let gained: Vec<&str> = after.difference(&before).copied().collect();
+    let lost: Vec<&str> = before.difference(&after).copied().collect();
+    for (rule, message, names) in [
+        (
+            RuleId::AppAccessWidened,
+            sentences::access_widened(list, &gained),
+            &gained,
+        ),
+        (
+            RuleId::AppAccessNarrowed,
+            sentences::access_narrowed(list, &lost),
+            &lost,
+        ),
+    ] {
+        if !names.is_empty() {
+            changes.push(Change::new(rule, place, message).values(was, is));
+        }
+    }
+    let listed_again = was.is_some() && is.is_some() && was != is;
+    if gained.is_empty() && lost.is_empty() && listed_again && list != "permissions" {
+        let message = sentences::stated_differently(&format!("_meta.ui.csp.{list}"));
+        changes.push(Change::new(rule, place, message).values(was, is));
+    }
+}
+
+fn domain(member: &Member<'_>, changes: &mut Vec<Change>) {
+    let domain = |meta| at(meta, &["ui", "domain"]).filter(|it| is_text(it));
+    let (was, is) = (domain(member.old), domain(member.new));
+    if was != is {
+        let text = |it: Option<&Json>| it.and_then(Json::as_str).map(str::to_owned);
+        let message = sentences::app_domain(text(was).as_deref(), text(is).as_deref());
+        let change = Change::new(RuleId::AppDomainChanged, "/_meta/ui/domain", message);
+        changes.push(change.values(was, is));
+    }
+}
+
+/// Parts of names that suggest trust, access or secrecy. What they mean to a client is unknown, but
+/// an approver should see them.
+const SECURITY: [&str; 22] = [
+    "sensitiv",
+    "privat",
+    "privacy",
+    "secret",
+    "confidential",
+    "trust",
+    "malicious",
+    "security",
+    "permission",
+    "scope",
+    "access",
+    "role",
+    "group",
+    "visib",
+    "consent",
+    "approv",
+    "policy",
+    "risk",
+    "unsafe",
+    "csp",
+    "domain",
+    "tenant",
+];
+
+/// Whether a name suggests trust, access or secrecy.
+pub(super) fn names_security(name: &str) -> bool {
+    let name = name.to_lowercase();
+    // `author` is a person.
+    let authority = name.replace("author", "").contains("auth") || name.contains("authoriz");
+    authority || SECURITY.iter().any(|part| name.contains(part))
+}
+
+/// The exposure of a change of free-form metadata: higher if a name on the way to it, or in it,
+/// suggests security.
+fn exposure(change: &Change) -> Exposure {
+    let on_the_way = pointer::tokens(&change.pointer).any(|token| names_security(&token));
+    let inside = [&change.old, &change.new]
+        .into_iter()
+        .flatten()
+        .any(speaks_of_security);
+    if on_the_way || inside {
+        Exposure::Medium
+    } else {
+        Exposure::Low
+    }
+}
+
+/// Whether a member anywhere in a value has a name that suggests security.
+fn speaks_of_security(value: &Json) -> bool {
+    match value {
+        Json::Object(object) => object.iter().any(|(name, value)| {
+            names_security(name.to_string_lossy()) || speaks_of_security(value)
+        }),
+        Json::Array(items) => items.iter().any(speaks_of_security),
+        _ => false,
+    }
+}
+
+/// The exposure of new icons: another origin learns who looks, SVG can contain scripts, and some
+/// client may load what it should reject.
+pub(super) fn icon_exposure(old: Option<&Json>, new: Option<&Json>) -> Exposure {
+    let known: BTreeSet<String> = Icon::all(old).filter_map(Icon::origin).collect();
+    let before: BTreeSet<Icon<'_>> = Icon::all(old).collect();
+    let exposed = Icon::all(new)
+        .filter(|icon| !before.contains(icon))
+        .map(|icon| {
+            let is_elsewhere = icon.origin().is_some_and(|origin| !known.contains(&origin));
+            match icon.problem() {
+                Some(IconProblem::UnsafeScheme) => Exposure::High,
+                Some(IconProblem::Unencrypted) => Exposure::Medium,
+                None if is_elsewhere || icon.is_svg() => Exposure::Medium,
+                None => Exposure::Low,
+            }
+        });
+    exposed.max().unwrap_or(Exposure::Low)
+}
+
+/// `annotations` of a resource or a template.
+pub(super) fn annotations(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    let audience =
+        |of: Option<&'_ Json>| texts(at(of, &["audience"])).map(|it| it.contains("assistant"));
+    let widened = audience(member.old) == Some(false) && audience(member.new) == Some(true);
+    let empty = Json::object([]);
+    let (old, new) = (member.old.unwrap_or(&empty), member.new.unwrap_or(&empty));
+    let from = changes.len();
+    let mut reported = false;
+    for difference in located::differences(old, new) {
+        let place = format!("/annotations{}", difference.pointer);
+        let (before, after) = (difference.old.as_ref(), difference.new.as_ref());
+        let is_audience = difference.pointer.starts_with("/audience");
+        let change = if widened && is_audience {
+            if std::mem::replace(&mut reported, true) {
+                continue;
+            }
+            let message = sentences::audience_widened();
+            Change::new(RuleId::AudienceWidened, "/annotations/audience", message)
+                .values(at(member.old, &["audience"]), at(member.new, &["audience"]))
+        } else {
+            let name = place.trim_start_matches('/').replace('/', ".");
+            let message = sentences::member(&name, before, after);
+            let mut change = Change::new(rule, place, message).values(before, after);
+            change.exposure = change.exposure.max(exposure(&change));
+            change
+        };
+        changes.push(change);
+    }
+    if changes.len() == from {
+        member.whole(changes, rule);
+    }
+}
+
+/// `execution.taskSupport` as clients read it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TaskSupport {
+    Forbidden,
+    Optional,
+    Required,
+}
+
+impl TaskSupport {
+    fn of(execution: Option<&Json>) -> Option<Self> {
+        match at(execution, &["taskSupport"]) {
+            None | Some(Json::Null) => Some(Self::Forbidden),
+            Some(value) => match value.as_str()? {
+                "forbidden" => Some(Self::Forbidden),
+                "optional" => Some(Self::Optional),
+                "required" => Some(Self::Required),
+                _ => None,
+            },
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Forbidden => "forbidden",
+            Self::Optional => "optional",
+            Self::Required => "required",
+        }
+    }
+}
+
+/// `execution` of a tool.
+pub(super) fn execution(member: &Member<'_>, changes: &mut Vec<Change>) {
+    let support = (TaskSupport::of(member.old), TaskSupport::of(member.new));
+    let path = ["taskSupport"];
+    let (before, after) = (at(member.old, &path), at(member.new, &path));
+    let (Some(was), Some(is)) = support else {
+        return member.each(RuleId::ToolExecutionChanged, changes);
+    };
+    let rule = match (was, is) {
+        _ if was == is => RuleId::TaskSupportStated,
+        (_, TaskSupport::Optional) => RuleId::TaskSupportWidened,
+        _ => RuleId::TaskSupportNarrowed,
+    };
+    if before != after {
+        let message = sentences::task_support(was.word(), is.word());
+        let change = Change::new(rule, "/execution/taskSupport", message);
+        changes.push(change.values(before, after));
+    }
+    let rest = |execution: Option<&Json>| {
+        let mut rest = execution
+            .and_then(Json::as_object)
+            .cloned()
+            .unwrap_or_default();
+        rest.retain(|name, _| name != "taskSupport");
+        Json::Object(rest)
+    };
+    let (old, new) = (rest(member.old), rest(member.new));
+    if !old.same_value(&new) {
+        let rest = Member {
+            name: member.name,
+            old: Some(&old),
+            new: Some(&new),
+            work: member.work,
+        };
+        rest.each(RuleId::ToolExecutionChanged, changes);
+    }
+    if before == after && old.same_value(&new) {
+        member.whole(changes, RuleId::TaskSupportStated);
+    }
+}
+
+/// Adds the call that worked before and fails now, if it is a call of the tool.
+pub(super) fn add_calls(before: &Json, work: &Work, changes: &mut [Change]) {
+    for change in changes {
+        let plain = || super::tool::call_that_worked(before, work);
+        change.proof = match change.rule {
+            RuleId::ToolVisibilityNarrowed => plain(),
+            RuleId::TaskSupportNarrowed => {
+                let required = change.new.as_ref().and_then(Json::as_str) == Some("required");
+                if required {
+                    plain()
+                } else {
+                    plain().map(as_task)
+                }
+            }
+            _ => continue,
+        };
+    }
+}
+
+/// The same call, made as a task.
+fn as_task(call: Proof) -> Proof {
+    match call {
+        Proof::Witness(Json::Object(mut call)) => {
+            call.push("task", Json::object([]));
+            Proof::Witness(Json::Object(call))
+        }
+        other => other,
+    }
+}
+
+/// Makes a change of `execution` risky where the revision, or the server's capabilities, give it no meaning.
+pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change]) {
+    let is_used = |surface: &Surface| {
+        // The only revision that defines it; a bare list does not say.
+        let is_defined = matches!(surface.protocol_version.as_str(), "" | "2025-11-25");
+        let path = ["tasks", "requests", "tools", "call"];
+        let declared = at(Some(&surface.capabilities), &path).is_some();
+        is_defined && (declared || !surface.scope.server)
+    };
+    for change in changes {
+        if change.rule != RuleId::TaskSupportNarrowed {
+            continue;
+        }
+        // What is required counts in the new surface, what could be done in the old one.
+        let required = change.new.as_ref().and_then(Json::as_str) == Some("required");
+        if !is_used(if required { new } else { old }) {
+            change.level = Level::Risky;
+            change.proof = None;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What clients now reject and did not before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Change;
+use crate::canonical::pointer;
+use crate::conformance::{Demand, Reader, grouped};
+use crate::judgement::Level;
+use crate::surface::{Component, Kind, Surface};
+
+/// One change per component and requirement that it no longer meets. `renamed` maps new keys to old
+/// ones.
+pub(super) fn compare(
+    (old, new): (&Surface, &Surface),
+    old_components: &BTreeMap<&str, &Component>,
+    new_components: &BTreeMap<&str, &Component>,
+    renamed: &BTreeMap<&str, &Component>,
+    changes: &mut Vec<Change>,
+) {
+    let (old_reader, new_reader) = (Reader::new(old), Reader::new(new));
+    let alike = new_reader.reads_like(&old_reader);
+    let mut found = Vec::new();
+    for (key, component) in new_components {
+        let before = old_components.get(key).or_else(|| renamed.get(key));
+        if alike && before.is_some_and(|it| it.definition == component.definition) {
+            continue;
+        }
+        let known: BTreeSet<(Demand, String)> = before
+            .map(|before| old_reader.violations(before))
+            .unwrap_or_default()
+            .into_iter()
+            .map(|it| (it.demand, it.pointer))
+            .collect();
+        let mut violations = new_reader.violations(component);
+        violations.retain(|it| !known.contains(&(it.demand, it.pointer.clone())));
+        for violation in grouped(violations) {
+            let value =
+                |of: &Component| pointer::resolve(&of.definition, &violation.pointer).cloned();
+            // The change is about the component: clients refuse it as a whole, whatever is called.
+            // A breaking change inside of a schema has a call that fails; this has none, and its
+            // sentence names the place.
+            let mut change = Change::new(
+                violation.demand.change(),
+                String::new(),
+                violation.message.clone(),
+            );
+            change.old = before.and_then(|before| value(before));
+            change.new = value(component);
+            change.component = Some(violation.component);
+            found.push((violation.demand, component.kind, change));
+        }
+    }
+    if found.iter().any(|(demand, ..)| *demand == Demand::Wire) {
+        let refused = refused_before(&old_reader, old_components);
+        for (demand, kind, change) in &mut found {
+            // Clients that validate had already lost it.
+            if *demand == Demand::Wire && refused.contains(kind) {
+                change.level = Level::Risky;
+            }
+        }
+    }
+    changes.extend(found.into_iter().map(|(_, _, change)| change));
+}
+
+/// The lists that clients already rejected.
+fn refused_before(reader: &Reader<'_>, components: &BTreeMap<&str, &Component>) -> BTreeSet<Kind> {
+    let refused = components.values().filter(|component| {
+        let violations = reader.violations(component);
+        violations.iter().any(|it| it.demand == Demand::Wire)
+    });
+    refused.map(|component| component.kind).collect()
+}

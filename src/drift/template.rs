@@ -1,0 +1,380 @@
+//! Resource templates whose `uriTemplate` changed: one change with the variables and a URI that no
+//! longer matches.
+//!
+//! The promise: a URI shown as a witness is an expansion of the old template and not of the new
+//! one. The pattern of the new one accepts more than RFC 6570 produces, never less.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use regex::Regex;
+
+use super::{Change, component};
+use crate::canonical::Json;
+use crate::judgement::{Level, Proof};
+use crate::rules::RuleId;
+use crate::schema::Work;
+use crate::sentences::drift as sentences;
+use crate::surface::{Component, Kind, Surface};
+
+/// Longer templates are compared as text.
+const LONGEST: usize = 4096;
+/// Of more variables than this, only some are omitted one by one.
+const MOST_VARIABLES: usize = 16;
+/// With more templates than this on either side, templates are reported as removed and added.
+const MOST: usize = 300;
+
+/// A resource template under its old and its new URI.
+pub(super) struct Moved<'a> {
+    pub(super) old: &'a Component,
+    pub(super) new: &'a Component,
+}
+
+/// The pairs that are one template: of the same name, or the only ones with these variables. Each
+/// template is in one pair at most.
+pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Vec<Moved<'a>> {
+    let templates = |all: &[&'a Component]| -> Vec<&'a Component> {
+        let templates = all.iter().filter(|it| it.kind == Kind::Template);
+        templates.copied().collect()
+    };
+    let (mut removed, mut added) = (templates(removed), templates(added));
+    let mut pairs = Vec::new();
+    if removed.len() > MOST || added.len() > MOST {
+        return pairs;
+    }
+    for recognise in [name, variables_and_scheme] {
+        let by_mark = |all: &[&'a Component]| -> BTreeMap<String, Vec<&'a Component>> {
+            let mut marked: BTreeMap<String, Vec<&'a Component>> = BTreeMap::new();
+            for template in all {
+                if let Some(mark) = recognise(template) {
+                    marked.entry(mark).or_default().push(template);
+                }
+            }
+            marked
+        };
+        let (olds, news) = (by_mark(&removed), by_mark(&added));
+        for (mark, old) in olds {
+            if let ([old], Some([new])) = (old.as_slice(), news.get(&mark).map(Vec::as_slice)) {
+                pairs.push(Moved { old, new });
+            }
+        }
+        removed.retain(|it| !pairs.iter().any(|pair| pair.old.key == it.key));
+        added.retain(|it| !pairs.iter().any(|pair| pair.new.key == it.key));
+    }
+    pairs
+}
+
+fn name(template: &Component) -> Option<String> {
+    let name = template.definition.get("name")?.as_str()?;
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+fn variables_and_scheme(template: &Component) -> Option<String> {
+    let variables = variables(template).filter(|it| !it.is_empty())?;
+    let (scheme, _) = template.key.identity().split_once("://")?;
+    Some(format!("{scheme} {}", variables.join(" ")))
+}
+
+/// The variables of a template in order; `None` if it is not a template.
+pub(super) fn variables(template: &Component) -> Option<Vec<String>> {
+    Some(UriTemplate::parse(text_of(template)?)?.variables())
+}
+
+fn text_of(template: &Component) -> Option<&str> {
+    template.definition.get("uriTemplate")?.as_str()
+}
+
+impl Moved<'_> {
+    /// The move, and whatever else changed in the template.
+    pub(super) fn compare(&self, surface: &Surface, work: &Work, changes: &mut Vec<Change>) {
+        let (was, is) = (text_of(self.old), text_of(self.new));
+        let (old, new) = (
+            was.and_then(UriTemplate::parse),
+            is.and_then(UriTemplate::parse),
+        );
+        let names = |of: &Option<UriTemplate<'_>>| {
+            of.as_ref().map(UriTemplate::variables).unwrap_or_default()
+        };
+        let (before, after) = (names(&old), names(&new));
+        let completed = surface.capabilities.get("completions").is_some() && before != after;
+        let message = sentences::template_moved(&before, &after, completed);
+        let mut change = Change::new(RuleId::TemplateUriChanged, "/uriTemplate", message).values(
+            was.map(Json::string).as_ref(),
+            is.map(Json::string).as_ref(),
+        );
+        let unmatched = old.zip(new).map(|(old, new)| old.unmatched_by(&new));
+        match unmatched {
+            Some(Some(uri)) => {
+                change.proof = Some(Proof::Witness(Json::object([("uri", Json::string(uri))])));
+            }
+            Some(None) => change.level = Level::Risky,
+            // Not a template, so no URI can be made from it.
+            None => {}
+        }
+        change.component = Some(self.old.key.clone());
+        changes.push(change);
+        let mut others = Vec::new();
+        component::compare(self.old, self.new, work, &mut others);
+        for mut change in others.into_iter().filter(|it| it.pointer != "/uriTemplate") {
+            change.component = Some(self.old.key.clone());
+            changes.push(change);
+        }
+    }
+}
+
+/// An RFC 6570 template.
+struct UriTemplate<'a>(Vec<Part<'a>>);
+
+enum Part<'a> {
+    Literal(&'a str),
+    Expression {
+        operator: char,
+        variables: Vec<Variable<'a>>,
+    },
+}
+
+struct Variable<'a> {
+    name: &'a str,
+    explode: bool,
+    /// Only this many characters of its value.
+    prefix: Option<usize>,
+}
+
+/// The operator of an expression that has none.
+const SIMPLE: char = ' ';
+
+impl<'a> UriTemplate<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        if text.len() > LONGEST {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut rest = text;
+        while let Some((literal, after)) = rest.split_once('{') {
+            parts.push(Part::Literal(literal));
+            let (inside, after) = after.split_once('}')?;
+            let operator = inside.chars().next().filter(|it| "+#./;?&".contains(*it));
+            let names = if operator.is_some() {
+                &inside[1..]
+            } else {
+                inside
+            };
+            let variables = names
+                .split(',')
+                .map(Variable::parse)
+                .collect::<Option<Vec<_>>>()?;
+            parts.push(Part::Expression {
+                operator: operator.unwrap_or(SIMPLE),
+                variables,
+            });
+            rest = after;
+        }
+        if rest.contains('}') {
+            return None;
+        }
+        parts.push(Part::Literal(rest));
+        Some(Self(parts))
+    }
+
+    /// Each once, in the order of the template.
+    fn variables(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for part in &self.0 {
+            if let Part::Expression { variables, .. } = part {
+                for variable in variables {
+                    if !names.iter().any(|name| name == variable.name) {
+                        names.push(variable.name.to_owned());
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    /// A URI that this template produces and `new` does not: with all variables, without one of
+    /// them, with none.
+    fn unmatched_by(&self, new: &UriTemplate<'_>) -> Option<String> {
+        let pattern = Regex::new(&new.pattern()).ok()?;
+        let all: BTreeSet<String> = self.variables().into_iter().collect();
+        let without = all.iter().take(MOST_VARIABLES).map(|name| {
+            let others = all.iter().filter(|it| *it != name);
+            others.cloned().collect::<BTreeSet<String>>()
+        });
+        let mut attempts = vec![all.clone()];
+        attempts.extend(without);
+        attempts.push(BTreeSet::new());
+        let mut made = attempts.iter().map(|defined| self.expand(defined));
+        made.find(|uri| !pattern.is_match(uri))
+    }
+
+    /// The URI with a value for each of these variables.
+    fn expand(&self, defined: &BTreeSet<String>) -> String {
+        let mut uri = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Literal(literal) => uri.push_str(literal),
+                Part::Expression {
+                    operator,
+                    variables,
+                } => {
+                    let values = variables.iter().filter(|it| defined.contains(it.name));
+                    let values: Vec<String> = values.map(|it| it.expand(*operator)).collect();
+                    if values.is_empty() {
+                        continue;
+                    }
+                    if !matches!(operator, &SIMPLE | '+') {
+                        uri.push(*operator);
+                    }
+                    let separator = match operator {
+                        '.' => ".",
+                        '/' => "/",
+                        ';' => ";",
+                        '?' | '&' => "&",
+                        _ => ",",
+                    };
+                    uri.push_str(&values.join(separator));
+                }
+            }
+        }
+        uri
+    }
+
+    /// Matches every URI that the template produces.
+    fn pattern(&self) -> String {
+        let mut pattern = "^".to_owned();
+        for part in &self.0 {
+            match part {
+                Part::Literal(literal) => pattern.push_str(&regex::escape(literal)),
+                Part::Expression {
+                    operator,
+                    variables,
+                } => {
+                    pattern.push_str(&Self::expression(*operator, variables));
+                }
+            }
+        }
+        pattern.push('$');
+        pattern
+    }
+
+    fn expression(operator: char, variables: &[Variable<'_>]) -> String {
+        let named = |separator: char| {
+            let names: Vec<String> = variables.iter().map(|it| regex::escape(it.name)).collect();
+            // An exploded map brings its own names.
+            let name = if variables.iter().any(|it| it.explode) {
+                "[^&;#/=]*".to_owned()
+            } else {
+                format!("(?:{})", names.join("|"))
+            };
+            format!("{name}(?:=[^&;#]*)?(?:{separator}{name}(?:=[^&;#]*)?)*")
+        };
+        match operator {
+            '+' => "(?s:.*)".to_owned(),
+            '#' => "(?s:#.*)?".to_owned(),
+            '.' => r"(?:\.[^/?#]*)?".to_owned(),
+            '/' => "(?:/[^?#]*)?".to_owned(),
+            ';' => format!("(?:;{})?", named(';')),
+            '?' => format!(r"(?:\?{})?", named('&')),
+            '&' => format!("(?:&{})?", named('&')),
+            _ => "[^/?#]*".to_owned(),
+        }
+    }
+}
+
+impl<'a> Variable<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (text, explode) = match text.strip_suffix('*') {
+            Some(name) => (name, true),
+            None => (text, false),
+        };
+        let (name, prefix) = match text.split_once(':') {
+            Some((name, length)) => (name, Some(length.parse().ok()?)),
+            None => (text, None),
+        };
+        let is_name = |it: char| it.is_alphanumeric() || "_.%-".contains(it);
+        (!name.is_empty() && name.chars().all(is_name)).then_some(Self {
+            name,
+            explode,
+            prefix,
+        })
+    }
+
+    fn expand(&self, operator: char) -> String {
+        let name = self.name.to_lowercase();
+        let is_number = ["id", "number", "page", "count", "index"]
+            .iter()
+            .any(|it| name.ends_with(it));
+        let value = if is_number { "1" } else { "example" };
+        let value: String = value
+            .chars()
+            .take(self.prefix.unwrap_or(usize::MAX))
+            .collect();
+        match operator {
+            ';' | '?' | '&' => format!("{}={value}", self.name),
+            _ => value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unmatched(old: &str, new: &str) -> Option<String> {
+        let template = |text| UriTemplate::parse(text).unwrap();
+        template(old).unmatched_by(&template(new))
+    }
+
+    #[test]
+    fn a_uri_that_the_new_template_does_not_produce_is_found() {
+        for (old, new, uri) in [
+            ("users://{id}", "people://{id}", "users://1"),
+            ("users://{id}", "users://{id}/profile", "users://1"),
+            ("a://{x}/{y}", "a://{x}", "a://example/example"),
+            ("a://{+path}", "a://{path}", ""),
+            (
+                "a://s{?q,page}",
+                "a://s{?query,page}",
+                "a://s?q=example&page=1",
+            ),
+            ("a://s{?q}", "a://{q}", "a://s?q=example"),
+            ("a://s{/x*}", "a://s{.x}", "a://s/example"),
+            ("a://s{;x}", "a://s", "a://s;x=example"),
+            ("a://s{#x:3}", "a://s", "a://s#exa"),
+            ("a://b", "a://c", "a://b"),
+        ] {
+            let found = unmatched(old, new);
+            assert_eq!(found.as_deref().unwrap_or(""), uri, "{old} {new}");
+        }
+    }
+
+    #[test]
+    fn a_uri_that_still_matches_is_not_a_witness() {
+        for (old, new) in [
+            ("users://{id}", "users://{user_id}"),
+            ("a://{x}", "a://{+x}"),
+            ("a://s{?q}", "a://s{?q,page}"),
+            ("a://s{?q}", "a://s{?filter*}"),
+            ("a://{x}", "a://{x}{?page}"),
+            ("a://{x:3}", "a://{x}"),
+            ("a://b", "a://{x}"),
+        ] {
+            assert_eq!(unmatched(old, new), None, "{old} {new}");
+        }
+    }
+
+    #[test]
+    fn an_invalid_template_is_not_parsed() {
+        for text in [
+            "a://{x",
+            "a://x}",
+            "a://{}",
+            "a://{a b}",
+            "a://{x:y}",
+            "a://{,}",
+        ] {
+            assert!(UriTemplate::parse(text).is_none(), "{text}");
+        }
+        let names = UriTemplate::parse("a://{x}{?x,y*}").unwrap().variables();
+        assert_eq!(names, ["x", "y"]);
+    }
+}

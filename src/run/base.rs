@@ -1,0 +1,319 @@
+//! What the base of a pull request says: its configuration, its list of servers, its baselines. It was reviewed; what the
+//! pull request says of the same things was not.
+//!
+//! It is read **before any server starts**, from objects whose hashes are computed here ([`Store`]). Each part was read,
+//! is not there (believed only of a commit that could be read), or is unreadable, which leaves the question undetermined.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::Error;
+use super::base_objects::{Found, Store};
+use super::request::ServerRequest;
+use crate::baseline::store;
+use crate::config::foreign::{self, Surroundings};
+use crate::config::{Config, ServerConfig};
+use crate::git::Repository;
+use crate::github::{Api, Context, Event};
+use crate::sentences::base as sentences;
+
+/// Where files of the working folder are in the repository.
+#[derive(Clone, Debug)]
+pub(crate) struct Whereabouts {
+    pub(crate) repository: Option<Repository>,
+    /// The working folder as it was named, without `.` and `..`.
+    here: PathBuf,
+    /// Where the repository was checked out, as far as that is known.
+    workspace: Option<PathBuf>,
+}
+
+impl Whereabouts {
+    /// `folder` is as it was named, not as links lead from it: the pull request can change where a link leads, and not
+    /// which folder of the base is meant.
+    pub(crate) fn new(folder: &Path, workspace: Option<&Path>) -> Self {
+        let here = std::env::current_dir().unwrap_or_default().join(folder);
+        let here = crate::files::without_dots(&here);
+        Self {
+            repository: Repository::around(&here),
+            here,
+            workspace: workspace.map(Path::to_owned),
+        }
+    }
+
+    /// From the root of the repository to a file, with `/`; none if it is not in it.
+    pub(crate) fn in_repository(&self, path: &Path) -> Option<String> {
+        let root = self.repository.as_ref().map(Repository::root);
+        let root = root.or(self.workspace.as_deref())?;
+        let path = crate::files::without_dots(&self.here.join(path));
+        let inside = path.strip_prefix(root).ok()?;
+        let parts = inside.iter().map(|part| part.to_str());
+        Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
+    }
+
+    /// From the root of the repository to the working folder, with `/` at the end if it is not empty.
+    pub(crate) fn prefix(&self) -> String {
+        match self.in_repository(Path::new("")) {
+            Some(path) if !path.is_empty() => path + "/",
+            _ => String::new(),
+        }
+    }
+}
+
+/// Which commit is checked out, seen from the one that is judged.
+pub(crate) struct CheckedOut {
+    /// Whether it is the judged commit, or a merge of it; otherwise why nothing can be said of that commit.
+    pub(crate) judged: Result<(), String>,
+    /// The commit that this one is to replace; none where that is no question. An error leaves it undetermined.
+    pub(crate) base: Result<Option<String>, String>,
+}
+
+/// Finds out what is checked out, and which commit is the base.
+///
+/// The event names the head; `HEAD` is believed only if it is that commit or one that the runner or the event vouch for,
+/// because a step before this one could have written another commit there.
+pub(crate) async fn checked_out(
+    context: &Context,
+    repository: Option<&Repository>,
+    store: &mut Store<'_>,
+    api: Option<&Api>,
+) -> CheckedOut {
+    let nothing = |problem: String| CheckedOut {
+        judged: Err(problem.clone()),
+        base: if context.base_commit().is_some() {
+            Err(problem)
+        } else {
+            Ok(None)
+        },
+    };
+    let Some(head) = repository.and_then(Repository::head) else {
+        return nothing(sentences::nothing_checked_out());
+    };
+    let is_judged = head == context.commit;
+    let pull = match &context.event {
+        Event::PullRequest(pull) => pull,
+        _ if !is_judged => {
+            return nothing(sentences::other_commit(&head, &context.commit));
+        }
+        Event::MergeGroup { base } => {
+            return CheckedOut {
+                judged: Ok(()),
+                base: Ok(Some(base.clone())),
+            };
+        }
+        _ => {
+            return CheckedOut {
+                judged: Ok(()),
+                base: Ok(None),
+            };
+        }
+    };
+    if is_judged {
+        let base = match merge_base_of_github(api, &pull.base_branch, &head).await {
+            Some(base) => Ok(Some(base)),
+            None => match store.merge_base(&pull.base_commit, &head) {
+                Ok(Some(base)) => Ok(Some(base)),
+                Ok(None) => Err(sentences::no_merge_base(&pull.base_commit, &head)),
+                Err(problem) => Err(problem),
+            },
+        };
+        return CheckedOut {
+            judged: Ok(()),
+            base,
+        };
+    }
+    let commit = match store.local_commit(&head) {
+        Ok(Some(commit)) => commit,
+        Ok(None) => return nothing(sentences::nothing_checked_out()),
+        Err(problem) => return nothing(problem),
+    };
+    match &commit.parents[..] {
+        [first, second] if *second == context.commit => {
+            let runner = context.runner_commit.as_deref();
+            let is_vouched_for =
+                runner == Some(&head) || runner == Some(first) || *first == pull.base_commit;
+            CheckedOut {
+                judged: Ok(()),
+                base: if is_vouched_for {
+                    Ok(Some(first.clone()))
+                } else {
+                    Err(sentences::unknown_merge(&head))
+                },
+            }
+        }
+        _ => nothing(sentences::other_commit(&head, &context.commit)),
+    }
+}
+
+/// The merge base as GitHub knows it, with the base branch as it is now.
+async fn merge_base_of_github(api: Option<&Api>, branch: &str, head: &str) -> Option<String> {
+    use crate::github::api::encoded;
+    let address = format!("/compare/{}...{head}?per_page=1&page=2", encoded(branch));
+    let answer: serde_json::Value = api?.get(&address).await.ok()?;
+    let found = answer["merge_base_commit"]["sha"].as_str()?;
+    crate::git::is_id(found).then(|| found.to_owned())
+}
+
+/// The base of a pull request, or of a revision on the command line.
+pub(crate) struct Base {
+    pub(crate) commit: String,
+    /// `mcp-keel.toml`, or the file that was named instead.
+    pub(crate) config: Found<Config>,
+    /// The servers by name, also those of lists in other formats. A server that cannot be understood has no settings.
+    pub(crate) servers: Found<BTreeMap<String, Option<ServerConfig>>>,
+    /// The text of each list of servers in another format.
+    pub(crate) lists: BTreeMap<PathBuf, Found<String>>,
+    /// The texts of baselines, by the path that its configuration gives them.
+    pub(crate) baselines: BTreeMap<PathBuf, Found<String>>,
+}
+
+impl Base {
+    /// Reads configuration and lists of servers. The workflow's inputs say which files these are.
+    pub(crate) async fn read(
+        commit: &str,
+        request: &ServerRequest,
+        at: &Whereabouts,
+        store: &mut Store<'_>,
+    ) -> Self {
+        let path = request.config.as_deref();
+        let path = path.unwrap_or(Path::new(crate::config::DEFAULT_PATH));
+        let config = file(commit, path, at, store).await;
+        let config = config.and_then(|text| {
+            Config::parse(path, &text).map_err(|error| sentences::does_not_hold(&error.to_string()))
+        });
+        let named = config.read().map(|it| it.from.clone()).unwrap_or_default();
+        let named = if request.from.is_empty() {
+            named
+        } else {
+            request.from.clone()
+        };
+        let mut lists = BTreeMap::new();
+        for path in named {
+            let text = file(commit, &path, at, store).await;
+            lists.insert(path, text);
+        }
+        let mut base = Self {
+            commit: commit.to_owned(),
+            servers: Found::Absent,
+            config,
+            lists,
+            baselines: BTreeMap::new(),
+        };
+        base.servers = base.listed(request);
+        base
+    }
+
+    /// What a revision of the clone says, for a check by its policy.
+    pub(crate) async fn of_revision(
+        revision: &str,
+        request: &ServerRequest,
+    ) -> Result<Self, Error> {
+        let unknown = |problem: String| {
+            Error::usage(
+                format!("--policy-from {revision}: {problem}"),
+                "name a commit, a branch or a tag that the clone has, such as origin/main",
+            )
+        };
+        let at = Whereabouts::new(Path::new(""), None);
+        let commit = at
+            .repository
+            .as_ref()
+            .and_then(|repository| repository.resolve(revision))
+            .ok_or_else(|| unknown("not a commit of the repository here".to_owned()))?;
+        let mut store = Store::new(at.repository.as_ref(), None);
+        let base = Self::read(&commit, request, &at, &mut store).await;
+        match base.trouble() {
+            Some(problem) => Err(unknown(problem)),
+            None => Ok(base),
+        }
+    }
+
+    /// Why it is not known what its configuration says.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let problem = self.config.problem().or(self.servers.problem())?;
+        Some(sentences::base_config_unknown(problem))
+    }
+
+    /// Whether its configuration was read, and does not hold.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.config, Found::Broken(_)) || matches!(self.servers, Found::Broken(_))
+    }
+
+    /// Every server that the base knows.
+    fn listed(&self, request: &ServerRequest) -> Found<BTreeMap<String, Option<ServerConfig>>> {
+        let mut servers = BTreeMap::new();
+        match &self.config {
+            Found::Unreadable(problem) => return Found::Unreadable(problem.clone()),
+            Found::Broken(problem) => return Found::Broken(problem.clone()),
+            Found::Read(config) if request.from.is_empty() => {
+                let of_config = config.servers.clone().into_iter();
+                servers.extend(of_config.map(|(name, server)| (name, Some(server))));
+            }
+            _ => {}
+        }
+        // Only the names in a list matter here: the values of variables are not needed, and may be secret.
+        let inputs = BTreeMap::new();
+        let surroundings = Surroundings {
+            variable: &|_| Some(String::new()),
+            inputs: &inputs,
+        };
+        for (path, text) in &self.lists {
+            let text = match text {
+                Found::Read(text) => text,
+                Found::Absent => continue,
+                Found::Unreadable(problem) => return Found::Unreadable(problem.clone()),
+                Found::Broken(problem) => return Found::Broken(problem.clone()),
+            };
+            match foreign::parse(path, text, request.from_format, &surroundings) {
+                Ok(listed) => {
+                    let listed = listed.servers.into_iter();
+                    servers.extend(listed.map(|(name, server)| (name, server.ok())));
+                }
+                Err(error) => return Found::Broken(sentences::does_not_hold(&error.to_string())),
+            }
+        }
+        Found::Read(servers)
+    }
+
+    /// The names of its servers.
+    pub(crate) fn names(&self) -> BTreeSet<String> {
+        let servers = self.servers.read().into_iter().flatten();
+        servers.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// What it says of a server.
+    pub(crate) fn server(&self, name: &str) -> Option<&ServerConfig> {
+        self.servers.read()?.get(name)?.as_ref()
+    }
+
+    /// Reads baselines.
+    pub(crate) async fn read_baselines(
+        &mut self,
+        paths: impl IntoIterator<Item = PathBuf>,
+        at: &Whereabouts,
+        store: &mut Store<'_>,
+    ) {
+        for path in paths {
+            if !self.baselines.contains_key(&path) {
+                let text = file(&self.commit, &path, at, store).await;
+                self.baselines.insert(path, text);
+            }
+        }
+    }
+
+    /// The files of its own servers' baselines.
+    pub(crate) fn baseline_paths(&self, pattern: &Path) -> Vec<PathBuf> {
+        if store::is_split(pattern) {
+            let names = self.names().into_iter();
+            names.map(|name| store::path_for(pattern, &name)).collect()
+        } else {
+            vec![pattern.to_owned()]
+        }
+    }
+}
+
+async fn file(commit: &str, path: &Path, at: &Whereabouts, store: &mut Store<'_>) -> Found<String> {
+    match at.in_repository(path) {
+        Some(inside) => store.text(commit, &inside).await,
+        None => Found::Unreadable(sentences::not_in_repository(&path.display().to_string())),
+    }
+}

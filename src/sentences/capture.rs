@@ -1,0 +1,45 @@
+//! What is noticed while a server is captured.
+
+pub(crate) fn variable_missing(name: &str) -> String {
+    format!("{name} should be passed to the server but is not set")
+}
+
+pub(crate) fn contains_secret(found: &[String]) -> String {
+    format!("what it says contains a secret: {}", found.join(", "))
+}
+
+pub(crate) fn listed_again(key: &str) -> String {
+    format!("{key} is listed more than once")
+}
+
+pub(crate) fn without_identity(noun: &str, member: &str) -> String {
+    format!("a {noun} without a `{member}`")
+}
+
+pub(crate) fn dropped_over_http(problem: &str, pointer: &str) -> String {
+    format!("clients over HTTP drop the tool: {problem} (at {pointer})")
+}
+
+pub(crate) fn member_repeated(name: &str, pointer: &str) -> String {
+    format!("the member `{name}` is repeated at `{pointer}`")
+}
+
+/// How often something happened: `` (3 times)``.
+fn times(count: usize) -> String {
+    match count {
+        1 => String::new(),
+        count => format!(" ({count} times)"),
+    }
+}
+
+pub(crate) fn socket_denied(family: &str, count: usize) -> String {
+    format!("the server was denied a socket: {family}{}", times(count))
+}
+
+pub(crate) fn file_denied(access: &str, path: &str, count: usize) -> String {
+    format!("the server was denied {access} {path}{}", times(count))
+}
+
+pub(crate) fn more_files_denied(more: usize) -> String {
+    format!("the server was denied {more} more files")
+}

@@ -1,0 +1,38 @@
+//! What the action says on GitHub besides the report.
+
+pub(crate) fn checking() -> &'static str {
+    "The servers are being captured and compared with their baseline."
+}
+
+pub(crate) fn cancelled() -> &'static str {
+    "The check was cancelled before it was complete. No verdict."
+}
+
+pub(crate) fn stale_annotations(stale: usize) -> String {
+    let (s, apply) = if stale == 1 {
+        ("", "applies")
+    } else {
+        ("s", "apply")
+    };
+    format!("An earlier run on this commit left {stale} annotation{s} that no longer {apply}.")
+}
+
+pub(crate) fn fork_token() -> &'static str {
+    "GitHub gives workflow runs of pull requests from forks a read-only token"
+}
+
+pub(crate) fn dependabot_token() -> &'static str {
+    "GitHub gives Dependabot's workflow runs a read-only token"
+}
+
+pub(crate) fn no_answer(seconds: u64) -> String {
+    format!("no response within {seconds} s")
+}
+
+pub(crate) fn no_reason() -> &'static str {
+    "no reason given"
+}
+
+pub(crate) fn another_run() -> &'static str {
+    "Another run of the same check began at the same time, and has the result."
+}
