@@ -184,7 +184,7 @@ impl<'a> Reader<'a> {
             }
             let (schemas, deepest) = dialect::size(schema);
             if schemas > MOST_SCHEMAS || deepest > DEEPEST {
-                let message = sentences::too_large(schemas, deepest);
+                let message = sentences::too_large(member, schemas, deepest);
                 add(Demand::Size, format!("/{member}"), message);
             }
         }

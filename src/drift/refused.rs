@@ -36,12 +36,9 @@ pub(super) fn compare(
         for violation in grouped(violations) {
             let value =
                 |of: &Component| pointer::resolve(&of.definition, &violation.pointer).cloned();
-            // The change is about the component: clients refuse it as a whole, whatever is called.
-            // A breaking change inside of a schema has a call that fails; this has none, and its
-            // sentence names the place.
             let mut change = Change::new(
                 violation.demand.change(),
-                String::new(),
+                place_of_change(&violation.pointer),
                 violation.message.clone(),
             );
             change.old = before.and_then(|before| value(before));
@@ -60,6 +57,15 @@ pub(super) fn compare(
         }
     }
     changes.extend(found.into_iter().map(|(_, _, change)| change));
+}
+
+/// A schema that clients refuse is a change of the component: no single call fails because of it, and
+/// every breaking change inside a schema has a call that does. The sentence names the place.
+fn place_of_change(pointer: &str) -> String {
+    match pointer.split('/').nth(1) {
+        Some("inputSchema" | "outputSchema") => String::new(),
+        _ => pointer.to_owned(),
+    }
 }
 
 /// The lists that clients already rejected.

@@ -1,6 +1,7 @@
 //! What clients object to in a list.
 
 use super::counted;
+use super::schema::cut;
 
 /// `/inputSchema/type` as people write it: `inputSchema.type`.
 fn place(at: &str) -> String {
@@ -52,9 +53,9 @@ pub(crate) fn external_reference(to: &str) -> String {
     )
 }
 
-pub(crate) fn too_large(schemas: usize, deepest: usize) -> String {
+pub(crate) fn too_large(member: &str, schemas: usize, deepest: usize) -> String {
     format!(
-        "{}, nested up to {deepest} deep: clients that bound validation reject it",
+        "`{member}` has {}, nested up to {deepest} deep: clients that bound validation reject it",
         counted(schemas, "schema")
     )
 }
@@ -94,10 +95,12 @@ pub(crate) fn only_2020_12(at: &str) -> String {
     )
 }
 
-pub(crate) fn property_name() -> String {
-    "Anthropic's API allows only 1 to 64 of A-Z a-z 0-9 _ . - in the name of a parameter, and refuses the request, \
-     with every tool in it"
-        .to_owned()
+pub(crate) fn property_name(name: &str) -> String {
+    format!(
+        "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and refuses the request, \
+         with every tool in it",
+        cut(name)
+    )
 }
 
 /// Adds to a violation that there are more of its kind.
