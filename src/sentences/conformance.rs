@@ -42,7 +42,7 @@ pub(crate) fn entry_refused(noun: &str) -> String {
 
 pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     format!(
-        "not valid JSON Schema ({dialect}) at `{}`: models' APIs refuse the request, with every tool in it",
+        "not valid JSON Schema ({dialect}) at `{}`: models' APIs reject the whole request",
         place(at)
     )
 }
@@ -97,8 +97,8 @@ pub(crate) fn only_2020_12(at: &str) -> String {
 
 pub(crate) fn property_name(name: &str) -> String {
     format!(
-        "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and refuses the request, \
-         with every tool in it",
+        "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and rejects the whole \
+         request",
         cut(name)
     )
 }
@@ -138,13 +138,13 @@ pub(crate) fn skill_too_large(files: usize, bytes: f64) -> String {
 }
 
 pub(crate) fn unreadable(code: &str) -> String {
-    format!("it cannot be read (error {code}), although clients are led to it")
+    format!("it cannot be read (error {code}), but clients are pointed to it")
 }
 
 pub(crate) fn not_as_listed() -> String {
-    "it is not what the skill's list says: clients must not use it".to_owned()
+    "it does not match its listed digest: clients must not use it".to_owned()
 }
 
 pub(crate) fn card_says(member: &str, card: &str, server: &str) -> String {
-    format!("the server's card says `{member}` {card}, and the server says {server}")
+    format!("`{member}` is {card} in the server's card and {server} in the server")
 }

@@ -122,6 +122,7 @@ fn every_byte_of_difference_is_reported() {
 #[ignore = "needs MCP_KEEL_CORPUS"]
 fn every_change_has_a_location_and_a_rule() {
     let corpus = corpus();
+    let mut located = 0;
     for ((old_name, old), (new_name, new)) in pairs(&corpus) {
         let mut ids = BTreeSet::new();
         for change in compare(old, new) {
@@ -134,8 +135,25 @@ fn every_change_has_a_location_and_a_rule() {
                 ids.insert(change.id("s")),
                 "{old_name} -> {new_name}: two changes with one id: {change:?}"
             );
+            let Some(key) = &change.component else {
+                continue;
+            };
+            // What was added inside a branch that moved has its place in the old definition: there
+            // its parent is.
+            let parent = change.pointer.rfind('/').map(|at| &change.pointer[..at]);
+            let is_at = |definition, at: &str| pointer::resolve(definition, at).is_some();
+            let mut of_key = [old, new].into_iter().flat_map(|it| &it.components);
+            assert!(
+                of_key.any(|it| it.key == *key
+                    && (is_at(&it.definition, &change.pointer)
+                        || parent.is_some_and(|parent| is_at(&it.definition, parent)))),
+                "{old_name} -> {new_name}: nothing is at {key} {}: {change:?}",
+                change.pointer
+            );
+            located += 1;
         }
     }
+    assert!(located > 0, "no pair of this corpus differs");
 }
 
 #[test]
@@ -247,6 +265,10 @@ fn clients_take_almost_every_real_list() {
     for (rule, captures) in &counts {
         println!("{rule}: {} captures", captures.len());
     }
+    assert!(
+        !counts.is_empty(),
+        "no capture is objected to: was anything read?"
+    );
     for rule in [RuleId::ListRefused, RuleId::SchemaInvalid] {
         let captures = counts.get(&rule).map_or(0, BTreeSet::len);
         assert!(captures * 10 < corpus.len(), "{rule}: {captures}");

@@ -9,18 +9,8 @@ use crate::scripted::{Capture, scripted};
 const SCENARIO: &str = r#"{"log": "log", "tools": [{"name": "who", "description": "for $env{ACCOUNT}"}, {"name": "same"}]}"#;
 
 fn serving(profiles: &str) -> Keel {
-    let keel = Keel::new();
-    keel.write("scenario.json", SCENARIO);
-    let words: Vec<String> = scripted("scenario.json")
-        .iter()
-        .map(|word| format!("{word:?}"))
-        .collect();
-    let server = format!(
-        "[server.it]\ncommand = [{}]\nenv = {{ ACCOUNT = \"guest\" }}\n\n{profiles}\n",
-        words.join(", ")
-    );
-    keel.write("mcp-keel.toml", &server);
-    keel
+    let more = format!("env = {{ ACCOUNT = \"guest\" }}\n\n{profiles}");
+    Keel::following(SCENARIO, &more)
 }
 
 const TWO: &str = r#"
