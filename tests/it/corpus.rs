@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use mcp_keel::canonical::{parse, parse_document, parse_str, pointer, to_compact, to_pretty};
+use mcp_keel::canonical::{Json, parse, parse_document, parse_str, pointer, to_compact, to_pretty};
 use mcp_keel::drift::compare;
 use mcp_keel::provider::{Provider, violations};
 use mcp_keel::rules::RuleId;
-use mcp_keel::surface::{Kind, Surface};
+use mcp_keel::surface::{ComponentKey, Kind, Surface};
 
 /// The file name of a capture, and its surface.
 type Capture = (String, Surface);
@@ -118,6 +118,22 @@ fn every_byte_of_difference_is_reported() {
     }
 }
 
+/// Whether a pointer leads to a place in a definition. What is behind a reference has the place of
+/// the reference before it; of what was added in a branch that moved, the parent is there.
+fn is_place(definition: &Json, at: &str) -> bool {
+    let ends = at.match_indices('/').map(|(at, _)| at).skip(1);
+    let mut parents = ends.map(|end| &at[..end]);
+    let parent = at.rfind('/').map(|end| &at[..end]);
+    [Some(at), parent]
+        .into_iter()
+        .flatten()
+        .any(|at| pointer::resolve(definition, at).is_some())
+        || parents.any(|at| {
+            let node = pointer::resolve(definition, at);
+            node.is_some_and(|node| node.get("$ref").is_some())
+        })
+}
+
 #[test]
 #[ignore = "needs MCP_KEEL_CORPUS"]
 fn every_change_has_a_location_and_a_rule() {
@@ -138,15 +154,12 @@ fn every_change_has_a_location_and_a_rule() {
             let Some(key) = &change.component else {
                 continue;
             };
-            // What was added inside a branch that moved has its place in the old definition: there
-            // its parent is.
-            let parent = change.pointer.rfind('/').map(|at| &change.pointer[..at]);
-            let is_at = |definition, at: &str| pointer::resolve(definition, at).is_some();
+            // A renamed component has its new key there.
+            let is_new = |key: &ComponentKey| !old.components.iter().any(|it| it.key == *key);
             let mut of_key = [old, new].into_iter().flat_map(|it| &it.components);
             assert!(
-                of_key.any(|it| it.key == *key
-                    && (is_at(&it.definition, &change.pointer)
-                        || parent.is_some_and(|parent| is_at(&it.definition, parent)))),
+                of_key.any(|it| (it.key == *key || is_new(&it.key))
+                    && is_place(&it.definition, &change.pointer)),
                 "{old_name} -> {new_name}: nothing is at {key} {}: {change:?}",
                 change.pointer
             );
