@@ -138,6 +138,20 @@ pub(crate) fn unreadable(code: &str) -> String {
     format!("it cannot be read (error {code}), although clients are led to it")
 }
 
+pub(crate) fn app_scheme(uri: &str) -> String {
+    format!("`_meta.ui.resourceUri` must start with `ui://`, and is `{uri}`: hosts show nothing")
+}
+
+pub(crate) fn app_without_resources(uri: &str) -> String {
+    format!("the server declares no `resources`, so hosts cannot read `{uri}` and show nothing")
+}
+
+pub(crate) fn app_no_longer_listed(uri: &str) -> String {
+    format!(
+        "`_meta.ui.resourceUri` leads to `{uri}`, which is no longer listed: hosts show nothing"
+    )
+}
+
 pub(crate) fn not_as_listed() -> String {
     "it is not what the skill's list says: clients must not use it".to_owned()
 }
