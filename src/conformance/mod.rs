@@ -209,13 +209,15 @@ impl<'a> Reader<'a> {
                 add(Demand::Dialect, pointer, message);
             }
             for (at, to) in dialect::external_references(schema) {
-                let message = sentences::external_reference(&to);
-                add(Demand::Reference, format!("/{member}{at}"), message);
+                let pointer = format!("/{member}{at}");
+                let message = sentences::external_reference(&pointer, &to);
+                add(Demand::Reference, pointer, message);
             }
             let (schemas, deepest) = dialect::size(schema);
             if schemas > MOST_SCHEMAS || deepest > DEEPEST {
-                let message = sentences::too_large(schemas, deepest);
-                add(Demand::Size, format!("/{member}"), message);
+                let pointer = format!("/{member}");
+                let message = sentences::too_large(&pointer, schemas, deepest);
+                add(Demand::Size, pointer, message);
             }
         }
         for refusal in clients::REFUSALS {

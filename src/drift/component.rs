@@ -27,7 +27,7 @@ pub(crate) fn added(component: &Component) -> Change {
             content::Subject::Document => (RuleId::ContentAdded, Exposure::Medium),
         },
     };
-    // Whoever approves a new document approves what it may reach.
+    // To approve a new document is to approve what it may reach.
     let exposure = exposure.max(meta::access_of_new(&component.definition));
     let described = component
         .definition

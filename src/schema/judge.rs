@@ -293,13 +293,15 @@ impl Case<'_> {
                 let reason = problem.to_string();
                 // What does not concern validators needs no decision.
                 let concerned = findings.iter().enumerate().find(|(_, it)| {
-                    it.effect != Effect::Neutral || it.family == Family::RefRestructured
+                    it.effect != Effect::Neutral
+                        || matches!(it.family, Family::RefRestructured | Family::DialectChanged)
                 });
                 match concerned {
-                    Some((at, _)) => {
+                    Some((at, finding)) => {
                         let change = &mut changes[first + at];
                         change.level = change.level.max(Level::Risky);
                         change.proof = Some(Proof::Undecided(reason));
+                        change.message = sentences::undecided(&finding.message);
                     }
                     None => changes.push(self.together(
                         Family::SchemaUnclassified,

@@ -46,15 +46,17 @@ pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     )
 }
 
-pub(crate) fn external_reference(to: &str) -> String {
+pub(crate) fn external_reference(at: &str, to: &str) -> String {
     format!(
-        "`$ref` to `{to}`, which is outside the schema: clients must not fetch it and should reject the schema"
+        "`{}` leads to `{to}`, outside the schema: clients must not fetch it and should reject the schema",
+        place(at)
     )
 }
 
-pub(crate) fn too_large(schemas: usize, deepest: usize) -> String {
+pub(crate) fn too_large(at: &str, schemas: usize, deepest: usize) -> String {
     format!(
-        "{}, nested up to {deepest} deep: clients that bound validation reject it",
+        "`{}`: {}, nested up to {deepest} deep: clients that bound validation reject it",
+        place(at),
         counted(schemas, "schema")
     )
 }
@@ -94,10 +96,11 @@ pub(crate) fn only_2020_12(at: &str) -> String {
     )
 }
 
-pub(crate) fn property_name() -> String {
-    "Anthropic's API allows only 1 to 64 of A-Z a-z 0-9 _ . - in the name of a parameter, and refuses the request, \
-     with every tool in it"
-        .to_owned()
+pub(crate) fn property_name(name: &str) -> String {
+    format!(
+        "parameter `{name}`: Anthropic's API allows only 1 to 64 of A-Z a-z 0-9 _ . - in a name, and refuses the \
+         request, with every tool in it"
+    )
 }
 
 /// Adds to a violation that there are more of its kind.

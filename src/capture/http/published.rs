@@ -49,7 +49,7 @@ pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Vec<Json> 
     if let Some(metadata) = get(http, metadata, "application/json").await {
         found.extend(read_scopes(&metadata));
     }
-    // A server that is called without a token asks nobody for one.
+    // Without a token of our own, the server did not ask for one.
     if http.is_authorized() {
         found.extend(challenge(&http.anonymous(), base.clone()).await);
     }

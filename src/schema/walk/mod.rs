@@ -313,6 +313,8 @@ impl<'a> Walker<'a> {
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             self.push(finding, place);
+        } else if via && self.findings.len() == before && !same(old, new) {
+            self.annotations_inside(old, new, place, 0);
         } else if !via
             && !self.spelling
             && self.findings.len() == before
@@ -337,9 +339,11 @@ impl<'a> Walker<'a> {
             bare
         };
         if same(&bare(old), &bare(new)) {
+            let before = self.findings.len();
+            self.annotations_inside(old, new, place, 0);
             // The tables of the root are compared separately; this one is at another place, and what
             // refers to it was compared there.
-            if !place.old.is_empty() {
+            if self.findings.len() == before && !place.old.is_empty() {
                 let mut finding = self.finding(Family::DefinitionsChanged, place);
                 finding.message = sentences::inner_definitions(self.at(place));
                 finding.old = Some(old.clone());
