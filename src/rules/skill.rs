@@ -111,13 +111,18 @@ macro_rules! skill_rules {
         "Serve the document that `_meta.ui.resourceUri` names, or list the skill's files anew.";
     "scope-added" ScopeAdded [] Change Breaking High,
         "the server's authorization knows a new scope",
-        "With `read-resources`, `scopes_supported` of `/.well-known/oauth-protected-resource` is recorded over HTTP. \
-         Tokens that were issued without the scope may be refused, and users are asked to grant more.",
+        "With `read-resources`, `scopes_supported` of `/.well-known/oauth-protected-resource` is recorded over HTTP, \
+         and the `scope` that the server asks for when it is called without a token. Tokens that were issued without the scope may be refused, and users are asked to grant more.",
         "Check what the scope allows, and whether old tokens still work. Then pin.";
     "scope-removed" ScopeRemoved [] Change Additive None,
         "the server's authorization no longer knows a scope",
         "Clients that ask for the scope get less, or an error from the authorization server.",
         "Check that nothing asks for it, then pin.";
+    "server-card-changed" ServerCardChanged [] Change Cosmetic Low,
+        "the server's card was added, removed or changed",
+        "With `read-resources`, name, version, title and protocol revisions of `/server-card` are recorded over HTTP. \
+         Clients read the card before they connect.",
+        "Check that it is what you publish, then pin.";
     "server-card-now-disagrees" ServerCardNowDisagrees [] Change Risky Low,
         "the server's card no longer matches the server",
         "Clients read `/server-card` before they connect: name, version, title and protocol revisions should not \

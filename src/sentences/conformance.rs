@@ -47,15 +47,17 @@ pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     )
 }
 
-pub(crate) fn external_reference(to: &str) -> String {
+pub(crate) fn external_reference(at: &str, to: &str) -> String {
     format!(
-        "`$ref` to `{to}`, which is outside the schema: clients must not fetch it and should reject the schema"
+        "`{}` leads to `{to}`, outside the schema: clients must not fetch it and should reject the schema",
+        place(at)
     )
 }
 
-pub(crate) fn too_large(member: &str, schemas: usize, deepest: usize) -> String {
+pub(crate) fn too_large(at: &str, schemas: usize, deepest: usize) -> String {
     format!(
-        "`{member}` has {}, nested up to {deepest} deep: clients that bound validation reject it",
+        "`{}`: {}, nested up to {deepest} deep: clients that bound validation reject it",
+        place(at),
         counted(schemas, "schema")
     )
 }
@@ -139,6 +141,20 @@ pub(crate) fn skill_too_large(files: usize, bytes: f64) -> String {
 
 pub(crate) fn unreadable(code: &str) -> String {
     format!("it cannot be read (error {code}), but clients are pointed to it")
+}
+
+pub(crate) fn app_scheme(uri: &str) -> String {
+    format!("`_meta.ui.resourceUri` must start with `ui://`, and is `{uri}`: hosts show nothing")
+}
+
+pub(crate) fn app_without_resources(uri: &str) -> String {
+    format!("the server declares no `resources`, so hosts cannot read `{uri}` and show nothing")
+}
+
+pub(crate) fn app_no_longer_listed(uri: &str) -> String {
+    format!(
+        "`_meta.ui.resourceUri` leads to `{uri}`, which is no longer listed: hosts show nothing"
+    )
 }
 
 pub(crate) fn not_as_listed() -> String {

@@ -154,6 +154,20 @@ impl Client {
         }))
     }
 
+    /// A client for the same origin that sends none of the user's headers.
+    pub(super) fn anonymous(&self) -> Arc<Self> {
+        Arc::new(Self {
+            base: self.base.clone(),
+            host: self.host.clone(),
+            port: self.port,
+            tls: self.tls.clone(),
+            proxy: self.proxy.clone(),
+            headers: HeaderMap::new(),
+            patience: self.patience,
+            idle: Mutex::default(),
+        })
+    }
+
     /// `host:port`
     pub(super) fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
