@@ -10,6 +10,7 @@ use super::request::{Part, PolicyRequest, ServerRequest};
 
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
+use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
@@ -18,6 +19,7 @@ use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion}
 use crate::interop::Asked;
 use crate::interop::jp::{self, Verified, Verify, VerifyError};
 use crate::launch::LaunchSpec;
+use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::stability::mask::{self, Mask};
@@ -56,6 +58,8 @@ pub(crate) enum Governing<'a> {
     Folder,
     /// Those of the base, which was reviewed. A maintainer may have accepted what the working folder changes.
     Base { base: &'a Base, accepted: bool },
+    /// Those of the working folder, because the workflow says so. Variables still go where they went on the base.
+    Head { base: Option<&'a Base> },
     /// The base cannot be read: the defaults, and the workflow's inputs.
     Defaults,
 }
@@ -86,6 +90,10 @@ pub(crate) struct Target {
     checksum_line: Option<usize>,
     /// The launch chain, link by link.
     pub(crate) launched: Vec<LaunchLink>,
+    /// The sandbox of every command that its configuration names.
+    sandbox: Sandbox,
+    /// Why it must not be started or contacted.
+    pub(crate) withheld: Option<String>,
 }
 
 impl Target {
@@ -126,7 +134,8 @@ impl Target {
             notes.extend(jp::false_safety(verify, launch));
         }
         // Without a launch chain in the baseline, no link can have changed.
-        if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
+        let is_known = self.withheld.is_none();
+        if let Some(pinned) = pinned.filter(|pinned| is_known && !pinned.launch.is_empty()) {
             notes.extend(launched::compare(&pinned.launch, &self.launched));
         }
         notes
@@ -143,15 +152,16 @@ impl Target {
         let folder = folder.unwrap_or(Path::new("."));
         let command = launch.map_or(&[][..], |it| &it.command);
         let found = self.version.resolve(folder, command);
+        let sandbox = self.sandbox;
         match (&self.version, pinned) {
             (VersionSource::Auto, Some(pinned)) => {
                 let source = VersionSource::parse(&pinned.source);
                 // If the manifest no longer exists, the version that the server reports is used.
-                Ok(source.read(folder).unwrap_or_default())
+                Ok(source.read(folder, sandbox).unwrap_or_default())
             }
-            (VersionSource::Auto, None) => Ok(found.read(folder).unwrap_or_default()),
+            (VersionSource::Auto, None) => Ok(found.read(folder, sandbox).unwrap_or_default()),
             _ => found
-                .read(folder)
+                .read(folder, sandbox)
                 .map_err(|error| Error::usage(error.to_string(), error.help())),
         }
     }
@@ -253,7 +263,7 @@ pub(crate) fn resolve_by(
     let config = config(request.config.as_deref())?;
     let next_pattern = pattern(request, config.as_ref());
     let counts = match governing {
-        Governing::Folder => config.as_ref(),
+        Governing::Folder | Governing::Head { .. } => config.as_ref(),
         Governing::Base { base, .. } => base.config.read(),
         Governing::Defaults => None,
     };
@@ -274,11 +284,19 @@ pub(crate) fn resolve_by(
         configured(request, config.as_ref(), observer)?
     };
     endpoint::check_flags(request, &named)?;
+    let mut unreviewed = Vec::new();
+    if let Governing::Base { base, .. } = governing {
+        let of_base = Reviewed::Base(Some(base));
+        for (name, server) in &named {
+            unreviewed.extend(of_base.unreviewed(request, name, server));
+        }
+    }
     let targets = named
         .into_iter()
         .map(|(name, server)| {
             let server = governed(governing, &name, server);
-            target(request, name, server)
+            let unreviewed = governing.reviewed().unreviewed(request, &name, &server);
+            target(request, name, server, &unreviewed)
         })
         .collect::<Result<_, _>>()?;
     let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
@@ -286,7 +304,8 @@ pub(crate) fn resolve_by(
         Governing::Base { base, accepted } => {
             let of_base = self::pattern(request, base.config.read());
             let patterns = (of_base.as_path(), next_pattern.as_path());
-            let changes = check_changes::check_changes(base, config.as_ref(), patterns, request)?;
+            let changes =
+                check_changes::check_changes(base, config.as_ref(), patterns, request, unreviewed)?;
             (changes, accepted)
         }
         _ => (Vec::new(), false),
@@ -325,7 +344,9 @@ fn is_gone(pattern: &Path) -> bool {
 /// What the working folder says of a server, as far as that is for it to say.
 fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> ServerConfig {
     let base = match governing {
-        Governing::Folder | Governing::Base { accepted: true, .. } => return server,
+        Governing::Folder | Governing::Head { .. } | Governing::Base { accepted: true, .. } => {
+            return server;
+        }
         Governing::Base { base, .. } => base.server(name),
         Governing::Defaults => None,
     };
@@ -360,7 +381,14 @@ fn tidy(path: PathBuf) -> PathBuf {
 pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let default = Path::new(crate::config::DEFAULT_PATH);
     match path {
-        Some(path) => Ok(Some(Config::read(path)?)),
+        Some(path) => {
+            let mut config = Config::read(path)?;
+            let is_from_outside = server_lists::is_outside(path, &sandbox::workspace());
+            for server in config.servers.values_mut() {
+                server.is_from_outside = is_from_outside;
+            }
+            Ok(Some(config))
+        }
         None if default.exists() => Ok(Some(Config::read(default)?)),
         None => Ok(None),
     }
@@ -498,7 +526,12 @@ fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Er
     )
 }
 
-fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result<Target, Error> {
+fn target(
+    request: &ServerRequest,
+    name: String,
+    server: ServerConfig,
+    unreviewed: &[String],
+) -> Result<Target, Error> {
     let endpoint = endpoint::endpoint(request, &name, &server)?;
     let mut limits = Limits::default();
     if let Some(timeout) = request.timeout.map(Duration::from_secs).or(server.timeout) {
@@ -522,6 +555,7 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&endpoint, endpoint.launch()) {
+        _ if !unreviewed.is_empty() => Vec::new(),
         (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
@@ -548,6 +582,10 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         version: server.version,
         verify: server.verify,
         checksum_line: server.checksum_line,
+        sandbox: request
+            .sandbox
+            .with(server.sandbox, server.sandbox_required),
+        withheld: (!unreviewed.is_empty()).then(|| unreviewed.join("; ")),
     })
 }
 
