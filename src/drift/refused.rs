@@ -41,15 +41,11 @@ pub(super) fn compare(
         for violation in grouped(violations) {
             let value =
                 |of: &Component| pointer::resolve(&of.definition, &violation.pointer).cloned();
-            // Clients refuse the component as a whole, whatever is called. A breaking change inside
-            // a schema has a call that fails; this has none, so it is about the component, and its
-            // sentence names the place.
-            let in_schema = ["/inputSchema", "/outputSchema"]
-                .iter()
-                .any(|schema| violation.pointer.starts_with(schema));
-            let pointer = if in_schema { "" } else { &violation.pointer };
-            let rule = violation.demand.change();
-            let mut change = Change::new(rule, pointer, violation.message.clone());
+            let mut change = Change::new(
+                violation.demand.change(),
+                place_of_change(&violation.pointer),
+                violation.message.clone(),
+            );
             change.old = before.and_then(|before| value(before));
             change.new = value(component);
             change.component = Some(violation.component);
@@ -76,6 +72,15 @@ fn identity(violation: &Violation) -> (Demand, String) {
         _ => violation.pointer.clone(),
     };
     (violation.demand, pointer)
+}
+
+/// A schema that clients refuse is a change of the component: no single call fails because of it, and
+/// every breaking change inside a schema has a call that does. The sentence names the place.
+fn place_of_change(pointer: &str) -> String {
+    match pointer.split('/').nth(1) {
+        Some("inputSchema" | "outputSchema") => String::new(),
+        _ => pointer.to_owned(),
+    }
 }
 
 /// The lists that clients already rejected.

@@ -40,7 +40,7 @@ pub(crate) fn merged_by(
             }
             // What happens because of them is decided here.
             Some(shard) if said(&shard.findings) != said(&findings) => {
-                Some("what is to be said of the whole run")
+                Some("the findings of the whole run")
             }
             Some(_) => None,
             None => {

@@ -1,6 +1,7 @@
 //! What clients object to in a list.
 
 use super::counted;
+use super::schema::cut;
 
 /// `/inputSchema/type` as people write it: `inputSchema.type`.
 fn place(at: &str) -> String {
@@ -41,7 +42,7 @@ pub(crate) fn entry_refused(noun: &str) -> String {
 
 pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     format!(
-        "not valid JSON Schema ({dialect}) at `{}`: models' APIs refuse the request, with every tool in it",
+        "not valid JSON Schema ({dialect}) at `{}`: models' APIs reject the whole request",
         place(at)
     )
 }
@@ -53,10 +54,9 @@ pub(crate) fn external_reference(at: &str, to: &str) -> String {
     )
 }
 
-pub(crate) fn too_large(at: &str, schemas: usize, deepest: usize) -> String {
+pub(crate) fn too_large(member: &str, schemas: usize, deepest: usize) -> String {
     format!(
-        "`{}`: {}, nested up to {deepest} deep: clients that bound validation reject it",
-        place(at),
+        "`{member}` has {}, nested up to {deepest} deep: clients that bound validation reject it",
         counted(schemas, "schema")
     )
 }
@@ -98,8 +98,9 @@ pub(crate) fn only_2020_12(at: &str) -> String {
 
 pub(crate) fn property_name(name: &str) -> String {
     format!(
-        "parameter `{name}`: Anthropic's API allows only 1 to 64 of A-Z a-z 0-9 _ . - in a name, and refuses the \
-         request, with every tool in it"
+        "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and rejects the whole \
+         request",
+        cut(name)
     )
 }
 
@@ -138,7 +139,7 @@ pub(crate) fn skill_too_large(files: usize, bytes: f64) -> String {
 }
 
 pub(crate) fn unreadable(code: &str) -> String {
-    format!("it cannot be read (error {code}), although clients are led to it")
+    format!("it cannot be read (error {code}), but clients are pointed to it")
 }
 
 pub(crate) fn app_scheme(uri: &str) -> String {
@@ -151,14 +152,14 @@ pub(crate) fn app_without_resources(uri: &str) -> String {
 
 pub(crate) fn app_no_longer_listed(uri: &str) -> String {
     format!(
-        "`_meta.ui.resourceUri` leads to `{uri}`, which is no longer listed: hosts show nothing"
+        "`_meta.ui.resourceUri` points to `{uri}`, which is no longer listed: hosts show nothing"
     )
 }
 
 pub(crate) fn not_as_listed() -> String {
-    "it is not what the skill's list says: clients must not use it".to_owned()
+    "it does not match its listed digest: clients must not use it".to_owned()
 }
 
 pub(crate) fn card_says(member: &str, card: &str, server: &str) -> String {
-    format!("the server's card says `{member}` {card}, and the server says {server}")
+    format!("`{member}` is {card} in the server's card and {server} in the server")
 }

@@ -56,7 +56,7 @@ pub(crate) fn finding(action: DefaultAction) -> String {
         DefaultAction::Warn => "by default a warning",
         DefaultAction::RequiredBump => "fails only with `require-version-bump`",
         DefaultAction::Audit | DefaultAction::Enforcement | DefaultAction::Unknown => {
-            "fails nothing unless set in `[policy.rules]`"
+            "never fails the check unless set in `[policy.rules]`"
         }
     };
     format!("A finding, reported next to the drift: {by_default}.")

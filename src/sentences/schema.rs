@@ -47,7 +47,7 @@ impl At<'_> {
     }
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     if text.chars().count() <= VALUE_CHARACTERS {
         return text.to_owned();
     }

@@ -1172,7 +1172,7 @@ fn metadata() -> Vec<Row> {
             ToolMetaChanged,
         ),
         Row::new(
-            "`_meta` whose name speaks of security (`privateHint`, groups)",
+            "`_meta` whose name suggests security (`privateHint`, groups)",
             ALL,
             [
                 meta(json!({})),
@@ -1192,7 +1192,7 @@ fn metadata() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
-            "an annotation that speaks of security (`sensitiveHint`)",
+            "an annotation that suggests security (`sensitiveHint`)",
             ALL,
             [
                 tool(json!({})),

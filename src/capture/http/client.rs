@@ -232,7 +232,7 @@ impl Client {
             "that is not an HTTP URL"
         } else if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
             match target.scheme() {
-                "https" => "the requested URL is unencrypted, that one is not",
+                "https" => "the redirect changes http to https",
                 _ => "that one is unencrypted",
             }
         } else if !self.is_own(&target) {

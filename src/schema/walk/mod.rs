@@ -2,7 +2,7 @@
 //!
 //! The walker goes through both schemas in parallel. It follows references, matches the branches of
 //! unions by meaning, and reports for each difference in which direction it changes what is
-//! accepted. Whether that breaks anything is decided by `judge`, with the provers. Every difference
+//! accepted. Whether that breaks anything is decided by `judge`, with the solver. Every difference
 //! yields a finding; an unknown keyword yields one as well.
 
 mod annotations;
