@@ -215,9 +215,8 @@ impl<'a> Reader<'a> {
             }
             let (schemas, deepest) = dialect::size(schema);
             if schemas > MOST_SCHEMAS || deepest > DEEPEST {
-                let pointer = format!("/{member}");
-                let message = sentences::too_large(&pointer, schemas, deepest);
-                add(Demand::Size, pointer, message);
+                let message = sentences::too_large(member, schemas, deepest);
+                add(Demand::Size, format!("/{member}"), message);
             }
         }
         for refusal in clients::REFUSALS {

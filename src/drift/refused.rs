@@ -64,15 +64,6 @@ pub(super) fn compare(
     changes.extend(found.into_iter().map(|(_, _, change)| change));
 }
 
-/// A schema that clients refuse is a change of the component: no single call fails because of it, and
-/// every breaking change inside a schema has a call that does. The sentence names the place.
-fn place_of_change(pointer: &str) -> String {
-    match pointer.split('/').nth(1) {
-        Some("inputSchema" | "outputSchema") => String::new(),
-        _ => pointer.to_owned(),
-    }
-}
-
 /// By what a violation is recognised in another version of its component.
 fn identity(violation: &Violation) -> (Demand, String) {
     let pointer = match violation.demand {
@@ -81,6 +72,15 @@ fn identity(violation: &Violation) -> (Demand, String) {
         _ => violation.pointer.clone(),
     };
     (violation.demand, pointer)
+}
+
+/// A schema that clients refuse is a change of the component: no single call fails because of it, and
+/// every breaking change inside a schema has a call that does. The sentence names the place.
+fn place_of_change(pointer: &str) -> String {
+    match pointer.split('/').nth(1) {
+        Some("inputSchema" | "outputSchema") => String::new(),
+        _ => pointer.to_owned(),
+    }
 }
 
 /// The lists that clients already rejected.

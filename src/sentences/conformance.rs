@@ -54,10 +54,9 @@ pub(crate) fn external_reference(at: &str, to: &str) -> String {
     )
 }
 
-pub(crate) fn too_large(at: &str, schemas: usize, deepest: usize) -> String {
+pub(crate) fn too_large(member: &str, schemas: usize, deepest: usize) -> String {
     format!(
-        "`{}`: {}, nested up to {deepest} deep: clients that bound validation reject it",
-        place(at),
+        "`{member}` has {}, nested up to {deepest} deep: clients that bound validation reject it",
         counted(schemas, "schema")
     )
 }
@@ -153,7 +152,7 @@ pub(crate) fn app_without_resources(uri: &str) -> String {
 
 pub(crate) fn app_no_longer_listed(uri: &str) -> String {
     format!(
-        "`_meta.ui.resourceUri` leads to `{uri}`, which is no longer listed: hosts show nothing"
+        "`_meta.ui.resourceUri` points to `{uri}`, which is no longer listed: hosts show nothing"
     )
 }
 

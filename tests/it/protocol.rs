@@ -881,10 +881,7 @@ fn lists() -> Vec<Row> {
         Row::new(
             "a new tool with a name of 200 characters",
             ALL,
-            [
-                json!({}),
-                named(Box::leak("a".repeat(200).into_boxed_str())),
-            ],
+            [json!({}), named(&"a".repeat(200))],
             ToolNameNowInvalid,
         ),
         Row::new(
@@ -896,7 +893,7 @@ fn lists() -> Vec<Row> {
         Row::new(
             "a new tool with a name over 64 once clients prefix it",
             ALL,
-            [json!({}), named(Box::leak("a".repeat(60).into_boxed_str()))],
+            [json!({}), named(&"a".repeat(60))],
             ToolNameNowTooLong,
         ),
     ]
@@ -1205,9 +1202,67 @@ fn metadata() -> Vec<Row> {
 }
 
 fn findings() -> Vec<Row> {
-    use RuleId::{DeprecatedFeature, IconRefused, NotObserved};
+    use RuleId::{
+        AppResourceMissing, ClientRefusesTool, DeprecatedFeature, IconRefused, ListRefused,
+        NotObserved, SchemaInvalid, SchemaRefExternal, ToolNameInvalid, ToolNameTooLong,
+    };
     let plain = || json!({});
+    let takes = |schema: Value| {
+        tool(json!({"inputSchema": {"type": "object", "properties": {"days": schema}}}))
+    };
+    let named = |name: &str| json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
     vec![
+        Row::new(
+            "a list that clients refuse, as before",
+            ALL,
+            [plain(), tool(json!({"inputSchema": {}}))],
+            ListRefused,
+        ),
+        Row::new(
+            "a tool that a known client refuses, as before",
+            ALL,
+            [
+                plain(),
+                tool(json!({"inputSchema": {"type": "object", "oneOf": [{}]}})),
+            ],
+            ClientRefusesTool,
+        ),
+        Row::new(
+            "a schema that is not JSON Schema, as before",
+            ALL,
+            [plain(), takes(json!({"type": "int"}))],
+            SchemaInvalid,
+        ),
+        Row::new(
+            "a `$ref` to another document, as before",
+            ALL,
+            [
+                plain(),
+                takes(json!({"$ref": "https://schemas.example/days.json"})),
+            ],
+            SchemaRefExternal,
+        ),
+        Row::new(
+            "a name outside the rules, as before",
+            ALL,
+            [plain(), named("get forecast")],
+            ToolNameInvalid,
+        ),
+        Row::new(
+            "a name over 64 with the prefix of clients, as before",
+            ALL,
+            [plain(), named(&"a".repeat(60))],
+            ToolNameTooLong,
+        ),
+        Row::new(
+            "a document of an app that cannot be read, as before",
+            ALL,
+            [
+                plain(),
+                ui(json!({"resourceUri": "https://weather.example/a"})),
+            ],
+            AppResourceMissing,
+        ),
         Row::new(
             "an extension whose lists are not read",
             ALL,
@@ -1601,4 +1656,33 @@ fn a_baseline_from_before_a_member_was_recorded_has_no_drift() {
         RuleId::CacheScopeChanged,
     ];
     assert_eq!(rules, expected);
+}
+
+#[test]
+fn every_test_that_the_document_names_exists() {
+    fn read(folder: &std::path::Path, out: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read(&path, out);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                out.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = String::new();
+    read(&root.join("tests/it"), &mut sources);
+    read(&root.join("src"), &mut sources);
+    let document = std::fs::read_to_string(root.join("docs/protocol.md")).unwrap();
+    let quoted = document.split('`').skip(1).step_by(2);
+    let tests: Vec<&str> = quoted
+        .filter(|it| it.matches('_').count() >= 3 && !it.contains([' ', '.', '/']))
+        .collect();
+    assert!(tests.len() > 20, "{tests:?}");
+    let missing: Vec<&&str> = tests
+        .iter()
+        .filter(|it| !sources.contains(&format!("fn {it}()")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
