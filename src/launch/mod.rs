@@ -32,7 +32,7 @@ use tail::Tail;
 pub use environment::{Environment, environment};
 pub use error::LaunchError;
 pub(crate) use group::{Group, Leader};
-pub use group::{MARKER, end_all, kill_all};
+pub use group::{MARKER, end_all, kill_all, marker_prefix};
 pub use guards::{install_guards, interrupted};
 pub use tail::STDERR_KEPT;
 

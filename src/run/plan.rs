@@ -22,9 +22,11 @@ use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::sentences::run as sentences;
+use crate::settings;
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
-use crate::surface::{ClientProfile, Note, Surface};
+use crate::surface::{ClientProfile, KnownClient, Note, Surface};
 use crate::verify::launched::{self, LaunchLink};
 
 /// The name of an unnamed server.
@@ -62,6 +64,18 @@ pub(crate) enum Governing<'a> {
     Head { base: Option<&'a Base> },
     /// The base cannot be read: the defaults, and the workflow's inputs.
     Defaults,
+}
+
+impl<'a> Governing<'a> {
+    /// Whose configuration was reviewed.
+    fn reviewed(self) -> Reviewed<'a> {
+        match self {
+            Self::Folder | Self::Base { accepted: true, .. } => Reviewed::Folder,
+            Self::Base { base, .. } => Reviewed::Base(Some(base)),
+            Self::Head { base } => Reviewed::Base(base),
+            Self::Defaults => Reviewed::Base(None),
+        }
+    }
 }
 
 pub(crate) struct Target {
@@ -291,7 +305,7 @@ pub(crate) fn resolve_by(
             unreviewed.extend(of_base.unreviewed(request, name, server));
         }
     }
-    let targets = named
+    let targets: Vec<Target> = named
         .into_iter()
         .map(|(name, server)| {
             let server = governed(governing, &name, server);
@@ -299,6 +313,12 @@ pub(crate) fn resolve_by(
             target(request, name, server, &unreviewed)
         })
         .collect::<Result<_, _>>()?;
+    if request.given.switch(settings::SUSPICIOUS) {
+        for target in &targets {
+            let client = target.client(None);
+            observer.note(&sentences::seen_as(&target.name, &client.name));
+        }
+    }
     let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
     let (check_changes, changes_accepted) = match governing {
         Governing::Base { base, accepted } => {
@@ -543,10 +563,18 @@ fn target(
         limits.relist_after = Some(pause);
         limits.total += pause;
     }
+    let suspicious = request.given.switch(settings::SUSPICIOUS);
+    if suspicious {
+        let before = limits.relist_after.unwrap_or_default();
+        limits.relist_after = Some(before.max(SUSPICIOUS_SETTLE));
+        limits.total += SUSPICIOUS_SETTLE.saturating_sub(before);
+    }
     limits.read_contents = request.read_resources || server.read_resources;
     let mut client = server.client;
     if let Some(name) = &request.client {
         client = ClientChoice::named(name).over(client);
+    } else if suspicious {
+        client = ClientChoice::named(any_client()).over(client);
     }
     if let Some(capabilities) = &request.capabilities {
         let announced = capabilities
@@ -577,7 +605,8 @@ fn target(
         repeat: request
             .repeat
             .and_then(|it| usize::try_from(it).ok())
-            .or(server.repeat),
+            .or(server.repeat)
+            .max(suspicious.then_some(SUSPICIOUS_BOOTS)),
         masks: server.masks,
         version: server.version,
         verify: server.verify,
@@ -587,6 +616,20 @@ fn target(
             .with(server.sandbox, server.sandbox_required),
         withheld: (!unreviewed.is_empty()).then(|| unreviewed.join("; ")),
     })
+}
+
+/// How often a suspicious server is booted at least, and after how long it is listed again.
+const SUSPICIOUS_BOOTS: usize = 3;
+const SUSPICIOUS_SETTLE: Duration = Duration::from_secs(2);
+
+/// A known client that the server cannot foresee.
+fn any_client() -> &'static str {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // Its keys are random, from the system.
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    let known = KnownClient::ALL;
+    let index = usize::try_from(random % known.len() as u64).unwrap_or_default();
+    known[index].id
 }
 
 /// The launch chain for a baseline: an argument may be a secret.

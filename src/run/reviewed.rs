@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use super::base::Base;
 use super::endpoint;
-use super::plan::Governing;
 use super::request::ServerRequest;
 use crate::capture::http::{HttpAddress, header_line};
 use crate::config::{HttpConfig, ServerConfig};
@@ -23,17 +22,6 @@ pub(crate) enum Reviewed<'a> {
     Folder,
     /// That of the base; none if it cannot be read.
     Base(Option<&'a Base>),
-}
-
-impl<'a> Governing<'a> {
-    pub(crate) fn reviewed(self) -> Reviewed<'a> {
-        match self {
-            Self::Folder | Self::Base { accepted: true, .. } => Reviewed::Folder,
-            Self::Base { base, .. } => Reviewed::Base(Some(base)),
-            Self::Head { base } => Reviewed::Base(base),
-            Self::Defaults => Reviewed::Base(None),
-        }
-    }
 }
 
 /// Variables that every process inherits anyway.

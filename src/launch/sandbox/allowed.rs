@@ -48,7 +48,7 @@ const HIDDEN: [&str; 6] = [
     "/github/runner_temp",
 ];
 
-/// Devices that programs need. No others: root may read disks, and a terminal is somebody's.
+/// Devices that programs need. No others: root may read disks, and a terminal belongs to another session.
 const DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",

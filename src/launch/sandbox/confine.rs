@@ -116,7 +116,7 @@ pub(super) fn user(user: u32, group: u32) -> Result<(), io::Error> {
     Ok(())
 }
 
-/// The sockets of container engines. Whoever reaches one is root of the machine.
+/// The sockets of container engines. Who reaches one is root of the machine.
 const ENGINES: [&str; 6] = [
     "/var/run/docker.sock",
     "/run/docker.sock",
