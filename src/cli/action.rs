@@ -191,7 +191,9 @@ async fn act(
         label: &inputs.asked.accept_label,
         context,
         name: &wanted.check_name,
-        has_artifact: inputs.has_artifact,
+        // The job that merges parts has none of its own.
+        has_artifact: inputs.has_artifact
+            && (!inputs.asked.merge.is_empty() || !result.proposed.is_empty()),
         in_diff: in_diff.as_ref(),
     };
     let inside = workspace.unwrap_or(Path::new("."));

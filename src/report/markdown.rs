@@ -44,6 +44,9 @@ const CELL_CHARACTERS: usize = 240;
 /// How many of the last lines of a server's stderr are shown.
 const STDERR_LINES: usize = 20;
 
+/// The head of a table of tools.
+const LISTED: &str = "| tool | says | hints |\n| --- | --- | --- |\n";
+
 /// Where to get mcp-keel.
 const INSTALL: &str = "https://github.com/mcp-keel/mcp-keel#install";
 
@@ -297,8 +300,10 @@ impl Pages<'_> {
     fn footer(&self) -> String {
         let mut facts = Vec::new();
         if let Some(run) = &self.frame.run {
-            let mut changes = self.sections.iter().flat_map(|it| it.report.changes());
-            let word = sentences::run(changes.next().is_none());
+            // A table of tools says all that there is.
+            let mut servers = self.sections.iter().flat_map(|it| &it.report.servers);
+            let is_whole = servers.all(|it| it.changes.is_empty() || !it.listed.is_empty());
+            let word = sentences::run(is_whole);
             facts.push(format!("[{word}]({run})"));
         }
         if let Some((commit, address)) = &self.frame.commit {
@@ -391,8 +396,12 @@ impl Rendered<'_> {
         if !server.listed.is_empty() {
             *out += &self.listed(&server.listed);
         } else {
+            let before = out.len();
             self.calls(&groups, out);
             self.to_read(&groups, out);
+            if out.len() == before {
+                self.first_changes(&groups, out);
+            }
         }
         // What was noticed in a text that an approver has to read belongs next to it.
         let is_exposed = |finding: &Finding| {
@@ -447,6 +456,20 @@ impl Rendered<'_> {
                 let _ = writeln!(out, "- {}: {because}", self.about_whom(group));
             }
             self.more(others.len(), out);
+        }
+    }
+
+    /// The worst changes, where no call fails and no text has to be read.
+    fn first_changes(&self, groups: &[Group<'_>], out: &mut String) {
+        let is_loud = |group: &&Group<'_>| group.change.judged.action >= Action::Warn;
+        let first: Vec<&Group<'_>> = groups.iter().filter(is_loud).take(3).collect();
+        if first.is_empty() || self.budget.calls == 0 {
+            return;
+        }
+        *out += "\n";
+        for group in first {
+            let because = self.because(group);
+            let _ = writeln!(out, "- {}: {because}", self.about_whom(group));
         }
     }
 
@@ -687,7 +710,7 @@ impl Rendered<'_> {
             About::Merging => sentences::read_it_once(),
             _ => sentences::not_pinned_yet(),
         };
-        let mut out = format!("\n{intro}\n\n| tool | says | hints |\n| --- | --- | --- |\n");
+        let mut out = format!("\n{intro}\n\n{LISTED}");
         let most = self
             .budget
             .rows

@@ -127,7 +127,7 @@ impl Page<'_> {
     /// What the pull request changes about the check comes first, what is exempt from it last.
     fn page(&self, limit: usize, rows: usize) -> String {
         let frame = Frame {
-            has_artifact: self.has_artifact && !self.result.proposed.is_empty(),
+            has_artifact: self.has_artifact,
             ..frame(self.context, self.name, rows)
         };
         let live = self.live();

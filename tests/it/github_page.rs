@@ -299,8 +299,8 @@ fn the_first_baseline_is_read_as_what_it_is() {
     );
     let line = |key: &str| {
         let baseline = pull.keel.read("mcp-baseline.json");
-        let at = baseline.lines().position(|it| it.contains(key)).unwrap();
-        at + 1
+        let lines: Vec<&str> = baseline.lines().collect();
+        lines.iter().rposition(|it| it.contains(key)).unwrap() + 1
     };
     let row = format!(
         "| [`set_home`](https://github.com/octo/weather/blob/{}/mcp-baseline.json#L{}) | ",
