@@ -42,7 +42,7 @@ impl Walker<'_> {
         let (Some(old_object), Some(new_object)) = (as_schema(old), as_schema(new)) else {
             let refuses = |node: &Json| *node == Json::Bool(false);
             let (family, effect) = match (refuses(old), refuses(new)) {
-                (false, true) if *old != Json::Bool(true) && !place.name.is_empty() => {
+                (false, true) if *old != Json::Bool(true) => {
                     (Family::PropertyTypeNarrowed, Effect::Narrows)
                 }
                 (true, false) if *new != Json::Bool(true) => {
