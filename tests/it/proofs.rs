@@ -265,6 +265,26 @@ const BROKEN: &[(&str, &str, &str)] = &[
         r#"{"properties":{"m":{"type":"object","maxProperties":1}}}"#,
     ),
     (
+        "a reference that leads back to itself, where nothing leads to it",
+        r#"{"properties":{"id":{"enum":["a","b"]}},"required":["id"],"additionalProperties":false}"#,
+        r##"{"properties":{},"additionalProperties":false,"$defs":{"X":{"$ref":"#/$defs/X"}}}"##,
+    ),
+    (
+        "a reference that leads back to itself, and a call that does not meet it",
+        r##"{"properties":{"a":{"$ref":"#/$defs/D"},"b":{}},"$defs":{"D":{"type":"integer"}}}"##,
+        r##"{"properties":{"a":{"$ref":"#/$defs/D"},"b":{}},"required":["b"],"$defs":{"D":{"$ref":"#/$defs/D","minimum":2}}}"##,
+    ),
+    (
+        "a branch that declares only where it accepts",
+        r#"{"type":"object","anyOf":[{"properties":{"note":{},"city":{"type":"number"}},"required":["city"]},{"properties":{"city":{},"coords":{}},"if":{"properties":{"city":{"const":"json"}},"required":["city"]},"else":{"not":{"required":["coords"]}}}]}"#,
+        r#"{"type":"object","anyOf":[{"properties":{"note":{},"city":{"type":"number"}},"required":["city"],"additionalProperties":false},{"properties":{"city":{},"coords":{}},"if":{"properties":{"city":{"const":"json"}},"required":["city"]},"else":{"required":["id"]}}]}"#,
+    ),
+    (
+        "no item is allowed any more",
+        r#"{"properties":{"l":{"type":"array","items":true}}}"#,
+        r#"{"properties":{"l":{"type":"array","items":false}}}"#,
+    ),
+    (
         "a look-ahead",
         r#"{"properties":{"a":{"type":"string"}}}"#,
         r#"{"properties":{"a":{"type":"string","pattern":"^(?!tmp)"}}}"#,
