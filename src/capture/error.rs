@@ -285,7 +285,7 @@ pub struct CaptureFailure {
 
 impl CaptureFailure {
     /// For a server that was never started.
-    pub(super) fn before(error: CaptureError) -> Self {
+    pub(crate) fn before(error: CaptureError) -> Self {
         Self {
             error,
             stderr: Vec::new(),

@@ -81,6 +81,19 @@ pub(crate) fn command_changed(server: &str) -> String {
     format!("the command or address of `{server}` changed")
 }
 
+/// Variables that would go to a command or an address that has not got them on the base.
+pub(crate) fn variables_elsewhere(server: &str, names: &str, to: &str) -> String {
+    format!("`{server}` would pass {names} to {to}")
+}
+
+pub(crate) fn address_added(server: &str, origin: &str) -> String {
+    format!("`{server}` would be reached at {origin}, which is not on the base branch")
+}
+
+pub(crate) fn proxy_added(server: &str) -> String {
+    format!("`{server}` would be reached through a proxy that is not on the base branch")
+}
+
 pub(crate) fn acceptance_added(change: &str, reason: &str, owner: &str) -> String {
     format!("would accept change {change}: {reason} ({owner})")
 }

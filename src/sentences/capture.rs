@@ -36,6 +36,11 @@ pub(crate) fn socket_denied(family: &str, count: usize) -> String {
     format!("the server was denied a socket: {family}{}", times(count))
 }
 
+/// A socket of a container engine that the server could use.
+pub(crate) fn engine_reachable(socket: &str) -> String {
+    format!("the server can reach {socket}, and through it the whole machine")
+}
+
 pub(crate) fn file_denied(access: &str, path: &str, count: usize) -> String {
     format!("the server was denied {access} {path}{}", times(count))
 }

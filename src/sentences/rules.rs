@@ -1,5 +1,6 @@
 //! What is said around the rules: their list, their pages, and the table of what happens because of them.
 
+pub(crate) use super::report::what_to_do;
 use crate::judgement::{Exposure, Level};
 use crate::rules::DefaultAction;
 
@@ -9,10 +10,6 @@ pub(crate) fn columns() -> &'static str {
 
 pub(crate) fn why_it_matters() -> &'static str {
     "Why it matters"
-}
-
-pub(crate) fn what_to_do() -> &'static str {
-    "What to do"
 }
 
 pub(crate) fn in_configuration() -> &'static str {

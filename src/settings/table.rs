@@ -224,6 +224,13 @@ table! {
         .key_unset("none")
         .input()
         .unset_means("list once");
+    SUSPICIOUS = Setting::new("suspicious", Capture, ValueKind::Switch,
+        "Distrust the server: boot it at least 3 times, list again after at least 2 seconds, and be a known client chosen at random")
+        .flag(Scope::Server, "")
+        .input()
+        .input_default("false")
+        .unset("false")
+        .details("For a server that may behave while it is checked. A client that is set stays. See [clients.md](clients.md).");
     READ_RESOURCES = Setting::new("read-resources", Capture, ValueKind::Switch,
         "Read the documents of apps (`ui://`) and the files of skills, and pin their digests")
         .flag(Scope::Server, "")

@@ -235,8 +235,22 @@ fn headers_are_filled_from_the_environment_and_never_shown() {
     for request in double.seen() {
         assert_eq!(request.header("authorization"), "Bearer hunter2-token");
         assert_eq!(request.header("x-key"), "literal-secret");
-        assert_eq!(request.header("user-agent"), "mcp-keel");
     }
+    // The agent is that of the client which the server sees; `pin` boots once more as another.
+    let agents = |seen: &[crate::http_double::Request]| -> std::collections::BTreeSet<String> {
+        let agents = seen.iter().map(|it| it.header("user-agent").to_owned());
+        agents.collect()
+    };
+    assert_eq!(
+        agents(&double.seen()),
+        ["mcp-keel", "node"].map(str::to_owned).into()
+    );
+    let before = double.seen().len();
+    let mut as_client = args.to_vec();
+    as_client.extend(["--client", "windsurf"]);
+    keel.run_with_env(&as_client, &secret);
+    let expected = ["Go-http-client/1.1", "node"].map(str::to_owned).into();
+    assert_eq!(agents(&double.seen()[before..]), expected);
     let baseline = keel.read("mcp-baseline.json");
     assert!(
         !baseline.contains("hunter2")

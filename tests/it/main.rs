@@ -20,6 +20,7 @@ mod generated;
 mod github;
 mod github_base;
 mod github_double;
+mod github_secrets;
 mod golden;
 mod http;
 mod http_double;

@@ -880,6 +880,7 @@ mod docs {
             "tests/it/interop/cli.rs",
             "tests/it/interop/signatures.rs",
             "tests/it/golden.rs",
+            "tests/it/generated.rs",
             "src/fingerprint/keel.rs",
         ]
         .map(read)
