@@ -620,7 +620,7 @@ fn a_version_command_runs_in_the_sandbox_of_its_server() {
     place
         .run_configured(&["pin", "a", "--sandbox", "fs"], &config, &[])
         .exits(2)
-        .says("`no-such-command` does not exist");
+        .says("`no-such-command`");
 }
 
 #[test]

@@ -22,6 +22,8 @@ mod allowed;
 mod confine;
 mod observed;
 #[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
 mod stage;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod watch;
