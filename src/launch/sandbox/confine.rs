@@ -114,8 +114,11 @@ pub(super) fn user(user: u32, group: u32) -> Result<(), io::Error> {
         io::stdout().as_fd(),
         io::stderr().as_fd(),
     ] {
-        // Not every one of them has to be a pipe.
-        let _ = nix::unistd::fchown(pipe, Some(user), Some(group));
+        // Only pipes, which are ours: `/dev/null` belongs to all.
+        let kind = nix::sys::stat::fstat(pipe).map(|it| it.st_mode & libc::S_IFMT);
+        if kind == Ok(libc::S_IFIFO) {
+            let _ = nix::unistd::fchown(pipe, Some(user), Some(group));
+        }
     }
     // What the programs of that user could regain.
     rights()?;
