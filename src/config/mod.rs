@@ -328,7 +328,7 @@ fn verify(node: &Node<'_>, folder: &Path) -> Result<Verify, ConfigError> {
         VerifyKind::Command => {
             refuse(
                 "path",
-                "type = \"file\" beside a path; type = \"command\" verifies the command itself",
+                "type = \"file\" with `path`; type = \"command\" verifies the command itself",
             )?;
             Ok(Verify::Command(expected(node)?))
         }
@@ -459,7 +459,7 @@ fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
     Ok(Acceptance {
         change: change.to_ascii_lowercase(),
         reason: said("reason", "why the change is accepted")?,
-        owner: said("owner", "who answers for it, such as \"@team\"")?,
+        owner: said("owner", "the owner, such as \"@team\"")?,
         expires: match node.get("expires") {
             Some(node) => {
                 let (year, month, day) = node.date()?;

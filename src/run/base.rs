@@ -234,7 +234,7 @@ impl Base {
         Some(sentences::base_config_unknown(problem))
     }
 
-    /// Whether its configuration was read, and does not hold.
+    /// Whether its configuration was read and is invalid.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(self.config, Found::Broken(_)) || matches!(self.servers, Found::Broken(_))
     }

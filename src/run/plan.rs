@@ -436,7 +436,7 @@ fn typed(
                     many.join(", ")
                 ),
                 match request.url {
-                    Some(_) => "name at most one server beside --url",
+                    Some(_) => "at most one server name with --url",
                     None => "name at most one server before `--`",
                 },
             ));

@@ -5,7 +5,7 @@ pub(crate) fn variable_missing(name: &str) -> String {
 }
 
 pub(crate) fn contains_secret(found: &[String]) -> String {
-    format!("what it says contains a secret: {}", found.join(", "))
+    format!("output contains a secret: {}", found.join(", "))
 }
 
 pub(crate) fn listed_again(key: &str) -> String {

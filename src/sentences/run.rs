@@ -149,7 +149,7 @@ pub(crate) fn list_not_compared(list: &str, count: usize, not_pinned: bool) -> S
     if not_pinned {
         format!("`{list}`: {count} listed, and the baseline does not record that list")
     } else {
-        format!("`{list}`: {count} in the baseline, and not read this time")
+        format!("`{list}`: {count} in the baseline, not read in this run")
     }
 }
 

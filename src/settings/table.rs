@@ -325,7 +325,7 @@ table! {
         "Write how long each server took to this file")
         .flag(Scope::Part, "FILE");
     MERGE = Setting::new("merge", Fleet, ValueKind::Names,
-        "Check nothing, and join the JSON reports in these files or folders into one verdict, one check run and one \
+        "Only merge the JSON reports in these files or folders into one verdict, one check run and one \
          comment")
         .input();
 
@@ -383,7 +383,7 @@ table! {
         .key(Table::Top)
         .unset_means("empty");
     POLICY_FROM = Setting::new("policy-from", Policy, ValueKind::Text,
-        "Whose policy, acceptances, masks, verify blocks, servers and path of the baseline count")
+        "The revision whose policy, acceptances, masks, verify blocks, servers and baseline path apply")
         .flag(Scope::Part, "REF")
         .input()
         .input_default("base")

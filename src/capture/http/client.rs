@@ -163,6 +163,21 @@ impl Client {
         }))
     }
 
+    /// A client for the same origin that sends none of the user's headers.
+    pub(super) fn anonymous(&self) -> Arc<Self> {
+        Arc::new(Self {
+            base: self.base.clone(),
+            host: self.host.clone(),
+            port: self.port,
+            tls: self.tls.clone(),
+            proxy: self.proxy.clone(),
+            headers: HeaderMap::new(),
+            user_agent: self.user_agent.clone(),
+            patience: self.patience,
+            idle: Mutex::default(),
+        })
+    }
+
     /// `host:port`
     pub(super) fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
@@ -227,7 +242,7 @@ impl Client {
             "that is not an HTTP URL"
         } else if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
             match target.scheme() {
-                "https" => "the requested URL is unencrypted, that one is not",
+                "https" => "the redirect changes http to https",
                 _ => "that one is unencrypted",
             }
         } else if !self.is_own(&target) {

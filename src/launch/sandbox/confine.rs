@@ -65,7 +65,7 @@ pub(super) fn files(
             Some("files are not limited: this kernel has no Landlock (Linux 5.13 and later do)")
         }
         (_, LandlockStatus::Available { effective_abi, .. }) if effective_abi < COMPLETE => Some(
-            "files are limited, but not against being truncated: this kernel's Landlock is older than that of Linux 6.2",
+            "files are restricted, but can be truncated: this kernel's Landlock is older than that of Linux 6.2",
         ),
         _ => None,
     };

@@ -83,7 +83,7 @@ pub fn workspace() -> std::path::PathBuf {
 
 /// The message where there is no sandbox at all.
 #[cfg(not(target_os = "linux"))]
-pub(super) const ELSEWHERE: &str = "the server is not limited: there is a sandbox on Linux only";
+pub(super) const ELSEWHERE: &str = "the server is not sandboxed: that requires Linux";
 
 /// Runs this program as the stage of a sandboxed server, if it was started as one.
 #[cfg(not(target_os = "linux"))]

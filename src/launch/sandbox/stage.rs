@@ -279,7 +279,7 @@ impl Stage {
         }
         if self.orders.watch && !self.orders.watched {
             self.tell(&Word::Missing(
-                "refused access is refused and not reported: that needs an x86-64 processor".into(),
+                "denials are enforced but not reported: that needs an x86-64 processor".into(),
             ));
         }
         self.become_server(command)
@@ -307,7 +307,7 @@ impl Stage {
         ended.unwrap_or_else(|error: io::Error| {
             // Tracing is not allowed here. The restrictions work without it.
             self.tell(&Word::Missing(format!(
-                "refused access is refused and not reported: {error}"
+                "denials are enforced but not reported: {error}"
             )));
             self.become_server(command)
         })
@@ -350,7 +350,7 @@ impl Stage {
             Err(error) => missing.push(format!("files are not limited: {error}")),
         }
         if let Err(error) = confine::rights() {
-            missing.push(format!("the rights of root are not limited: {error}"));
+            missing.push(format!("root privileges are not dropped: {error}"));
         }
         if let Err(error) = confine::calls() {
             missing.push(format!("other processes are not out of reach: {error}"));
