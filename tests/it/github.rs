@@ -1079,6 +1079,7 @@ fn pushes_and_invalid_inputs() {
 #[cfg(target_os = "linux")]
 fn a_configuration_cannot_remove_the_actions_sandbox() {
     let mut pull = Pull::new(&usual());
+    pull.set("HOME", "/nonexistent");
     let output = pull.keel.folder().join("runner/output");
     let scenario = json!({"tools": usual(), "start": [{"write": output, "content": "evil=true"}]});
     pull.keel.write("scenario.json", &scenario.to_string());
