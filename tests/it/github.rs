@@ -460,7 +460,7 @@ fn a_drifted_pull_request_has_one_of_each_after_any_number_of_runs() {
                 "{outputs:?}"
             );
         }
-        assert_eq!(outputs.len(), 9);
+        assert_eq!(outputs.len(), 10);
     }
     // The second and third run changed nothing, so only the verdict was written.
     assert_eq!(pull.count("POST", ""), 2);

@@ -157,6 +157,9 @@ fn every_report_and_output_covers_both_questions() {
     let gitlab: Value = serde_json::from_str(&pull.keel.read("r/gitlab")).unwrap();
     assert!(!gitlab.as_array().unwrap().is_empty());
     let outputs = pull.outputs();
+    let approval: Value =
+        serde_json::from_str(&pull.keel.read(&outputs["approval-report"])).unwrap();
+    assert_eq!(approval["verdict"], "block");
     for (name, value) in [
         ("verdict", "block"),
         ("drift", "false"),
