@@ -121,6 +121,19 @@ async fn act(
                 "name a folder of the repository",
             )
         })?;
+        // The pull request can make it a link; what is below the working folder is the server's to write.
+        let real = |path: &Path| path.canonicalize().ok();
+        if let Some(workspace) = workspace.and_then(real)
+            && real(Path::new(".")).is_none_or(|it| !it.starts_with(workspace))
+        {
+            return Err(Error::usage(
+                format!(
+                    "working-directory {}: it leads out of the workspace",
+                    folder.display()
+                ),
+                "name a folder of the repository",
+            ));
+        }
     }
     let request = CheckRequest::new(&inputs.given);
     let acceptance = acceptance(context, &inputs.asked.accept_label, &wanted.check_name, api).await;
@@ -144,7 +157,10 @@ async fn act(
             accepted: acceptance.is_given() || matches!(context.event, Event::MergeGroup { .. }),
         },
         Some(Err(_)) if by_base => Governing::Defaults,
-        _ => Governing::Folder,
+        Some(base) => Governing::Head {
+            base: base.as_ref().ok(),
+        },
+        None => Governing::Folder,
     };
     let plan = plan::resolve_by(governing, &request.server, Some(&request.policy), &Notes)?;
     let plan = if inputs.asked.merge.is_empty() {

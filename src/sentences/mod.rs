@@ -14,6 +14,7 @@ pub(crate) mod drift;
 pub(crate) mod github;
 pub(crate) mod interop;
 pub(crate) mod page;
+pub(crate) mod provider;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;

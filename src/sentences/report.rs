@@ -177,7 +177,7 @@ pub(crate) fn more_than_annotated(
 }
 
 pub(crate) fn no_part_has_it() -> String {
-    "no part of the run has it, although every part is there".to_owned()
+    "missing from every part of the run".to_owned()
 }
 
 pub(crate) fn part_missing(absent: &[String]) -> String {

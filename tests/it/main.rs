@@ -21,6 +21,7 @@ mod github;
 mod github_base;
 mod github_double;
 mod github_page;
+mod github_secrets;
 mod golden;
 mod http;
 mod http_double;

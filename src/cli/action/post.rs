@@ -189,7 +189,7 @@ impl<'a> Post<'a> {
         let written = if text.len() <= room {
             files::append(path, &text).map_err(|error| error.to_string())
         } else {
-            Err("it has no room left".to_owned())
+            Err("its size limit is reached".to_owned())
         };
         if let Err(problem) = written {
             warn("write the job summary", &problem);
@@ -217,7 +217,7 @@ impl<'a> Post<'a> {
             Comment::Fold(format!(
                 "✅ {}: {}",
                 escape::markdown(&self.wanted.check_name),
-                page_sentences::no_drift_any_more(&escape::code(commit))
+                page_sentences::no_drift(&escape::code(commit))
             ))
         };
         let app = self.run.as_ref().and_then(|it| it.app.as_deref());
