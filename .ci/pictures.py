@@ -1,6 +1,6 @@
-"""Pictures of what the action posts: the comments of `tests/snapshots`, as GitHub shows them, made with Chromium.
+"""Pictures of what the action posts: the pages of `tests/snapshots`, as GitHub shows them, made with Chromium.
 
-Usage: .ci/pictures OUT [WIDTH]. Prints the height of each page, and fails if the medium drift is taller than 640 px at 800 px.
+Usage: .ci/pictures OUT [SCENE]... Prints the height of each page, and fails if the medium drift is taller than 640 px at 800 px.
 The rendering follows GitHub's: CommonMark with tables and inline HTML, and a style of our own that has GitHub's sizes.
 """
 
@@ -66,8 +66,9 @@ def main() -> int:
     only = sys.argv[2:]
     out.mkdir(parents=True, exist_ok=True)
     tall = 0
-    for path in sorted((ROOT / "tests/snapshots").glob("*.comment.md")):
-        scene = path.name.removesuffix(".comment.md")
+    snapshots = ROOT / "tests/snapshots"
+    for path in sorted([*snapshots.glob("*.comment.md"), *snapshots.glob("pages/*.md")]):
+        scene = path.name.removesuffix(".md").removesuffix(".comment")
         text = path.read_text().replace("$VERSION", "0.1.0")
         if not text.strip() or (only and scene not in only):
             continue

@@ -29,11 +29,14 @@ use crate::run::in_force::settings_in_force;
 use crate::run::observer::Silent;
 use crate::run::plan::Governing;
 use crate::run::pull_request::{Answered, Questions, check};
-use crate::run::pull_request_page::Page;
+use crate::run::pull_request_page::{Page, ReportFiles};
 use crate::run::{Error, Exit, baseline, plan, secrets, shards};
 
 /// The default JSON report, for the output `report`.
 const REPORT: &str = "mcp-keel-report.json";
+
+/// The JSON report of the second question, for the output `approval-report`.
+const APPROVAL: &str = "mcp-keel-approval.json";
 
 /// The folder of proposed baselines, for the output `proposed-baseline`.
 const PROPOSED: &str = "mcp-keel-proposed";
@@ -214,8 +217,20 @@ async fn act(
     };
     let inside = workspace.unwrap_or(Path::new("."));
     let json = deliver(&page, &inputs, inside)?;
-    let proposed = propose(&result.proposed, inside)?;
-    post.finish(&page, (&json, proposed.as_deref())).await?;
+    let approval = match &result.approval {
+        Some(approval) => {
+            let path = PathBuf::from(APPROVAL);
+            write_report(&path, &report::to_json(&approval.report), inside)?;
+            Some(path)
+        }
+        None => None,
+    };
+    let files = ReportFiles {
+        report: Some(json),
+        approval,
+        proposed: propose(&result.proposed, inside)?,
+    };
+    post.finish(&page, &files).await?;
     match missing {
         Some(error) => Err(error),
         None => Ok(result.verdict.into()),
@@ -265,7 +280,7 @@ fn context(env: &Environment) -> Result<Context, Error> {
         .map_err(|error| Error::usage(error.to_string(), error.help()))
 }
 
-/// The reports in the log and in files, over both questions; the JSON report is of the first. Returns where that is.
+/// The reports in the log and in files, over both questions; each has a JSON report of its own. Returns where the first is.
 fn deliver(page: &Page<'_>, inputs: &Inputs, inside: &Path) -> Result<PathBuf, Error> {
     let result = page.result;
     let combined = page.combined();

@@ -576,9 +576,12 @@ impl Rendered<'_> {
         }
         let phrases: Vec<String> = phrases
             .into_iter()
-            .map(|(_, name, said)| match said.is_empty() {
-                true => name,
-                false => format!("{name}: {}", said.join(", ")),
+            .map(|(_, name, said)| {
+                if said.is_empty() {
+                    name
+                } else {
+                    format!("{name}: {}", said.join(", "))
+                }
             })
             .collect();
         let end = match texts.len() {
@@ -728,9 +731,10 @@ impl Rendered<'_> {
                 .iter()
                 .filter_map(|(name, value)| sentences::hint(name, *value))
                 .collect();
-            let hints = match hints.is_empty() {
-                true => sentences::no_hints().to_owned(),
-                false => hints.join(", "),
+            let hints = if hints.is_empty() {
+                sentences::no_hints().to_owned()
+            } else {
+                hints.join(", ")
             };
             let _ = writeln!(out, "| {name} | {says} | {hints} |");
         }
@@ -801,6 +805,9 @@ impl Rendered<'_> {
 
     /// What to do, once.
     fn next(&self, server: &ServerReport) -> Option<String> {
+        if self.about == About::Merging {
+            return version(server).filter(|_| !server.version.ok);
+        }
         if self.about != About::Live || matches!(server.status, Status::Clean) {
             return None;
         }
@@ -905,9 +912,10 @@ fn in_words_of_the_action(help: &str) -> String {
         match flag.map(|it| it.split_once([' ', '=']).unwrap_or((it, ""))) {
             Some((name, value)) if crate::settings::is_input(name) => {
                 let placeholder = value.chars().all(|it| !it.is_ascii_lowercase());
-                match placeholder {
-                    true => format!("{name}:"),
-                    false => format!("{name}: {value}"),
+                if placeholder {
+                    format!("{name}:")
+                } else {
+                    format!("{name}: {value}")
                 }
             }
             _ => part.to_owned(),

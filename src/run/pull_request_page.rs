@@ -1,7 +1,7 @@
 //! Both results of a pull request in one page, within the limits of each place.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::acceptance::Acceptance;
 use super::approval::Approval;
@@ -40,6 +40,27 @@ pub(crate) struct Page<'a> {
     pub(crate) has_artifact: bool,
     /// The files that the pull request changes, as far as that matters and is known.
     pub(crate) in_diff: Option<&'a BTreeSet<String>>,
+}
+
+/// The files that a run has written.
+pub(crate) struct ReportFiles {
+    /// The JSON report of the first question.
+    pub(crate) report: Option<PathBuf>,
+    /// That of the second.
+    pub(crate) approval: Option<PathBuf>,
+    /// The proposed baseline, or a folder with several.
+    pub(crate) proposed: Option<PathBuf>,
+}
+
+impl ReportFiles {
+    pub(crate) fn map(&self, to: impl Fn(&Path) -> PathBuf) -> Self {
+        let one = |path: &Option<PathBuf>| path.as_deref().map(&to);
+        Self {
+            report: one(&self.report),
+            approval: one(&self.approval),
+            proposed: one(&self.proposed),
+        }
+    }
 }
 
 /// Where a page of this run is shown.
@@ -302,11 +323,7 @@ impl Page<'_> {
     }
 
     /// Over both questions; `drift` is the first.
-    pub(crate) fn outputs(
-        &self,
-        json: &Path,
-        proposed: Option<&Path>,
-    ) -> Vec<(&'static str, String)> {
+    pub(crate) fn outputs(&self, files: &ReportFiles) -> Vec<(&'static str, String)> {
         let live = &self.result.live;
         let combined = self.combined();
         let count = |level| {
@@ -314,7 +331,10 @@ impl Page<'_> {
             servers.map(|it| it.count(level)).sum::<usize>().to_string()
         };
         let bump = combined.servers.iter().map(|it| it.version.required).max();
-        let slashed = |path: &Path| path.to_string_lossy().replace('\\', "/");
+        let slashed = |path: &Option<PathBuf>| {
+            let path = path.as_deref().unwrap_or(Path::new(""));
+            path.to_string_lossy().replace('\\', "/")
+        };
         let drift = live.changes().next().is_some();
         vec![
             ("verdict", self.result.verdict.word().to_owned()),
@@ -323,11 +343,9 @@ impl Page<'_> {
             ("risky", count(Level::Risky)),
             ("additive", count(Level::Additive)),
             ("cosmetic", count(Level::Cosmetic)),
-            ("report", slashed(json)),
-            (
-                "proposed-baseline",
-                proposed.map(slashed).unwrap_or_default(),
-            ),
+            ("report", slashed(&files.report)),
+            ("approval-report", slashed(&files.approval)),
+            ("proposed-baseline", slashed(&files.proposed)),
             (
                 "required-bump",
                 bump.map_or("none", |it| it.word()).to_owned(),

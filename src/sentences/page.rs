@@ -341,6 +341,6 @@ pub(crate) fn could_not_check() -> &'static str {
     "the check could not be made"
 }
 
-pub(crate) fn no_drift_any_more(commit: &str) -> String {
-    format!("no drift any more, as of {commit}")
+pub(crate) fn no_drift(commit: &str) -> String {
+    format!("no drift as of {commit}")
 }

@@ -67,7 +67,7 @@ fn within_one_run_and_attempt_a_worse_conclusion_is_never_replaced_by_a_better_o
     pull.set("GITHUB_RUN_ATTEMPT", "2");
     pull.run().exits(0);
     pull.one_run("success");
-    assert!(pull.comments()[0].contains("no drift any more"));
+    assert!(pull.comments()[0].contains("no drift as of"));
     // A worse one replaces a better one in the same attempt.
     pull.drift();
     pull.run().exits(1);
@@ -157,6 +157,9 @@ fn every_report_and_output_covers_both_questions() {
     let gitlab: Value = serde_json::from_str(&pull.keel.read("r/gitlab")).unwrap();
     assert!(!gitlab.as_array().unwrap().is_empty());
     let outputs = pull.outputs();
+    let approval: Value =
+        serde_json::from_str(&pull.keel.read(&outputs["approval-report"])).unwrap();
+    assert_eq!(approval["verdict"], "block");
     for (name, value) in [
         ("verdict", "block"),
         ("drift", "false"),

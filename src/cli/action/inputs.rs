@@ -43,7 +43,7 @@ impl Wanted {
             settings::FROM,
         ];
         let mut identity = vec![check_name.clone()];
-        identity.extend(named.map(|it| text(it)));
+        identity.extend(named.map(&text));
         identity.extend(input(env, settings::URL.name).map(str::to_owned));
         let matrix = Matrix::read(&text(settings::MATRIX));
         identity.extend(matrix.identity());

@@ -9,7 +9,7 @@ use crate::github::comment::{self, Comment};
 use crate::github::{Api, ApiError, Context, Stamp, files, identity};
 use crate::policy::Verdict;
 use crate::report::{self, Pages, escape};
-use crate::run::pull_request_page::{self, Page};
+use crate::run::pull_request_page::{self, Page, ReportFiles};
 use crate::run::{Error, secrets};
 use crate::sentences::github as sentences;
 use crate::sentences::page as page_sentences;
@@ -142,7 +142,7 @@ impl<'a> Post<'a> {
     pub(super) async fn finish(
         &mut self,
         page: &Page<'_>,
-        (json, proposed): (&Path, Option<&Path>),
+        written: &ReportFiles,
     ) -> Result<(), Error> {
         self.is_done = true;
         let result = page.result;
@@ -170,8 +170,7 @@ impl<'a> Post<'a> {
                 let folder = self.wanted.folder.iter();
                 folder.fold(path.to_owned(), |it, at| at.join(it))
             };
-            let proposed = proposed.map(from_workspace);
-            let outputs = page.outputs(&from_workspace(json), proposed.as_deref());
+            let outputs = page.outputs(&written.map(from_workspace));
             if let Err(problem) = files::append(path, &files::outputs(&outputs)) {
                 warn("write the outputs", &problem);
             }
@@ -190,7 +189,7 @@ impl<'a> Post<'a> {
         let written = if text.len() <= room {
             files::append(path, &text).map_err(|error| error.to_string())
         } else {
-            Err("it has no room left".to_owned())
+            Err("its size limit is reached".to_owned())
         };
         if let Err(problem) = written {
             warn("write the job summary", &problem);
@@ -218,7 +217,7 @@ impl<'a> Post<'a> {
             Comment::Fold(format!(
                 "✅ {}: {}",
                 escape::markdown(&self.wanted.check_name),
-                page_sentences::no_drift_any_more(&escape::code(commit))
+                page_sentences::no_drift(&escape::code(commit))
             ))
         };
         let app = self.run.as_ref().and_then(|it| it.app.as_deref());

@@ -322,6 +322,28 @@ pub(super) fn sixty_tools_alike() -> Scene {
     )
 }
 
+/// A hundred tools with three changes each. It has a page, and no other files.
+pub(super) fn three_hundred_changes() -> Scene {
+    let tools = |maximum: usize, units: Value, said: &str| -> Value {
+        let tool = |index: usize| {
+            json!({"name": format!("query_{index:02}"), "description": format!("{said} {index}."), "inputSchema": {
+                "type": "object",
+                "properties": {
+                    (format!("limit_{index}")): {"type": "integer", "maximum": maximum},
+                    (format!("units_{index}")): {"enum": units},
+                },
+            }})
+        };
+        server("1.4.0", (0..100).map(tool).collect())
+    };
+    Scene::new(
+        "three-hundred-changes",
+        1,
+        tools(100, json!(["a", "b"]), "Runs the query"),
+        tools(50, json!(["a"]), "Runs the stored query"),
+    )
+}
+
 pub(super) fn accepted() -> Scene {
     Scene {
         name: "accepted",
