@@ -5,6 +5,7 @@
 //! weaken it.
 
 mod client;
+pub mod edit;
 pub mod foreign;
 mod http;
 mod mask;
@@ -23,7 +24,9 @@ use crate::capture::http::{HttpTransport, Template};
 use crate::interop::jp::{Expected, Verify, VerifyKind};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
-use crate::policy::{Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
+use crate::policy::{
+    Acceptance, Date, Enforcement, FailOn, Policy, Rejection, RuleSetting, Unknown,
+};
 use crate::release::VersionSource;
 use crate::rules::RuleId;
 use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
@@ -192,6 +195,13 @@ impl Config {
                 .items()?
                 .iter()
                 .map(acceptance)
+                .collect::<Result<_, _>>()?;
+        }
+        if let Some(node) = root.get("reject") {
+            policy.reject = node
+                .items()?
+                .iter()
+                .map(rejection)
                 .collect::<Result<_, _>>()?;
         }
         Ok(Self {
@@ -430,6 +440,37 @@ fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
 
 fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
     node.only(&["change", "reason", "owner", "expires"])?;
+    Ok(Acceptance {
+        change: change_id(node)?,
+        reason: said(node, "reason", "why the change is accepted")?,
+        owner: said(node, "owner", "who answers for it, such as \"@team\"")?,
+        expires: match node.get("expires") {
+            Some(node) => {
+                let (year, month, day) = node.date()?;
+                Some(Date { year, month, day })
+            }
+            None => None,
+        },
+        line: node.line(),
+    })
+}
+
+fn rejection(node: &Node<'_>) -> Result<Rejection, ConfigError> {
+    node.only(&["change", "reason", "owner"])?;
+    let owner = "who rejected it, such as \"@team\"";
+    Ok(Rejection {
+        change: change_id(node)?,
+        reason: said(node, "reason", "why the change is rejected")?,
+        owner: match node.get("owner") {
+            Some(_) => Some(said(node, "owner", owner)?),
+            None => None,
+        },
+        line: node.line(),
+    })
+}
+
+/// `change` of an entry: the id of a change.
+fn change_id(node: &Node<'_>) -> Result<String, ConfigError> {
     let change_node = node.require(
         "change",
         "the id of a change, 12 hexadecimal digits, as a report shows it",
@@ -440,28 +481,18 @@ fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
             .error(&format!("`{change}` is not the id of a change"))
             .expecting("12 hexadecimal digits, as a report shows them"));
     }
-    let said = |name: &str, expected: &str| -> Result<String, ConfigError> {
-        let node = node.require(name, expected)?;
-        match node.string()?.trim() {
-            "" => Err(node
-                .error(&format!("`{name}` is empty"))
-                .expecting(expected)),
-            text => Ok(text.to_owned()),
-        }
-    };
-    Ok(Acceptance {
-        change: change.to_ascii_lowercase(),
-        reason: said("reason", "why the change is accepted")?,
-        owner: said("owner", "who answers for it, such as \"@team\"")?,
-        expires: match node.get("expires") {
-            Some(node) => {
-                let (year, month, day) = node.date()?;
-                Some(Date { year, month, day })
-            }
-            None => None,
-        },
-        line: node.line(),
-    })
+    Ok(change.to_ascii_lowercase())
+}
+
+/// A text of an entry that must not be empty.
+fn said(node: &Node<'_>, name: &str, expected: &str) -> Result<String, ConfigError> {
+    let node = node.require(name, expected)?;
+    match node.string()?.trim() {
+        "" => Err(node
+            .error(&format!("`{name}` is empty"))
+            .expecting(expected)),
+        text => Ok(text.to_owned()),
+    }
 }
 
 #[cfg(test)]

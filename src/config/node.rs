@@ -50,7 +50,7 @@ pub(super) fn from_toml(path: &Path, text: &str) -> Result<Tree, ConfigError> {
     Tree::from_toml(text).map_err(|error| at(path, error.line, &error.problem))
 }
 
-fn at(path: &Path, line: usize, problem: &str) -> ConfigError {
+pub(super) fn at(path: &Path, line: usize, problem: &str) -> ConfigError {
     ConfigError::At {
         path: path.to_owned(),
         line,

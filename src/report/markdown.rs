@@ -415,6 +415,9 @@ fn detail(group: &Group<'_>) -> String {
         sentence += &format!(" ({})", escape::code(&escape::short(&change.pointer, 300)));
     }
     paragraph(&upper(&sentence));
+    if let Some(decision) = change_text::decision(located) {
+        paragraph(&upper(&escape::markdown(&decision)));
+    }
     if let Some(alike) = change_text::look_alike(change) {
         paragraph(&upper(&format!("{}.", escape::markdown(&alike))));
     }

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod change_text;
+pub mod changelog;
 mod document;
 pub mod escape;
 mod fold;
@@ -14,10 +15,13 @@ mod gitlab;
 mod headline;
 mod html;
 mod junit;
+mod listing;
 mod markdown;
+pub mod pending;
 pub mod rules;
 mod sarif;
 mod shard;
+pub mod signature;
 mod terminal;
 
 use std::path::PathBuf;
@@ -33,10 +37,11 @@ pub use github::github;
 pub use gitlab::gitlab;
 pub use html::html;
 pub use junit::junit;
+pub use listing::listing;
 pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
 pub use sarif::sarif;
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, one_change, terminal};
 
 /// The outcome of a run.
 #[derive(Clone, Debug)]

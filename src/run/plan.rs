@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::observer::Observer;
-use super::request::{Part, PolicyRequest, ServerRequest};
+use super::request::{Part, PolicyRequest, ServerRequest, UNNAMED};
 
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
+use crate::capture::http::Template;
 use crate::capture::{Endpoint, Eras, Limits};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::interop::Asked;
@@ -24,9 +25,6 @@ use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, Note, Surface};
 use crate::verify::launched::{self, LaunchLink};
-
-/// The name of an unnamed server.
-const UNNAMED: &str = "default";
 
 /// Everything a command needs to know.
 pub(crate) struct Plan {
@@ -373,7 +371,9 @@ fn typed(
     pattern: &Path,
 ) -> Result<Vec<(String, ServerConfig)>, Error> {
     let name = match &request.servers[..] {
-        [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
+        [] => saved_as(request, config)
+            .or_else(|| only_pinned(pattern).filter(|_| !request.named_by_itself))
+            .unwrap_or_else(|| UNNAMED.to_owned()),
         [name] => name.clone(),
         many => {
             return Err(Error::usage(
@@ -410,6 +410,18 @@ fn typed(
         server.cwd = None;
     }
     Ok(found)
+}
+
+/// The server of the configuration with this command or address.
+fn saved_as(request: &ServerRequest, config: Option<&Config>) -> Option<String> {
+    let is_same = |server: &ServerConfig| match (&request.url, &server.http) {
+        (Some(url), Some(http)) => http.url == Template::new(url.clone()),
+        (None, None) => server.command == request.command,
+        _ => false,
+    };
+    let mut same = config?.servers.iter().filter(|(_, it)| is_same(it));
+    let (name, _) = same.next()?;
+    same.next().is_none().then(|| name.clone())
 }
 
 /// The one server of a baseline that has only one.

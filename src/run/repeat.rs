@@ -74,7 +74,7 @@ impl Unobserved {
             Self::Failed(failure) => (
                 Failure {
                     message: failure.to_string(),
-                    help: failure.help(),
+                    help: super::hints::help(&target.endpoint, failure),
                     stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
                 },
                 failure.notes(),
@@ -109,7 +109,9 @@ impl Unobserved {
     /// For a command that needs the server.
     fn error(self, target: &Target) -> Error {
         let instability = match self {
-            Self::Failed(failure) => return boot::not_captured(&target.name, *failure),
+            Self::Failed(failure) => {
+                return boot::not_captured(&target.name, &target.endpoint, *failure);
+            }
             Self::Unstable(instability) => instability,
         };
         let mut message = format!("{}: {}", target.name, instability.sentence());

@@ -10,9 +10,14 @@
 pub(crate) mod base;
 pub(crate) mod capture;
 pub(crate) mod conformance;
+pub(crate) mod decide;
 pub(crate) mod drift;
 pub(crate) mod github;
+pub(crate) mod hints;
+pub(crate) mod history;
+pub(crate) mod init;
 pub(crate) mod interop;
+pub(crate) mod pin;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;

@@ -375,6 +375,11 @@ table! {
         "Accepted changes, `[[accept]]`")
         .key(Table::Top)
         .unset_means("empty");
+    REJECT = Setting::new("reject", Policy, ValueKind::Table("array of tables"),
+        "Rejected changes, `[[reject]]`")
+        .key(Table::Top)
+        .unset_means("empty")
+        .details("They block whatever `fail-on` and `[policy.rules]` say.");
     POLICY_FROM = Setting::new("policy-from", Policy, ValueKind::Text,
         "Whose policy, acceptances, masks, verify blocks, servers and path of the baseline count")
         .flag(Scope::Part, "REF")
