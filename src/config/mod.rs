@@ -154,7 +154,9 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let tree = node::from_toml(path, text)?;
         let root = Node::root(path, &tree);
-        root.only(&settings::keys(&[Table::Top]))?;
+        // Everything that is wrong is reported at once.
+        let mut wrong = Wrong::default();
+        wrong.note(root.only(&settings::keys(&[Table::Top])));
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -172,9 +174,14 @@ impl Config {
         let mut servers = BTreeMap::new();
         if let Some(node) = root.get("server") {
             for (name, node) in node.members()? {
-                let server = server(&node, &folder)?;
+                let Some(server) = wrong.note(server(&node, &folder)) else {
+                    continue;
+                };
                 let found = match node.get("profile") {
-                    Some(profiles) => profile::read(&profiles, &name, &server)?,
+                    Some(profiles) => match wrong.note(profile::read(&profiles, &name, &server)) {
+                        Some(found) => found,
+                        None => continue,
+                    },
                     None => [(name, server)].into(),
                 };
                 for (name, server) in found {
@@ -187,23 +194,20 @@ impl Config {
             }
         }
         let mut policy = match root.get("policy") {
-            Some(node) => read_policy(&node)?,
+            Some(node) => wrong.note(read_policy(&node)).unwrap_or_default(),
             None => Policy::default(),
         };
         if let Some(node) = root.get("accept") {
-            policy.accept = node
-                .items()?
-                .iter()
-                .map(acceptance)
-                .collect::<Result<_, _>>()?;
+            let items = wrong.note(node.items()).unwrap_or_default();
+            let entries = items.iter().map(acceptance);
+            policy.accept = entries.filter_map(|it| wrong.note(it)).collect();
         }
         if let Some(node) = root.get("reject") {
-            policy.reject = node
-                .items()?
-                .iter()
-                .map(rejection)
-                .collect::<Result<_, _>>()?;
+            let items = wrong.note(node.items()).unwrap_or_default();
+            let entries = items.iter().map(rejection);
+            policy.reject = entries.filter_map(|it| wrong.note(it)).collect();
         }
+        wrong.none()?;
         Ok(Self {
             from: from.iter().map(|it| folder.join(it)).collect(),
             folder,
@@ -212,6 +216,22 @@ impl Config {
             policy,
             written: Written::read(path, &root)?,
         })
+    }
+}
+
+/// Errors of a file, collected.
+#[derive(Default)]
+struct Wrong(Vec<ConfigError>);
+
+impl Wrong {
+    /// The value, or nothing and its error noted.
+    fn note<T>(&mut self, result: Result<T, ConfigError>) -> Option<T> {
+        result.map_err(|error| self.0.push(error)).ok()
+    }
+
+    /// An error with all that was noted, in the order of the file.
+    fn none(self) -> Result<(), ConfigError> {
+        ConfigError::of_all(self.0)
     }
 }
 
@@ -302,6 +322,14 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
 
 /// A program and its arguments.
 fn argv(node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+    if let Ok(line) = node.string()
+        && let Some(words) = shlex::split(line).filter(|it| !it.is_empty())
+    {
+        let array = edit::NewValue::Texts(words).written();
+        return Err(node
+            .error(&format!("`{}` is a string", node.key()))
+            .expecting(&format!("an array: {} = {array}", node.key())));
+    }
     match node.strings()? {
         words if words.first().is_none_or(String::is_empty) => Err(node
             .error(&format!("`{}` is empty", node.key()))
@@ -389,6 +417,13 @@ fn environment(
         }
     }
     let pass_env = node.get("pass-env").map(|it| it.strings()).transpose()?;
+    if let (Some(found), Some(list)) = (node.get("pass-env"), &pass_env)
+        && let Some(name) = list.iter().find(|it| it.contains(['*', '?']))
+    {
+        return Err(found
+            .error(&format!("`{name}` is a pattern"))
+            .expecting("the name of each variable, so that nothing is passed on by accident"));
+    }
     Ok((env, pass_env.unwrap_or_default().into_iter().collect()))
 }
 

@@ -113,40 +113,27 @@ fn of_words(launch: &LaunchSpec, said: &str) -> Option<String> {
         let name = &name[..end.unwrap_or(name.len())];
         (!name.is_empty() && name.len() <= 120).then(|| name.to_owned())
     };
-    if let Some(module) = after("No module named") {
+    if let Some(module) = after(sentences::NO_MODULE) {
         let program = launch.command.first().map_or("python3", String::as_str);
         return Some(sentences::no_module(&module, program));
     }
-    if let Some(module) = after("Cannot find module").or_else(|| after("Cannot find package")) {
+    if let Some(module) =
+        after(sentences::NO_NODE_MODULE).or_else(|| after(sentences::NO_NODE_PACKAGE))
+    {
         return Some(if module.starts_with(['/', '.']) {
             sentences::not_built(&module)
         } else {
             sentences::no_package_installed(&module)
         });
     }
-    let no_package = ["npm error code E404", "npm ERR! code E404"];
+    let no_package = sentences::NO_REGISTRY_PACKAGE;
     if no_package.iter().any(|it| said.contains(it)) {
         let package = launch.command.iter().skip(1).find(|it| !is_flag(it));
         return Some(sentences::no_such_package(
             package.map_or("?", String::as_str),
         ));
     }
-    if said.contains("was not found in the package registry") {
-        let package = launch.command.iter().skip(1).find(|it| !is_flag(it));
-        return Some(sentences::no_such_package(
-            package.map_or("?", String::as_str),
-        ));
-    }
-    let certificates = [
-        "CERTIFICATE_VERIFY_FAILED",
-        "SELF_SIGNED_CERT",
-        "UNABLE_TO_GET_ISSUER_CERT",
-        "self-signed certificate",
-        "self signed certificate",
-        "UnknownIssuer",
-        "unable to get local issuer certificate",
-    ];
-    if certificates.iter().any(|it| said.contains(it)) {
+    if sentences::CERTIFICATES.iter().any(|it| said.contains(it)) {
         let set = [
             "SSL_CERT_FILE",
             "NODE_EXTRA_CA_CERTS",

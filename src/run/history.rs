@@ -216,7 +216,14 @@ pub(crate) fn between(
         let (was, is) = (old.get(name), new.get(name));
         let found = match (was, is) {
             (Some(was), Some(is)) => drift::compare(&was.surface, &is.surface),
-            (None, Some(is)) => vec![drift::server_not_pinned(&is.surface)],
+            (None, Some(is)) => {
+                let mut found = vec![drift::server_not_pinned(&is.surface)];
+                // Each of its components is new as well.
+                let mut empty = is.surface.clone();
+                empty.components.clear();
+                found.extend(drift::compare(&empty, &is.surface));
+                found
+            }
             (Some(was), None) => vec![drift::server_removed(&was.surface)],
             (None, None) => Vec::new(),
         };

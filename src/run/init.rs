@@ -106,7 +106,7 @@ pub(crate) async fn find(
         Found {
             candidates: vec![Candidate {
                 command: request.command.clone(),
-                origin: "the command line".to_owned(),
+                origin: sentences::typed().to_owned(),
                 build: None,
                 needs: None,
                 on_runner: true,
@@ -312,10 +312,7 @@ fn configuration(request: &InitRequest, choice: &Choice) -> String {
     let servers = match choice {
         Choice::List(path) => {
             let path = NewValue::Texts(vec![path.clone()]);
-            format!(
-                "# The servers of this file are checked.\nfrom = {}\n",
-                path.written()
-            )
+            sentences::list_of_servers(&path.written())
         }
         Choice::Command(fit) => {
             let candidate = &fit.candidate;
@@ -349,12 +346,8 @@ fn configuration(request: &InitRequest, choice: &Choice) -> String {
 
 /// The workflow with the build of this server.
 fn workflow(build: Option<&str>, on_runner: bool) -> String {
-    let example = "      # Build your server here.\n      - run: npm ci && npm run build\n";
-    let step = match build {
-        Some(build) => format!("      - run: {build}\n"),
-        None => "      # If the server has to be built, build it here.\n".to_owned(),
-    };
-    let text = WORKFLOW.replace(example, &step);
+    let step = sentences::build_step(build);
+    let text = WORKFLOW.replace(sentences::EXAMPLE_STEP, &step);
     if !on_runner {
         return text;
     }
@@ -367,12 +360,14 @@ fn workflow(build: Option<&str>, on_runner: bool) -> String {
 }
 
 fn gitlab(build: Option<&str>) -> String {
-    let text = GITLAB.replace("      arguments: -- node dist/index.js\n", "");
-    let example = "      prepare: npm ci && npm run build\n";
-    match build {
-        Some(build) => text.replace(example, &format!("      prepare: {build}\n")),
-        None => text.replace(example, ""),
-    }
+    let is_example = |line: &&str| line.trim_start().starts_with("prepare:");
+    let lines = GITLAB.lines().filter_map(|line| match build {
+        _ if line.trim_start().starts_with("arguments:") => None,
+        None if is_example(&line) => None,
+        Some(build) if is_example(&line) => Some(format!("      prepare: {build}\n")),
+        _ => Some(format!("{line}\n")),
+    });
+    lines.collect()
 }
 
 fn put(path: &Path, text: &str) -> Result<(), Error> {
@@ -400,8 +395,7 @@ impl Files {
     /// A file that is not there yet.
     fn create(&mut self, path: &str, text: &str) -> Result<(), Error> {
         if Path::new(path).exists() && !self.force {
-            let why = "it exists; `mcp-keel init --force` replaces it";
-            self.lines.push(sentences::kept(path, why));
+            self.lines.push(sentences::kept(path));
             return Ok(());
         }
         put(Path::new(path), text)?;
@@ -442,6 +436,7 @@ impl Files {
         self.append(".gitattributes", sentences::attributes_comment(), &[line])?;
         if let Some(repository) = Repository::around(Path::new(".")) {
             repository.configure("diff.mcp-keel.command", "mcp-keel git-diff");
+            repository.configure("diff.mcp-keel.textconv", "mcp-keel git-diff");
             repository.configure("merge.mcp-keel.name", "mcp-keel baseline");
             repository.configure("merge.mcp-keel.driver", "mcp-keel git-merge %O %A %B %P");
         }

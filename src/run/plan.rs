@@ -443,6 +443,19 @@ fn configured(
     observer: &dyn Observer,
 ) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
     let mut known = server_lists::known(request, config, observer)?;
+    if let [program, arguments @ ..] = &request.servers[..]
+        && !known.contains_key(program)
+        && is_program(program)
+    {
+        let words = std::iter::once(program)
+            .chain(arguments)
+            .map(|it| it.as_str());
+        let line: Vec<&str> = words.collect();
+        return Err(Error::usage(
+            format!("`{program}` is a program, not the name of a server"),
+            format!("a command goes after `--`: -- {}", line.join(" ")),
+        ));
+    }
     if known.is_empty() {
         return Err(Error::usage(
             match config {
@@ -487,6 +500,15 @@ fn configured(
     };
     let complete = asked.len() == everything && !aside;
     Ok((server_lists::usable(asked)?, complete))
+}
+
+/// Whether a name is that of a program: a path, or one of the usual launchers.
+fn is_program(name: &str) -> bool {
+    const LAUNCHERS: [&str; 13] = [
+        "node", "npx", "npm", "deno", "bun", "python", "python3", "uv", "uvx", "cargo", "go",
+        "docker", "java",
+    ];
+    LAUNCHERS.contains(&name) || (name.contains('/') && Path::new(name).is_file())
 }
 
 /// Whether a server was requested, by its own name or by that of its profiles.

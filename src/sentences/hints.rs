@@ -2,6 +2,31 @@
 
 use super::list;
 
+/// How Python reports a module that is not installed.
+pub(crate) const NO_MODULE: &str = "No module named";
+
+/// How Node reports a file or package that does not exist.
+pub(crate) const NO_NODE_MODULE: &str = "Cannot find module";
+pub(crate) const NO_NODE_PACKAGE: &str = "Cannot find package";
+
+/// How npm and uv report a package that the registry does not have.
+pub(crate) const NO_REGISTRY_PACKAGE: [&str; 3] = [
+    "npm error code E404",
+    "npm ERR! code E404",
+    "was not found in the package registry",
+];
+
+/// How runtimes report a certificate that they do not trust.
+pub(crate) const CERTIFICATES: [&str; 7] = [
+    "CERTIFICATE_VERIFY_FAILED",
+    "SELF_SIGNED_CERT",
+    "UNABLE_TO_GET_ISSUER_CERT",
+    "self-signed certificate",
+    "self signed certificate",
+    "UnknownIssuer",
+    "unable to get local issuer certificate",
+];
+
 pub(crate) fn not_built(path: &str) -> String {
     format!("`{path}` does not exist: build the server first, or correct the path")
 }

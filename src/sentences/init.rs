@@ -37,8 +37,8 @@ pub(crate) fn wrote(path: &str) -> String {
     format!("wrote   {path}")
 }
 
-pub(crate) fn kept(path: &str, why: &str) -> String {
-    format!("kept    {path}: {why}")
+pub(crate) fn kept(path: &str) -> String {
+    format!("kept    {path}: it exists; `mcp-keel init --force` replaces it")
 }
 
 pub(crate) fn to_commit(paths: &[String]) -> String {
@@ -71,6 +71,28 @@ pub(crate) fn configuration(servers: &str) -> String {
     )
 }
 
+/// The list of servers in the configuration.
+pub(crate) fn list_of_servers(paths: &str) -> String {
+    format!("# The servers of this file are checked.\nfrom = {paths}\n")
+}
+
+/// Where a command comes from that was typed.
+pub(crate) fn typed() -> &'static str {
+    "the command line"
+}
+
+/// The step in docs/workflows/check.yml that builds the server.
+pub(crate) const EXAMPLE_STEP: &str =
+    "      # Build your server here.\n      - run: npm ci && npm run build\n";
+
+/// The step that builds this server.
+pub(crate) fn build_step(build: Option<&str>) -> String {
+    match build {
+        Some(build) => format!("      - run: {build}\n"),
+        None => "      # If the server has to be built, build it here.\n".to_owned(),
+    }
+}
+
 /// Comments in the table of a server.
 pub(crate) fn server_comment(origin: &str) -> String {
     format!(
@@ -81,6 +103,7 @@ pub(crate) fn server_comment(origin: &str) -> String {
 pub(crate) fn attributes_comment() -> &'static str {
     "# `git diff` shows what changed for callers, and `git merge` joins entries of different servers and tools:\n\
      # git config diff.mcp-keel.command \"mcp-keel git-diff\"\n\
+     # git config diff.mcp-keel.textconv \"mcp-keel git-diff\"\n\
      # git config merge.mcp-keel.driver \"mcp-keel git-merge %O %A %B %P\"\n"
 }
 

@@ -22,6 +22,7 @@ mod github;
 mod github_base;
 mod github_double;
 mod golden;
+mod history;
 mod http;
 mod http_double;
 mod http_failures;

@@ -110,6 +110,26 @@ fn a_hand_edit_is_not_laundered_by_pinning() {
 }
 
 #[test]
+fn a_page_for_people_is_written_on_request_and_kept_current() {
+    let keel = Keel::new();
+    let page = || keel.folder().join("mcp-baseline.md");
+    keel.run_serving(&["pin", "one"], TOOLS).exits(0);
+    assert!(!page().exists());
+    keel.run_serving(&["pin", "one", "--markdown"], TOOLS)
+        .exits(0)
+        .says("mcp-baseline.md");
+    let text = keel.read("mcp-baseline.md");
+    assert!(text.contains("- `greet()`: Says hello."), "{text}");
+    let more = TOOLS.replace("\"wipe\"", "\"erase\"");
+    keel.run_serving(&["pin", "one"], &more).exits(0);
+    let text = keel.read("mcp-baseline.md");
+    assert!(
+        text.contains("`erase()`") && !text.contains("`wipe()`"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_was_pinned_and_what_failed_is_counted_and_explained() {
     let config = format!(
         "[server.good]\ncommand = ['{}', '{{\"tools\": []}}']\n[server.bad]\ncommand = [\"/nonexistent/server\"]\n",
