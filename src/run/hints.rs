@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::capture::{CaptureError, CaptureFailure, Endpoint};
 use crate::launch::{LaunchError, LaunchSpec};
 use crate::sentences::hints as sentences;
+use crate::settings::{self, Origin};
 
 /// The help for a failed capture: a hint if what happened is known, else the general one.
 pub(crate) fn help(endpoint: &Endpoint, failure: &CaptureFailure) -> String {
@@ -14,6 +15,30 @@ pub(crate) fn help(endpoint: &Endpoint, failure: &CaptureFailure) -> String {
         Some(hint) => hint,
         None => general,
     }
+}
+
+/// [`help`] in the words of who reads it: in the action, inputs instead of flags.
+pub(crate) fn help_for(origin: Origin, endpoint: &Endpoint, failure: &CaptureFailure) -> String {
+    let help = help(endpoint, failure);
+    match origin {
+        Origin::Flag => help,
+        Origin::Input => with_inputs(&help),
+    }
+}
+
+/// A text with inputs of the action in place of flags: `pass-env: NAME` for `--pass-env NAME`.
+fn with_inputs(text: &str) -> String {
+    let mut out = text.to_owned();
+    for setting in settings::ALL {
+        let (Some(input), Some(_)) = (setting.input, setting.flag) else {
+            continue;
+        };
+        let flag = format!("`--{}", setting.name);
+        out = out
+            .replace(&format!("{flag}`"), &format!("`{}`", input.name))
+            .replace(&format!("{flag} "), &format!("`{}: ", input.name));
+    }
+    out
 }
 
 fn hint(endpoint: &Endpoint, failure: &CaptureFailure) -> Option<String> {
@@ -252,6 +277,14 @@ mod tests {
         assert!(found.contains("dist/none.js"), "{found}");
         assert_eq!(missing_script(&launched(&["node", "-e", "1"])), None);
         assert_eq!(missing_script(&launched(&["python3", "-m", "a.py"])), None);
+    }
+
+    #[test]
+    fn in_the_action_hints_name_inputs() {
+        assert_eq!(
+            with_inputs("add `--pass-env A`, or a longer `--timeout`; see `mcp-keel check --help`"),
+            "add `pass-env: A`, or a longer `timeout`; see `mcp-keel check --help`"
+        );
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::interop::jp::{self, Verified, Verify, VerifyError};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::settings::Origin;
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, Note, Surface};
@@ -77,6 +78,8 @@ pub(crate) struct Target {
     pub(crate) masks: Vec<Mask>,
     /// The command that accepts its current state.
     pub(crate) pin_command: String,
+    /// Whether flags or inputs were given, for hints.
+    pub(crate) origin: Origin,
     version: VersionSource,
     /// Which bytes to verify before it is started.
     pub(crate) verify: Option<Verify>,
@@ -562,6 +565,7 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
     };
     Ok(Target {
         pin_command: pin_command(request, &name),
+        origin: request.given.origin(),
         launched,
         configured_as: server
             .profile

@@ -74,7 +74,7 @@ impl Unobserved {
             Self::Failed(failure) => (
                 Failure {
                     message: failure.to_string(),
-                    help: super::hints::help(&target.endpoint, failure),
+                    help: super::hints::help_for(target.origin, &target.endpoint, failure),
                     stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
                 },
                 failure.notes(),

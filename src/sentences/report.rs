@@ -108,7 +108,7 @@ pub(crate) fn accept_all() -> &'static str {
 
 pub(crate) fn accept_one(id: &str) -> String {
     format!(
-        "To accept this change alone: `[[accept]]` with `change = \"{id}\"`, a reason and an owner in `mcp-keel.toml`."
+        "To accept this change alone: `mcp-keel accept {id} --reason TEXT`, which writes it to `mcp-keel.toml`."
     )
 }
 
