@@ -103,7 +103,7 @@ def digest(path):
 
 
 def build_wheel(platform, target, profile, out):
-    """`target` is the platform's, or `host` for a rehearsal where the standard library for it is not installed."""
+    """`target` is the platform's, or `host` for a rehearsal without the standard library for it."""
     environment = dict(os.environ)
     if profile != "dev":
         # Another value of these compiles anew; a debug build that exists already is taken as it is.
@@ -121,6 +121,11 @@ def build_wheel(platform, target, profile, out):
         command = [sys.executable, "-m", "maturin", "build", "--locked", "--profile", profile, "--out", stage / "wheels"]
         if target != "host":
             command += ["--target", target, "--compatibility", *platform["wheel"]]
+        elif sys.platform == "linux":
+            # Static as well, with the C library of this machine. Its own target keeps it apart from other builds.
+            here = output("rustc", "--print", "host-tuple")
+            command += ["--target", here]
+            environment[f"CARGO_TARGET_{here.upper().replace('-', '_')}_RUSTFLAGS"] = "-C target-feature=+crt-static"
         # cargo's own folder: without the variable it would be one in the stage.
         environment.setdefault("CARGO_TARGET_DIR", str(ROOT / "target"))
         run(*command, cwd=stage, env=environment)
@@ -235,10 +240,11 @@ def part(platform, target, profile, out):
     package = manifest()
     wheel = build_wheel(platform, target, profile, out / "wheels")
     binary = binary_of(wheel, platform)
-    if platform["npm"]["os"] == "linux" and not is_static(binary):
-        if target == platform["target"]:
+    if platform["npm"]["os"] == "linux":
+        if not is_static(binary):
             raise Wrong(f"the binary for {target} is not static")
-        print(f"rehearsal: a dynamic binary of this machine in place of a static one for {platform['target']}")
+        if target != platform["target"]:
+            print(f"rehearsal: a static binary with the C library of this machine, in place of {platform['target']}")
     write_archive(platform, binary, 1 if profile == "dev" else 9, out / "archives")
     write_npm_platform(package, platform, binary, out / "npm")
     with zipfile.ZipFile(wheel) as archive:

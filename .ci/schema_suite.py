@@ -63,8 +63,8 @@ def run(keel, suite):
         paths = [os.path.join(directory, name) for name in ("old.json", "new.json")]
         for path, value in zip(paths, (old, new)):
             json.dump(value, open(path, "w", encoding="utf-8"))
-        result = subprocess.run([keel, "diff", *paths, "--format", "json"], capture_output=True, check=False)
-    report = json.loads(result.stdout)
+        said = subprocess.run([keel, "diff", *paths, "--format", "json"], capture_output=True, check=False)
+    report = json.loads(said.stdout)
     kinds = collections.defaultdict(set)
     reasons = {}
     for server in report.get("servers", [report]):

@@ -35,7 +35,7 @@
 //! | `{"until_file": PATH}` | waits until the file exists |
 //! | `{"busy_ms": N}` | keeps a core busy, as servers do while they load |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
-//! | `{"connect": ADDRESS}` | opens a TCP connection, and prints on stderr whether it could |
+//! | `{"connect": ADDRESS}` | opens a TCP connection, or one to a local socket, and prints on stderr whether it could |
 //! | `{"set": {...}}` | replaces members of the scenario from now on |
 //! | `{"background": ACTIONS}` | runs ACTIONS in the background |
 //! | `"close-stdout"`, `"close-stdin"`, `"close-stderr"` | closes one |
@@ -390,6 +390,11 @@ impl Server {
                 .expect("the command can be started");
             std::thread::spawn(move || child.wait());
         } else if let Some(address) = text("connect") {
+            #[cfg(unix)]
+            if address.starts_with('/') {
+                let socket = std::os::unix::net::UnixStream::connect(&address);
+                return tried(&address, socket);
+            }
             tried(&address, std::net::TcpStream::connect(&address));
         } else if let Some(members) = action.get("set") {
             let members: Members = serde_json::from_str(members.get()).expect("`set` is an object");

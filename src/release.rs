@@ -9,11 +9,12 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::files::Tree;
-use crate::launch::{Environment, Group, LaunchSpec, Leader, MARKER, environment};
+use crate::launch::sandbox::{Listener, Sandbox};
+use crate::launch::{Group, LaunchSpec, Leader};
 use crate::surface::Surface;
 
 /// Where to read a version.
@@ -93,12 +94,13 @@ impl VersionSource {
         }
     }
 
-    /// Reads a version from a resolved source; `None` if only the server itself can report it.
-    pub fn read(&self, folder: &Path) -> Result<Option<Release>, VersionError> {
+    /// Reads a version from a resolved source; `None` if only the server itself can report it. A
+    /// command runs in the same sandbox as the server.
+    pub fn read(&self, folder: &Path, sandbox: Sandbox) -> Result<Option<Release>, VersionError> {
         let version = match self {
             Self::Auto | Self::Server => return Ok(None),
             Self::GitTag => latest_tag(folder),
-            Self::Command(command) => printed(folder, command),
+            Self::Command(command) => printed(folder, command, sandbox),
             Self::File(file) => from_manifest(&folder.join(file)),
         };
         let source = self.name();
@@ -191,14 +193,21 @@ fn latest_tag(folder: &Path) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&printed).trim().to_owned())
 }
 
-fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
-    let Some((program, arguments)) = command.split_first() else {
+fn printed(folder: &Path, command: &[String], sandbox: Sandbox) -> Result<String, String> {
+    let Some(program) = command.first() else {
         return Err("the command is empty".to_owned());
     };
     // The command comes from a file in the repository, as the server does: it gets the same
-    // restricted environment.
-    let Environment { variables, .. } = environment(&LaunchSpec::default(), std::env::vars_os())
-        .map_err(|error| error.to_string())?;
+    // restrictions, and none of the server's variables.
+    let spec = LaunchSpec {
+        command: command.to_vec(),
+        cwd: Some(folder.to_owned()),
+        sandbox: Sandbox {
+            unwatched: true,
+            ..sandbox
+        },
+        ..LaunchSpec::default()
+    };
     let refused = |error: std::io::Error| format!("cannot run {program}: {error}");
     // Files, not pipes: nothing has to be read while it runs, and processes it leaves behind hold
     // nothing open.
@@ -206,27 +215,25 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
         tempfile::tempfile().map_err(refused)?,
         tempfile::tempfile().map_err(refused)?,
     );
-    let mut command = Command::new(program);
+    // Runs in its own group like a server: ending a server does not end it, and nothing is left
+    // behind.
+    let marker = Group::new_marker();
+    let (mut command, listener) =
+        crate::launch::helper(&spec, &marker).map_err(|error| error.to_string())?;
     command
-        .args(arguments)
-        .current_dir(folder)
-        .env_clear()
-        .envs(variables)
         .stdin(Stdio::null())
         .stdout(stdout.try_clone().map_err(refused)?)
         .stderr(stderr.try_clone().map_err(refused)?);
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // Runs in its own group like a server: ending a server does not end it, and nothing is left
-    // behind.
-    let marker = Group::new_marker();
-    command.env(MARKER, &marker);
     let (mut child, group) = Group::start(marker, || {
         let child = command.spawn()?;
         let leader = child.id();
         Ok((child, leader))
     })
     .map_err(refused)?;
+    // With it goes our end of the sandbox's pipe.
+    drop(command);
     let status = ended(&mut child, &[&stdout, &stderr]);
     group.kill(match status {
         Some(_) => Leader::Gone,
@@ -234,6 +241,10 @@ fn printed(folder: &Path, command: &[String]) -> Result<String, String> {
     });
     let _ = child.kill();
     let _ = child.wait();
+    let reported = listener.map(Listener::heard_at_the_end).unwrap_or_default();
+    if let Some(error) = spec.not_started(&reported) {
+        return Err(error.to_string());
+    }
     let Some(status) = status else {
         return Err(format!(
             "{program} did not end within {} s, or printed without end",
@@ -301,7 +312,7 @@ mod tests {
     fn a_command_returns_its_first_line_and_its_output_is_bounded() {
         let version = |script: &str| {
             let words = ["sh", "-c", script].map(str::to_owned);
-            printed(Path::new("."), &words)
+            printed(Path::new("."), &words, Sandbox::default())
         };
         assert_eq!(version("echo ' 1.2.3 '; echo more").unwrap(), "1.2.3");
         assert!(

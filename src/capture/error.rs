@@ -215,16 +215,16 @@ impl CaptureError {
                 "a list that requires input from its client is unknown: there is no verdict about it".into()
             }
             Self::Malformed { .. } | Self::Unreadable { .. } => {
-                "no client can read this answer: it is a fault of the server".into()
+                "no client can read this answer: this is an error of the server".into()
             }
             Self::RepeatedCursor { .. } | Self::TooManyPages { .. } => {
-                "a list ends with a page without `nextCursor`: it is a fault of the server".into()
+                "a list ends with a page without `nextCursor`: this is an error of the server".into()
             }
             Self::TooManyBytes { .. } | Self::LongLine { .. } => STDOUT.into(),
             Self::TooMuch { .. } | Self::TooManyItems { .. } => {
-                "no model can read a contract of this size: it is a fault of the server".into()
+                "no model can read a contract of this size: this is an error of the server".into()
             }
-            Self::Unread { .. } => "a server must read its stdin while it sends requests: it is a fault of the server".into(),
+            Self::Unread { .. } => "a server must read its stdin while it sends requests: this is an error of the server".into(),
             Self::Unsettled { .. } => {
                 "a contract must be stable to be compared: let the server register everything before it answers".into()
             }
@@ -285,7 +285,7 @@ pub struct CaptureFailure {
 
 impl CaptureFailure {
     /// For a server that was never started.
-    pub(super) fn before(error: CaptureError) -> Self {
+    pub(crate) fn before(error: CaptureError) -> Self {
         Self {
             error,
             stderr: Vec::new(),

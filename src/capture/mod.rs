@@ -348,12 +348,14 @@ async fn finished(
     let mut missing_variables = Vec::new();
     let mut stderr = Vec::new();
     let mut sandbox = None;
+    let mut sandbox_notes = Vec::new();
     let mut not_started = None;
     if let Some((server, spec)) = server {
         missing_variables = server.missing_variables().to_vec();
         let ending = server.shutdown(limits.patience).await;
         stderr = ending.stderr;
         not_started = spec.not_started(&ending.sandbox);
+        sandbox_notes = ending.sandbox.notes();
         sandbox = (spec.sandbox.level != Level::Off).then(|| Box::new(ending.sandbox));
     }
     match outcome {
@@ -374,9 +376,7 @@ async fn finished(
                     surface.note(RuleId::DeprecatedFeature, None, message);
                 }
             }
-            surface
-                .notes
-                .extend(sandbox.iter().flat_map(|it| it.notes()));
+            surface.notes.extend(sandbox_notes);
             for name in &missing_variables {
                 let message = crate::sentences::capture::variable_missing(name);
                 surface.note(RuleId::VariableMissing, None, message);

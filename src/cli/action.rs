@@ -57,6 +57,19 @@ pub(super) async fn run() -> Result<Exit, Error> {
                 "name a folder of the repository",
             )
         })?;
+        // The pull request can make it a link; what is below the working folder is the server's to write.
+        let real = |path: &Path| path.canonicalize().ok();
+        if let Some(workspace) = workspace.and_then(real)
+            && real(Path::new(".")).is_none_or(|it| !it.starts_with(workspace))
+        {
+            return Err(Error::usage(
+                format!(
+                    "working-directory {}: it leads out of the workspace",
+                    folder.display()
+                ),
+                "name a folder of the repository",
+            ));
+        }
     }
     let request = CheckRequest::new(&inputs.given);
     let api = post::api(&context);
@@ -91,7 +104,10 @@ pub(super) async fn run() -> Result<Exit, Error> {
             accepted: acceptance.is_given() || matches!(context.event, Event::MergeGroup { .. }),
         },
         Some(Err(_)) if by_base => Governing::Defaults,
-        _ => Governing::Folder,
+        Some(base) => Governing::Head {
+            base: base.as_ref().ok(),
+        },
+        None => Governing::Folder,
     };
     let plan = plan::resolve_by(governing, &request.server, Some(&request.policy), &Notes)?;
     let plan = if inputs.asked.merge.is_empty() {

@@ -344,7 +344,7 @@ pub(super) struct FingerprintArgs {
 pub(super) struct ScanArgs {
     /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) source: String,
-    /// Whose findings: mcp-keel's, or exactly ToolPin's
+    /// The rule set to scan with
     #[arg(long, value_enum, default_value_t = ScanProfile::Keel)]
     pub(super) profile: ScanProfile,
     /// The server to use, if the source has several

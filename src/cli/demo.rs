@@ -14,7 +14,7 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     }
     let program = std::env::current_exe().map_err(|error| {
         Error::usage(
-            format!("cannot find this program itself: {error}"),
+            format!("cannot locate the mcp-keel executable: {error}"),
             "run it by its full path",
         )
     })?;

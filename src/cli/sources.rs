@@ -45,7 +45,7 @@ pub(super) async fn fingerprint(args: FingerprintArgs) -> Result<Exit, Error> {
     if !args.fields.is_empty() && !args.profile.takes_fields() {
         return Err(Error::usage(
             "--fields is only for --profile fastmcp",
-            format!("what the {} profile covers is fixed", args.profile),
+            format!("the {} profile has fixed fields", args.profile),
         ));
     }
     let dialect = if args.profile.is_python {

@@ -43,7 +43,7 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
                 "`{}` has no effect here: nothing is started",
                 found.key()
             ))
-            .expecting("`start` beside it, the command that starts the server at `url`"));
+            .expecting("`start` as well: the command that starts the server at `url`"));
     }
     let mut headers = BTreeMap::new();
     if let Some(node) = node.get("headers") {

@@ -99,6 +99,11 @@ pub struct ServerConfig {
     /// Values for `${NAME}` in `http`, which take precedence over the environment, and everything
     /// else that the user set for this server. May contain secrets.
     pub values: BTreeMap<String, String>,
+    /// The variables, and as `input:ID` the inputs, that a client's file filled in anywhere. Those
+    /// in `pass_env` and `http` come on top.
+    pub uses: BTreeSet<String>,
+    /// Whether a file outside of the workspace says all this. A pull request cannot change that one.
+    pub is_from_outside: bool,
 }
 
 /// The settings of `[server.NAME]` for a server over HTTP. `command` is empty then, and `env` and
@@ -317,6 +322,8 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .transpose()?
             .unwrap_or_default(),
         values: BTreeMap::new(),
+        uses: BTreeSet::new(),
+        is_from_outside: false,
     })
 }
 
@@ -359,7 +366,7 @@ fn verify(node: &Node<'_>, folder: &Path) -> Result<Verify, ConfigError> {
         VerifyKind::Command => {
             refuse(
                 "path",
-                "type = \"file\" beside a path; type = \"command\" verifies the command itself",
+                "type = \"file\" with `path`; type = \"command\" verifies the command itself",
             )?;
             Ok(Verify::Command(expected(node)?))
         }
@@ -478,7 +485,7 @@ fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
     Ok(Acceptance {
         change: change_id(node)?,
         reason: said(node, "reason", "why the change is accepted")?,
-        owner: said(node, "owner", "who answers for it, such as \"@team\"")?,
+        owner: said(node, "owner", "the owner, such as \"@team\"")?,
         expires: match node.get("expires") {
             Some(node) => {
                 let (year, month, day) = node.date()?;

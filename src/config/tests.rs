@@ -154,7 +154,7 @@ fn settings_without_effect_over_http_are_rejected_with_their_line() {
     );
     assert_eq!(
         error(&format!("{url}env = {{}}")),
-        "mcp-keel.toml:3: `env` has no effect here: nothing is started | expected `start` beside it, the command that starts the server at `url`"
+        "mcp-keel.toml:3: `env` has no effect here: nothing is started | expected `start` as well: the command that starts the server at `url`"
     );
     assert!(
         error("[server.a]\ncommand = [\"x\"]\nheaders = {}")

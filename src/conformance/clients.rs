@@ -43,7 +43,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         let mut names = properties.iter().map(|(name, _)| name.to_string_lossy());
         let name = names.find(|name| !is_name(name))?;
         let pointer = pointer::join("/inputSchema/properties", name);
-        let message = sentences::property_name();
+        let message = sentences::property_name(name);
         Some((pointer, message))
     },
 ];

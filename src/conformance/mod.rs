@@ -5,6 +5,7 @@
 //! mostly without a message. What was already so is a finding ([`notes`]); what is new is drift
 //! (`drift::refused`). Pure: no I/O, nothing is fetched.
 
+mod apps;
 mod card;
 mod clients;
 mod names;
@@ -17,7 +18,7 @@ use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::schema::dialect::{self, Dialect};
 use crate::sentences::conformance as sentences;
-use crate::surface::{Component, ComponentKey, Kind, Note, Surface};
+use crate::surface::{Component, ComponentKey, Kind, Note, Surface, app_document};
 use wire::Revision;
 
 /// A requirement for components.
@@ -43,6 +44,8 @@ pub(crate) enum Demand {
     Content,
     /// The card of a server agrees with the server.
     Card,
+    /// The document that shows a tool's results exists.
+    App,
 }
 
 impl Demand {
@@ -59,6 +62,7 @@ impl Demand {
             Self::Skill => RuleId::SkillInvalid,
             Self::Content => RuleId::ContentUnusable,
             Self::Card => RuleId::ServerCardDisagrees,
+            Self::App => RuleId::AppResourceMissing,
         }
     }
 
@@ -75,6 +79,7 @@ impl Demand {
             Self::Skill => RuleId::SkillNowInvalid,
             Self::Content => RuleId::ContentNowUnusable,
             Self::Card => RuleId::ServerCardNowDisagrees,
+            Self::App => RuleId::AppResourceNowMissing,
         }
     }
 }
@@ -100,6 +105,8 @@ pub(crate) struct Reader<'a> {
     revision: Revision,
     listed: BTreeMap<Kind, usize>,
     skill_files: BTreeSet<&'a str>,
+    /// The resources that clients can be sure of: listed, or read.
+    resources: BTreeSet<&'a str>,
 }
 
 impl<'a> Reader<'a> {
@@ -116,6 +123,7 @@ impl<'a> Reader<'a> {
                 .of_kind(Kind::Skill)
                 .flat_map(|skill| skills::files(&skill.definition))
                 .collect(),
+            resources: apps::resources(surface),
         }
     }
 
@@ -123,6 +131,28 @@ impl<'a> Reader<'a> {
     pub(crate) fn reads_like(&self, other: &Reader<'_>) -> bool {
         self.surface.protocol_version == other.surface.protocol_version
             && self.surface.server_info == other.surface.server_info
+            && apps::declares_resources(self.surface) == apps::declares_resources(other.surface)
+    }
+
+    /// The document of a tool that was listed before, and that no client finds any more. Servers may
+    /// leave such documents out of their lists, so one that never was in it proves nothing.
+    pub(crate) fn lost_document(
+        &self,
+        before: &Reader<'_>,
+        component: &Component,
+    ) -> Option<Violation> {
+        let uri = app_document(&component.definition).filter(|_| component.kind == Kind::Tool)?;
+        let lists = |reader: &Reader<'_>| reader.surface.scope.kinds.contains(Kind::Resource);
+        let is_lost = lists(before)
+            && lists(self)
+            && before.resources.contains(uri)
+            && !self.resources.contains(uri);
+        is_lost.then(|| Violation {
+            demand: Demand::App,
+            component: component.key.clone(),
+            pointer: apps::pointer(&component.definition).to_owned(),
+            message: sentences::app_no_longer_listed(uri),
+        })
     }
 
     /// Everything that clients would object to in a component.
@@ -179,12 +209,13 @@ impl<'a> Reader<'a> {
                 add(Demand::Dialect, pointer, message);
             }
             for (at, to) in dialect::external_references(schema) {
-                let message = sentences::external_reference(&to);
-                add(Demand::Reference, format!("/{member}{at}"), message);
+                let pointer = format!("/{member}{at}");
+                let message = sentences::external_reference(&pointer, &to);
+                add(Demand::Reference, pointer, message);
             }
             let (schemas, deepest) = dialect::size(schema);
             if schemas > MOST_SCHEMAS || deepest > DEEPEST {
-                let message = sentences::too_large(schemas, deepest);
+                let message = sentences::too_large(member, schemas, deepest);
                 add(Demand::Size, format!("/{member}"), message);
             }
         }
@@ -201,6 +232,9 @@ impl<'a> Reader<'a> {
             } else if let Some(message) = names::too_long(server, name) {
                 add(Demand::PrefixedName, "/name".to_owned(), message);
             }
+        }
+        if let Some(message) = apps::problem(definition, self.surface) {
+            add(Demand::App, apps::pointer(definition).to_owned(), message);
         }
         // What is invalid for every client is not reported again for one.
         let invalid = found.iter().find(|it| it.demand == Demand::Dialect);

@@ -20,12 +20,15 @@ pub(crate) fn added(component: &Component) -> Change {
         Kind::Resource => (RuleId::ResourceAdded, Exposure::Low),
         Kind::Template => (RuleId::TemplateAdded, Exposure::Low),
         Kind::Skill => (RuleId::SkillAdded, Exposure::High),
-        // New authorization.
-        Kind::Content if component.definition.get("scopes").is_some() => {
-            (RuleId::ScopeAdded, Exposure::High)
-        }
-        Kind::Content => (RuleId::ContentAdded, Exposure::Medium),
+        Kind::Content => match content::subject(&component.definition) {
+            // New authorization.
+            content::Subject::Scopes => (RuleId::ScopeAdded, Exposure::High),
+            content::Subject::Card => (RuleId::ServerCardChanged, Exposure::Low),
+            content::Subject::Document => (RuleId::ContentAdded, Exposure::Medium),
+        },
     };
+    // To approve a new document is to approve what it may reach.
+    let exposure = exposure.max(meta::access_of_new(&component.definition));
     let described = component
         .definition
         .get("description")
@@ -46,7 +49,11 @@ pub(super) fn removed(component: &Component, work: &Work) -> Change {
         Kind::Resource => RuleId::ResourceRemoved,
         Kind::Template => RuleId::TemplateRemoved,
         Kind::Skill => RuleId::SkillRemoved,
-        Kind::Content => RuleId::ContentRemoved,
+        Kind::Content => match content::subject(&component.definition) {
+            content::Subject::Scopes => RuleId::ScopeRemoved,
+            content::Subject::Card => RuleId::ServerCardChanged,
+            content::Subject::Document => RuleId::ContentRemoved,
+        },
     };
     let message = sentences::removed(component.kind.noun());
     let mut change = Change::new(rule, "", message).values(Some(&component.contract()), None);

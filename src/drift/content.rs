@@ -8,6 +8,26 @@ use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::sentences::drift as sentences;
 
+/// What a content is about.
+pub(super) enum Subject {
+    /// A document of an app, or a file of a skill.
+    Document,
+    /// The scopes of the server's authorization.
+    Scopes,
+    /// The server's card.
+    Card,
+}
+
+pub(super) fn subject(content: &Json) -> Subject {
+    if content.get("scopes").is_some() {
+        Subject::Scopes
+    } else if content.get("uri").and_then(Json::as_str) == Some("/server-card") {
+        Subject::Card
+    } else {
+        Subject::Document
+    }
+}
+
 /// One member that differs.
 pub(super) fn member(member: &Member<'_>, changes: &mut Vec<Change>) {
     match member.name {
@@ -18,6 +38,10 @@ pub(super) fn member(member: &Member<'_>, changes: &mut Vec<Change>) {
         }
         "scopes" => scopes(member, changes),
         "mimeType" => member.whole(changes, RuleId::ContentMimeTypeChanged),
+        // Only a card has these.
+        "name" | "version" | "title" | "supportedProtocolVersions" => {
+            member.whole(changes, RuleId::ServerCardChanged);
+        }
         // It follows the digest; whether it can be read at all is reported separately.
         _ => member.whole(changes, RuleId::ContentDetailChanged),
     }

@@ -286,6 +286,24 @@ fn reach(
     }
 }
 
+/// The exposure of what a new component may reach as a user interface: origins and devices.
+pub(super) fn access_of_new(definition: &Json) -> Exposure {
+    let ui = at(Some(definition), &["_meta", "ui"]);
+    let has_origins = at(ui, &["csp"])
+        .and_then(Json::as_object)
+        .into_iter()
+        .flat_map(Object::iter)
+        .any(|(_, origins)| origins.as_array().is_none_or(|it| !it.is_empty()));
+    let permissions = at(ui, &["permissions"]);
+    let has_permissions =
+        permissions.is_some_and(|it| it.as_object().is_none_or(|it| !it.is_empty()));
+    if has_origins || has_permissions {
+        Exposure::High
+    } else {
+        Exposure::None
+    }
+}
+
 fn domain(member: &Member<'_>, changes: &mut Vec<Change>) {
     let domain = |meta| at(meta, &["ui", "domain"]).filter(|it| is_text(it));
     let (was, is) = (domain(member.old), domain(member.new));
@@ -379,8 +397,11 @@ pub(super) fn icon_exposure(old: Option<&Json>, new: Option<&Json>) -> Exposure 
 
 /// `annotations` of a resource or a template.
 pub(super) fn annotations(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
-    let audience =
-        |of: Option<&'_ Json>| texts(at(of, &["audience"])).map(|it| it.contains("assistant"));
+    // Without `audience` both are meant.
+    let audience = |of: Option<&'_ Json>| match at(of, &["audience"]) {
+        None => Some(true),
+        roles => texts(roles).map(|it| it.contains("assistant")),
+    };
     let widened = audience(member.old) == Some(false) && audience(member.new) == Some(true);
     let empty = Json::object([]);
     let (old, new) = (member.old.unwrap_or(&empty), member.new.unwrap_or(&empty));

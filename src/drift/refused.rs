@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Change;
 use crate::canonical::pointer;
-use crate::conformance::{Demand, Reader, grouped};
+use crate::conformance::{Demand, Reader, Violation, grouped};
 use crate::judgement::Level;
 use crate::surface::{Component, Kind, Surface};
 
@@ -22,26 +22,28 @@ pub(super) fn compare(
     let mut found = Vec::new();
     for (key, component) in new_components {
         let before = old_components.get(key).or_else(|| renamed.get(key));
-        if alike && before.is_some_and(|it| it.definition == component.definition) {
+        let lost = new_reader.lost_document(&old_reader, component);
+        let is_same = before.is_some_and(|it| it.definition == component.definition);
+        if alike && is_same && lost.is_none() {
             continue;
         }
         let known: BTreeSet<(Demand, String)> = before
             .map(|before| old_reader.violations(before))
             .unwrap_or_default()
-            .into_iter()
-            .map(|it| (it.demand, it.pointer))
+            .iter()
+            .map(identity)
             .collect();
         let mut violations = new_reader.violations(component);
-        violations.retain(|it| !known.contains(&(it.demand, it.pointer.clone())));
+        violations.retain(|it| !known.contains(&identity(it)));
+        if !violations.iter().any(|it| it.demand == Demand::App) {
+            violations.extend(lost);
+        }
         for violation in grouped(violations) {
             let value =
                 |of: &Component| pointer::resolve(&of.definition, &violation.pointer).cloned();
-            // The change is about the component: clients refuse it as a whole, whatever is called.
-            // A breaking change inside of a schema has a call that fails; this has none, and its
-            // sentence names the place.
             let mut change = Change::new(
                 violation.demand.change(),
-                String::new(),
+                place_of_change(&violation.pointer),
                 violation.message.clone(),
             );
             change.old = before.and_then(|before| value(before));
@@ -60,6 +62,25 @@ pub(super) fn compare(
         }
     }
     changes.extend(found.into_iter().map(|(_, _, change)| change));
+}
+
+/// By what a violation is recognised in another version of its component.
+fn identity(violation: &Violation) -> (Demand, String) {
+    let pointer = match violation.demand {
+        // A document has two places where it can be named.
+        Demand::App => String::new(),
+        _ => violation.pointer.clone(),
+    };
+    (violation.demand, pointer)
+}
+
+/// A schema that clients refuse is a change of the component: no single call fails because of it, and
+/// every breaking change inside a schema has a call that does. The sentence names the place.
+fn place_of_change(pointer: &str) -> String {
+    match pointer.split('/').nth(1) {
+        Some("inputSchema" | "outputSchema") => String::new(),
+        _ => pointer.to_owned(),
+    }
 }
 
 /// The lists that clients already rejected.

@@ -1,14 +1,17 @@
 //! Renamed tools: a removed and an added one with the same arguments and text; and tools with a new
 //! version, which is part of a key.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, component, tool};
 use crate::canonical::Json;
+use crate::judgement::Exposure;
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::schema::example_values::words as words_of;
-use crate::schema::likeness::{assigned, opposed, synonymous, without_version};
+use crate::schema::likeness::{
+    assigned, exchanged, opposed, says_more, synonymous, without_version,
+};
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind};
 
@@ -65,6 +68,10 @@ impl Renamed<'_> {
         if hint(self.new) > hint(self.old) {
             change.exposure = change.exposure.max(hint(self.new));
         }
+        // What a name says that the old one did not was not approved.
+        if says_more(&words_of(&text(&was)), &words_of(&text(&is))) {
+            change.exposure = change.exposure.max(Exposure::Medium);
+        }
         change
     }
 
@@ -98,6 +105,7 @@ pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Ve
         .iter()
         .flat_map(|old| added.iter().filter_map(move |new| old.renamed_to(new)))
         .collect();
+    pairs.extend(exchanges(&removed, &added, &pairs));
     pairs.sort_by(|one, other| (&one.old.key, &one.new.key).cmp(&(&other.old.key, &other.new.key)));
     let index = |keys: Vec<&ComponentKey>| -> Vec<ComponentKey> {
         keys.into_iter()
@@ -131,6 +139,38 @@ pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Ve
             .then_with(|| one.old.key.cmp(&other.old.key))
     });
     pairs
+}
+
+/// Tools in whose names the same word was exchanged, such as `browser_click` and `page_click`: one
+/// such pair proves nothing, several support each other.
+fn exchanges<'a>(
+    removed: &[Traits<'a>],
+    added: &[Traits<'a>],
+    known: &[Renamed<'a>],
+) -> Vec<Renamed<'a>> {
+    let mut by_words: BTreeMap<(&str, &str), Vec<(&Traits<'a>, &Traits<'a>)>> = BTreeMap::new();
+    for old in removed {
+        for new in added {
+            let words = exchanged(&old.named, &new.named);
+            if let Some(words) = words.filter(|_| !opposed(&old.named, &new.named)) {
+                by_words.entry(words).or_default().push((old, new));
+            }
+        }
+    }
+    let several = by_words.into_values().filter(|pairs| pairs.len() > 1);
+    let fresh = several.flatten().filter(|(old, new)| {
+        let is_known = known
+            .iter()
+            .any(|it| it.old.key == old.component.key && it.new.key == new.component.key);
+        !is_known && old.arguments(new) >= 0.8
+    });
+    fresh
+        .map(|(old, new)| Renamed {
+            old: old.component,
+            new: new.component,
+            similarity: 0.8,
+        })
+        .collect()
 }
 
 /// What a tool is recognised by.
@@ -181,6 +221,20 @@ impl<'a> Traits<'a> {
         })
     }
 
+    /// How much the arguments agree, from 0 to 1; 1 only if they are the same.
+    fn arguments(&self, new: &Traits<'a>) -> f64 {
+        let schema = |it: &Traits<'a>| it.component.definition.get("inputSchema");
+        let same_schema = match (schema(self), schema(new)) {
+            (Some(one), Some(other)) => one.same_value(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
+        if same_schema {
+            1.0
+        } else {
+            0.95 * overlap(&self.properties, &new.properties)
+        }
+    }
+
     /// The same tool under another name: the arguments must agree, and either the text or the name
     /// as well.
     fn renamed_to(&self, new: &Traits<'a>) -> Option<Renamed<'a>> {
@@ -189,16 +243,10 @@ impl<'a> Traits<'a> {
         if !same_name && opposed(&self.named, &new.named) {
             return None;
         }
-        let schema = |it: &Traits<'a>| it.component.definition.get("inputSchema");
-        let same_schema = match (schema(self), schema(new)) {
-            (Some(one), Some(other)) => one.same_value(other),
-            (one, other) => one.is_none() && other.is_none(),
-        };
-        let arguments = if same_schema {
-            1.0
-        } else {
-            0.95 * overlap(&self.properties, &new.properties)
-        };
+        let arguments = self.arguments(new);
+        let same_schema = arguments == 1.0;
+        // Every old argument is still there.
+        let kept = self.properties.is_subset(&new.properties);
         let text = overlap(&self.words, &new.words);
         let name = match () {
             () if self.name == new.name => 1.0,
@@ -222,7 +270,11 @@ impl<'a> Traits<'a> {
                 && text >= 0.4)
             || (same_schema && says_something && text == 1.0 && name >= 0.5)
             // Renamed and edited: name and text make up for the arguments.
-            || (arguments >= 0.55 && takes_something && says_something && name >= 0.8 && text >= 0.6);
+            || (takes_something
+                && says_something
+                && (arguments >= 0.55 || (kept && arguments > 0.3))
+                && name >= 0.8
+                && text >= 0.6);
         alike.then_some(Renamed {
             old: self.component,
             new: new.component,
@@ -329,7 +381,7 @@ mod tests {
         let edited = tool(
             r#"{"name":"run_read_query","description":"Runs a query on the database.","inputSchema":{"type":"object","properties":{"sql":{"type":"string"},"limit":{"type":"integer"}}}}"#,
         );
-        assert_eq!(pairs(&[query("read_query")], &[edited]).len(), 0);
+        assert_eq!(pairs(&[query("read_query")], &[edited]).len(), 1);
         let edited = tool(
             r#"{"name":"search_files","description":"Searches files by name and by content in a folder.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"pattern":{"type":"string"},"limit":{"type":"integer"}}}}"#,
         );
@@ -337,5 +389,24 @@ mod tests {
             r#"{"name":"search_file","description":"Searches files by name and content in a folder.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"pattern":{"type":"string"}}}}"#,
         );
         assert_eq!(pairs(&[before], &[edited]).len(), 1);
+    }
+
+    #[test]
+    fn a_word_that_was_exchanged_in_several_tools_supports_each_of_them() {
+        let named = |name: &str, text: &str| {
+            tool(&format!(
+                r#"{{"name":"{name}","description":"{text}","inputSchema":{{"type":"object"}}}}"#
+            ))
+        };
+        let (click, press) = (
+            named("browser_click", "Click."),
+            named("browser_press", "Press."),
+        );
+        let fresh = [
+            named("page_click", "A click."),
+            named("page_press", "Keys."),
+        ];
+        assert_eq!(pairs(&[click.clone(), press], &fresh).len(), 2);
+        assert!(pairs(&[click], &fresh[..1]).is_empty());
     }
 }

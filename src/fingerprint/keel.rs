@@ -3,7 +3,7 @@
 
 use super::Digest;
 use crate::canonical::{Json, Object, to_canonical};
-use crate::surface::{Component, Kind};
+use crate::surface::Component;
 
 /// The name of this scheme, recorded in every baseline; a later scheme gets its own name.
 pub const SCHEME: &str = "keel-1";
@@ -21,7 +21,7 @@ pub fn facets(component: &Component) -> Vec<(&'static str, Digest)> {
     let contract = component.contract();
     let mut promise = Object::new();
     promise.push("key", Json::string(component.key.as_str()));
-    for member in contract_members(component.kind) {
+    for member in component.kind.contract() {
         if let Some(value) = contract.get(member) {
             promise.push(*member, value.clone());
         }
@@ -41,16 +41,6 @@ pub fn facets(component: &Component) -> Vec<(&'static str, Digest)> {
     digests
 }
 
-fn contract_members(kind: Kind) -> &'static [&'static str] {
-    match kind {
-        Kind::Tool => &["inputSchema", "outputSchema"],
-        Kind::Prompt => &["arguments"],
-        Kind::Resource | Kind::Template => &["mimeType"],
-        Kind::Skill => &["resources"],
-        Kind::Content => &["mimeType", "digest"],
-    }
-}
-
 fn of(value: &Json) -> Digest {
     Digest::of(to_canonical(value))
 }
@@ -59,12 +49,13 @@ fn of(value: &Json) -> Digest {
 mod tests {
     use super::*;
     use crate::canonical::parse_str;
+    use crate::surface::{ComponentKey, Kind};
 
     fn tool(definition: &str) -> Component {
         let definition = parse_str(definition).unwrap();
         Component {
             kind: Kind::Tool,
-            key: crate::surface::ComponentKey::of(Kind::Tool, &definition),
+            key: ComponentKey::of(Kind::Tool, &definition),
             definition,
         }
     }

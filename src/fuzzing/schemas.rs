@@ -1,4 +1,4 @@
-//! The walker and the provers: is a `subsumed` ever wrong, is a witness ever unconfirmed?
+//! The walker and the solver: is a `subsumed` ever wrong, is a witness ever unconfirmed?
 
 use serde_json::Value;
 

@@ -6,7 +6,7 @@
 //! - **Byte for byte**: a digest printed here is the one the original prints, and what the original
 //!   rejects is rejected here ([`digest`], one row per scheme).
 //! - **One entry point for lock files**: [`Lock`] reads, verifies, compares and writes them; no
-//!   other room knows which tool a file belongs to. Most of them store digests without definitions:
+//!   room that compares, judges or renders knows which tool a file belongs to. Most of them store digests without definitions:
 //!   such a file can show that something changed, but never what.
 //! - **Files with definitions become surfaces** ([`definitions`]), for `import`.
 //!
@@ -14,8 +14,10 @@
 //! their own entry points.
 
 pub mod compare;
+mod contents;
 pub mod definitions;
 pub mod digest;
+mod error;
 pub mod fastmcp;
 pub mod hangar;
 pub mod jp;
@@ -24,9 +26,10 @@ mod lock;
 pub mod lock_v1;
 pub mod revisions;
 pub mod toolpin;
+mod verification;
 
+pub use contents::Contents;
 pub use digest::{DigestScheme, Profile};
-pub use lock::{
-    Asked, Compared, Contents, EntryIntegrity, InteropError, Lock, NotALock, Origin, Update,
-    Verification,
-};
+pub use error::InteropError;
+pub use lock::{Asked, Compared, Lock, Origin, Update};
+pub use verification::{EntryIntegrity, NotALock, Verification};

@@ -60,7 +60,10 @@ pub fn environment(
     {
         return Err(LaunchError::BadVariable { name: name.clone() });
     }
-    if let Some(name) = spec.pass_env.iter().find(|name| is_of_the_runner(name)) {
+    let ours: Vec<(OsString, OsString)> = ours.into_iter().collect();
+    // No server under test gets them: its code is what a pull request changes.
+    let is_withheld = |name: &&String| crate::own_env::is_withheld(name, &ours);
+    if let Some(name) = spec.pass_env.iter().find(is_withheld) {
         return Err(LaunchError::RunnersVariable { name: name.clone() });
     }
 
@@ -95,13 +98,6 @@ pub fn environment(
     Ok(environment)
 }
 
-/// Whether a variable carries privileges of the workflow run. No server under test inherits them:
-/// its code is what a pull request changes.
-fn is_of_the_runner(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    name == "GITHUB_TOKEN" || name.starts_with("ACTIONS_")
-}
-
 fn lookup<'a>(ours: &'a BTreeMap<OsString, OsString>, name: &str) -> Option<&'a OsString> {
     ours.get(OsStr::new(name)).or_else(|| {
         // Names of variables are case-insensitive on Windows.
@@ -125,6 +121,7 @@ mod tests {
                 .map(|(name, value)| ((*name).into(), (*value).into()))
                 .collect(),
             pass_env: pass_env.iter().map(|name| (*name).into()).collect(),
+            may_widen: false,
             sandbox: Default::default(),
         }
     }
@@ -182,6 +179,9 @@ mod tests {
             "ACTIONS_RUNTIME_TOKEN",
             "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
             "github_token",
+            "INPUT_TOKEN",
+            "GH_TOKEN",
+            "GITHUB_OUTPUT",
         ] {
             assert!(matches!(
                 seen(&[], &[name]),

@@ -30,6 +30,9 @@ pub enum LaunchError {
     /// A variable that carries privileges of the workflow run.
     #[error("`{name}` is not passed on to a server under test")]
     RunnersVariable { name: String },
+    /// It would get something that the base of the pull request does not give it.
+    #[error("not started, and not asked: {why}")]
+    Withheld { why: String },
     /// A sandbox is required but not available.
     #[error(
         "the server was not started, because its sandbox is required and is not whole here: {why}"
@@ -66,6 +69,9 @@ impl LaunchError {
             Self::BadVariable { .. } => "a name is not empty and holds no `=`; write `--env NAME=VALUE` and `--pass-env NAME`".into(),
             Self::RunnersVariable { .. } => {
                 "it carries privileges of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()
+            }
+            Self::Withheld { .. } => {
+                "the base branch and the workflow decide which variables go where: merge this configuration first, or let a maintainer accept it with the label".into()
             }
             Self::NoSandbox { .. } => {
                 "run it on a newer kernel, or without `--sandbox-required` (`sandbox-required` in mcp-keel.toml)".into()

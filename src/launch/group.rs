@@ -20,8 +20,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The variable that marks the processes of a launch.
-pub const MARKER: &str = "MCP_KEEL_LAUNCH";
+/// The variable that marks the processes of a launch. Systemd gives every service one of this name,
+/// so that it does not tell a server who starts it.
+pub const MARKER: &str = "INVOCATION_ID";
 
 /// All running launches, by marker.
 static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
@@ -37,15 +38,22 @@ pub(crate) struct Group {
     ended: AtomicBool,
 }
 
+/// How the markers of a process begin.
+pub fn marker_prefix(process: u32) -> String {
+    format!("{process:08x}")
+}
+
 impl Group {
-    /// A marker unique among all launches, of this program and of others.
+    /// A marker unique among all launches, of this program and of others. It begins with
+    /// [`marker_prefix`].
     pub(crate) fn new_marker() -> String {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        format!("{}-{count}-{}", std::process::id(), now.as_nanos())
+        let prefix = marker_prefix(std::process::id());
+        format!("{prefix}{count:08x}{:016x}", now.as_nanos() as u64)
     }
 
     /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a

@@ -32,7 +32,7 @@ use tail::Tail;
 pub use environment::{Environment, environment};
 pub use error::LaunchError;
 pub(crate) use group::{Group, Leader};
-pub use group::{MARKER, end_all, kill_all};
+pub use group::{MARKER, end_all, kill_all, marker_prefix};
 pub use guards::{install_guards, interrupted};
 pub use tail::STDERR_KEPT;
 
@@ -47,6 +47,9 @@ pub struct LaunchSpec {
     pub env: BTreeMap<String, String>,
     /// Variables inherited from mcp-keel's environment.
     pub pass_env: BTreeSet<String>,
+    /// Whether a sandbox shows what the command and `cwd` name outside of the workspace. Only for
+    /// what the user said: a configuration in the workspace may be a pull request's.
+    pub may_widen: bool,
     pub sandbox: Sandbox,
 }
 
@@ -137,21 +140,18 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
                 let foreign = std::io::Error::from_raw_os_error(nix::libc::ENOEXEC);
                 return Err(LaunchError::diagnose(spec, file.as_deref(), foreign));
             }
-            (start, arguments.to_vec(), None, None)
+            let reachable = if is_on_runner() {
+                sandbox::reachable()
+            } else {
+                Vec::new()
+            };
+            let listener = (!reachable.is_empty()).then(|| Listener::without(reachable));
+            (start, arguments.to_vec(), None, listener)
         }
         _ => {
-            let orders = sandbox::Orders::new(spec, &variables, file.as_deref());
-            let (start, arguments) = sandbox::command(&spec.command);
-            let (reader, inherited) = std::io::pipe()
-                .and_then(|(reader, writer)| Ok((reader, sandbox::inheritance(&orders, writer)?)))
+            let (start, arguments, inherited, listener) = in_sandbox(spec, file.as_deref())
                 .map_err(|source| LaunchError::diagnose(spec, None, source))?;
-            let listener = Listener::of(reader);
-            (
-                OsStr::new(start),
-                arguments,
-                Some(inherited),
-                Some(listener),
-            )
+            (start, arguments, Some(inherited), Some(listener))
         }
     };
     #[cfg(not(target_os = "linux"))]
@@ -164,7 +164,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
                 why: sandbox::ELSEWHERE.into(),
             });
         }
-        Sandbox { .. } => Some(Listener::elsewhere()),
+        Sandbox { .. } => Some(Listener::without(vec![sandbox::ELSEWHERE.into()])),
     };
     let mut command = CommandWrap::with_new(start, |command| {
         #[cfg(target_os = "linux")]
@@ -213,6 +213,85 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         group,
         child,
     })
+}
+
+/// A stage in the place of a server: program, arguments, inherited descriptors, and who listens to
+/// what it reports.
+#[cfg(target_os = "linux")]
+type StageCommand = (
+    &'static OsStr,
+    Vec<String>,
+    Vec<command_fds::FdMapping>,
+    Listener,
+);
+
+#[cfg(target_os = "linux")]
+fn in_sandbox(spec: &LaunchSpec, file: Option<&Path>) -> std::io::Result<StageCommand> {
+    let orders = sandbox::Orders::new(spec, file);
+    let (start, arguments) = sandbox::command(&spec.command);
+    let (reader, writer) = std::io::pipe()?;
+    let inherited = sandbox::inheritance(&orders, writer)?;
+    Ok((
+        OsStr::new(start),
+        arguments,
+        inherited,
+        Listener::of(reader),
+    ))
+}
+
+/// A command of the configuration that is not a server, in the environment and the sandbox of
+/// `spec`. The caller starts it, drops it, and waits for the process.
+pub(crate) fn helper(
+    spec: &LaunchSpec,
+    marker: &str,
+) -> Result<(std::process::Command, Option<Listener>), LaunchError> {
+    let Environment { variables, .. } = spec.verify(crate::own_env::vars())?;
+    let Some((program, arguments)) = spec.command.split_first() else {
+        return Err(LaunchError::NoCommand);
+    };
+    let plain = || {
+        let mut command = std::process::Command::new(program);
+        command.args(arguments);
+        command
+    };
+    #[cfg(target_os = "linux")]
+    let (mut command, listener) = if spec.sandbox.level == Level::Off {
+        (plain(), None)
+    } else {
+        use command_fds::CommandFdExt as _;
+        let path = variables.get(OsStr::new("PATH"));
+        let file = find_program(program, spec.cwd.as_deref(), path.map(AsRef::as_ref));
+        let (start, arguments, inherited, listener) = in_sandbox(spec, file.as_deref())
+            .map_err(|source| LaunchError::diagnose(spec, None, source))?;
+        let mut command = std::process::Command::new(start);
+        command.args(arguments);
+        // Only fails if two descriptors are to have the same number.
+        let _ = command.fd_mappings(inherited);
+        (command, Some(listener))
+    };
+    #[cfg(not(target_os = "linux"))]
+    let (mut command, listener) = match spec.sandbox {
+        Sandbox {
+            level: Level::Off, ..
+        } => (plain(), None),
+        Sandbox { required: true, .. } => {
+            return Err(LaunchError::NoSandbox {
+                why: sandbox::ELSEWHERE.into(),
+            });
+        }
+        Sandbox { .. } => (plain(), None),
+    };
+    command.env_clear().envs(variables).env(MARKER, marker);
+    if let Some(cwd) = &spec.cwd {
+        command.current_dir(cwd);
+    }
+    Ok((command, listener))
+}
+
+/// Whether this is a job of a workflow.
+#[cfg(target_os = "linux")]
+fn is_on_runner() -> bool {
+    crate::own_env::var("GITHUB_ACTIONS").is_some_and(|it| it == "true")
 }
 
 impl LaunchSpec {

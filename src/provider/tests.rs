@@ -400,14 +400,3 @@ fn a_hostile_schema_terminates() {
         assert_eq!(arguments(*provider, mutual).is_empty(), *provider == OpenAi);
     }
 }
-
-#[test]
-fn the_documentation_shows_the_table() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/providers.md");
-    let page = std::fs::read_to_string(path).unwrap();
-    assert!(
-        page.contains(&table::markdown()),
-        "docs/providers.md does not contain this table:\n{}",
-        table::markdown()
-    );
-}

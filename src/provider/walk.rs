@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::table::{DEEPEST, Fate, Limits, MOST_VIOLATIONS};
 use super::{Provider, Violation};
 use crate::canonical::{Json, Object, pointer};
+use crate::sentences::provider as sentences;
 
 const SCHEMA: &str = "/inputSchema";
 
@@ -104,7 +105,7 @@ impl<'a> Walk<'a> {
             .and_then(Json::as_str)
             .is_some_and(|it| naming.takes(it));
         if !fits {
-            let reason = format!("must be {}", naming.describe());
+            let reason = sentences::must_be(&naming.describe());
             self.report("/name".to_owned(), "name", reason);
         }
     }
@@ -115,7 +116,7 @@ impl<'a> Walk<'a> {
             .get("type")
             .filter(|kind| kind.as_str() != Some("object"))
         {
-            let reason = format!("must be `object` for the arguments, not {}", brief(kind));
+            let reason = sentences::arguments_not_an_object(&brief(kind));
             self.report(pointer::join(SCHEMA, "type"), "type", reason);
         }
         for keyword in ["anyOf", "oneOf", "allOf"] {
@@ -126,7 +127,7 @@ impl<'a> Walk<'a> {
                 && self.provider != Provider::Anthropic
                 && branches.as_array().is_some_and(|it| it.len() == 1);
             if !merged {
-                let reason = "is not supported at the top level of the arguments".to_owned();
+                let reason = sentences::unsupported_at_top_level();
                 self.report(pointer::join(SCHEMA, keyword), keyword, reason);
             }
         }
@@ -152,45 +153,30 @@ impl<'a> Walk<'a> {
         } = self.totals;
         let limits = self.limits;
         for (keyword, is, most, what) in [
-            (
-                "properties",
-                levels,
-                limits.levels,
-                "levels of nested objects",
-            ),
+            ("properties", levels, limits.levels, sentences::LEVELS),
             (
                 "properties",
                 properties,
                 limits.properties,
-                "properties in total",
+                sentences::PROPERTIES,
             ),
             (
                 "enum",
                 enum_values,
                 limits.enum_values,
-                "enum values in total",
+                sentences::ENUM_VALUES,
             ),
             (
                 "properties",
                 characters,
                 limits.characters,
-                "characters of names and values in total",
+                sentences::CHARACTERS,
             ),
-            (
-                "required",
-                optional,
-                limits.optional,
-                "optional properties in total",
-            ),
-            (
-                "anyOf",
-                unions,
-                limits.unions,
-                "properties with more than one type in total",
-            ),
+            ("required", optional, limits.optional, sentences::OPTIONAL),
+            ("anyOf", unions, limits.unions, sentences::UNIONS),
         ] {
             if let Some(most) = most.filter(|most| is > *most) {
-                let reason = format!("makes {is} {what}; the limit is {most}");
+                let reason = sentences::too_many(is, what, most);
                 self.report(SCHEMA.to_owned(), keyword, reason);
             }
         }
@@ -207,19 +193,19 @@ impl<'a> Walk<'a> {
             return 0;
         }
         let Json::Object(object) = schema else {
-            let reason = format!("is required: {} does not describe the value", brief(schema));
+            let reason = sentences::describes_nothing(&brief(schema));
             self.report(self.at.clone(), "type", reason);
             return 0;
         };
         if self.depth >= DEEPEST {
-            let reason = format!("is nested more than {DEEPEST} levels deep");
+            let reason = sentences::nested_deeper(DEEPEST);
             self.report(self.at.clone(), "type", reason);
             return 0;
         }
         self.seen.insert(address(schema), Seen::Open);
         self.depth += 1;
         if !is_root && !SPEAKING.iter().any(|keyword| object.contains(keyword)) {
-            let reason = "is required: the schema accepts any value".to_owned();
+            let reason = sentences::accepts_anything();
             self.report(self.at.clone(), "type", reason);
         }
         let below = object
@@ -246,9 +232,9 @@ impl<'a> Walk<'a> {
         let reason = match self.provider.fate(keyword) {
             None => return 0,
             Some(Fate::Yes | Fate::Fixed(_)) => None,
-            Some(Fate::No) => Some("is not supported".to_owned()),
+            Some(Fate::No) => Some(sentences::unsupported()),
             Some(Fate::Only(which, takes)) => {
-                (!takes(value)).then(|| format!("is {}; supported: {which}", brief(value)))
+                (!takes(value)).then(|| sentences::supported_only(&brief(value), which))
             }
         };
         if let Some(reason) = reason {
@@ -311,7 +297,7 @@ impl<'a> Walk<'a> {
             let is_union = is_list || property.get("anyOf").or(property.get("oneOf")).is_some();
             self.totals.unions += usize::from(is_union);
             if let Some(naming) = self.limits.property.filter(|naming| !naming.takes(text)) {
-                let reason = format!("names must be {}", naming.describe());
+                let reason = sentences::names_must_be(&naming.describe());
                 let at = pointer::join(&pointer::join(&self.at, "properties"), text);
                 self.report(at, "properties", reason);
             }
@@ -333,7 +319,7 @@ impl<'a> Walk<'a> {
                 .filter_map(|(name, _)| name.as_str())
                 .find(|name| !UNIONS.contains(name) && self.provider.fate(name).is_some());
             if let Some(beside) = beside {
-                let reason = format!("must have no other keywords beside it, but has `{beside}`");
+                let reason = sentences::not_alone(beside);
                 self.report(pointer::join(&self.at, keyword), keyword, reason);
             }
         }
@@ -352,9 +338,7 @@ impl<'a> Walk<'a> {
             .long_enum
             .filter(|(many, most)| values.len() > *many && characters > *most)
         {
-            let reason = format!(
-                "has more than {many} values and {characters} characters; the limit is {most}"
-            );
+            let reason = sentences::enum_too_long(many, characters, most);
             self.report(pointer::join(&self.at, keyword), keyword, reason);
         }
         0
@@ -368,31 +352,24 @@ impl<'a> Walk<'a> {
         let says_array =
             is_array(kind) || kind.as_array().is_some_and(|all| all.iter().any(is_array));
         if says_array && !schema.contains("items") && !schema.contains("prefixItems") {
-            self.report(
-                self.at.clone(),
-                "items",
-                "is missing from an array".to_owned(),
-            );
+            self.report(self.at.clone(), "items", sentences::missing_from_array());
         }
     }
 
     fn reference(&mut self, reference: &'a Json) -> usize {
         let at = pointer::join(&self.at, "$ref");
         let Some(path) = reference.as_str().and_then(local_path) else {
-            let reason = format!(
-                "is {}, but must point into the same schema",
-                brief(reference)
-            );
+            let reason = sentences::reference_leads_out(&brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         };
         let Some(target) = self.resolve(&path) else {
-            let reason = format!("is {}, which does not exist", brief(reference));
+            let reason = sentences::reference_leads_nowhere(&brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         };
         if matches!(self.seen.get(&address(target)), Some(Seen::Open)) && !self.limits.recursion {
-            let reason = format!("is {}, which makes the schema recursive", brief(reference));
+            let reason = sentences::reference_recursive(&brief(reference));
             self.report(at, "$ref", reason);
             return 0;
         }

@@ -26,7 +26,7 @@ macro_rules! component_rules {
         "Check that you trust the new URL, then pin.";
     "prompt-meta-changed" PromptMetaChanged [] Change Cosmetic Low,
         "a prompt's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients. A member whose name speaks of trust, access or \
+        "`_meta` carries data for particular frameworks and clients. A member whose name suggests trust, access or \
          secrecy is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
     "prompt-argument-added-required" PromptArgumentAddedRequired [] Change Breaking None,
@@ -88,7 +88,7 @@ macro_rules! component_rules {
         "Check that you trust the new URL, then pin.";
     "resource-meta-changed" ResourceMetaChanged [] Change Cosmetic Low,
         "a resource's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients. A member whose name speaks of trust, access or \
+        "`_meta` carries data for particular frameworks and clients. A member whose name suggests trust, access or \
          secrecy is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
     "template-added" TemplateAdded [Unknown] Change Additive Low,
@@ -126,7 +126,7 @@ macro_rules! component_rules {
         "Check that you trust the new URL, then pin.";
     "template-meta-changed" TemplateMetaChanged [] Change Cosmetic Low,
         "a resource template's `_meta` changed",
-        "`_meta` carries data for particular frameworks and clients. A member whose name speaks of trust, access or \
+        "`_meta` carries data for particular frameworks and clients. A member whose name suggests trust, access or \
          secrecy is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
 

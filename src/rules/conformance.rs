@@ -51,7 +51,7 @@ macro_rules! conformance_rules {
         "a new tool has a name outside the protocol's rules",
         "Names should have 1 to 128 of `A-Z a-z 0-9 _ . -`. Models' APIs accept no spaces or other signs: a client \
          that passes the name on has its whole request refused, others drop or rename the tool.",
-        "Rename the tool before others depends on it.";
+        "Rename the tool before others depend on it.";
     "tool-name-invalid" ToolNameInvalid [] Finding Risky None,
         "a tool's name is outside the protocol's rules",
         "Names should have 1 to 128 of `A-Z a-z 0-9 _ . -`. Models' APIs accept no spaces or other signs: a client \
@@ -61,7 +61,7 @@ macro_rules! conformance_rules {
         "a new tool's name is too long once clients prefix it",
         "Clients call a tool `mcp__SERVER__TOOL` or similar, and models' APIs allow 64 characters. Beyond that the \
          request fails. The server is assumed to be called by `serverInfo.name`; users may call it otherwise.",
-        "Use a shorter name before others depends on it.";
+        "Use a shorter name before others depend on it.";
     "tool-name-too-long" ToolNameTooLong [] Finding Risky None,
         "a tool's name is too long once clients prefix it",
         "Clients call a tool `mcp__SERVER__TOOL` or similar, and models' APIs allow 64 characters. Beyond that the \
@@ -79,6 +79,18 @@ macro_rules! conformance_rules {
          parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
          versions of Claude Code leave the tool out.",
         "Use one object at the root, and check conditions in the server.";
+    "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
+        "the document that shows a tool's results can no longer be read",
+        "`_meta.ui.resourceUri` must lead to a `ui://` resource that exists. It does not if the address has another \
+         scheme, if the server declares no `resources`, or if the document was listed and is not any more. Hosts then \
+         show nothing. A server may leave such documents out of its list from the start; with `read-resources` each is \
+         read, and one that is refused is `content-now-unusable`.",
+        "Serve and list the document, or remove `_meta.ui.resourceUri`.";
+    "app-resource-missing" AppResourceMissing [] Finding Risky None,
+        "the document that shows a tool's results cannot be read",
+        "`_meta.ui.resourceUri` must lead to a `ui://` resource that exists. It does not if the address has another \
+         scheme, or if the server declares no `resources`. Hosts then show nothing.",
+        "Serve the document under `ui://` and declare `resources`, or remove `_meta.ui.resourceUri`.";
 
     } $families $($after)* } };
 }

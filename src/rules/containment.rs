@@ -24,9 +24,10 @@ macro_rules! containment_rules {
         "mcp-keel check --sandbox strict on a server that writes to ~/.bashrc";
     "sandbox-unavailable" SandboxUnavailable [Warns] Finding Cosmetic None,
         "the sandbox is not fully supported on this machine",
-        "Landlock or seccomp is missing or old, or this is not Linux. The server was started with as many limits as \
-         possible.",
-        "Use a newer kernel, or accept the difference. `--sandbox-required` fails instead.",
+        "Landlock or seccomp is missing or old, or this is not Linux: the server was started with as many limits as \
+         possible. Or a server in a workflow has no sandbox, and can reach the socket of a container engine.",
+        "Use a newer kernel, or accept the difference. `--sandbox-required` fails instead. In a workflow, use \
+         `--sandbox fs` at least.",
         "mcp-keel check --sandbox fs on macOS";
 
     } $families $($after)* } };

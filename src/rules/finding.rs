@@ -59,7 +59,7 @@ macro_rules! finding_rules {
         "[[accept]] change = \"9f2c01ab77de\" although no change has this id";
     "acceptance-expired" AcceptanceExpired [Warns] Finding Cosmetic None,
         "an acceptance in mcp-keel.toml has expired",
-        "The acceptance named a last day, and it is over. The change counts as not accepted.",
+        "The acceptance has expired. The change counts as not accepted.",
         "Pin the change, fix it, or accept it again with a new date.",
         "[[accept]] ... expires = 2024-01-31";
     "check-weakened" CheckWeakened [Blocks] Finding Cosmetic None,

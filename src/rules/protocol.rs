@@ -106,7 +106,7 @@ macro_rules! protocol_rules {
         "`optional` accepts both ways of calling. Every old call is still accepted.",
         "Nothing for callers. Pin.";
     "task-support-stated" TaskSupportStated [] Change Cosmetic None,
-        "`execution.taskSupport` is stated differently and means the same",
+        "`execution.taskSupport` is written differently, with the same meaning",
         "`forbidden` is what its absence means.",
         "Nothing for callers. Pin.";
     "object-properties-omitted" ObjectPropertiesOmitted [Provider] Change Risky None,

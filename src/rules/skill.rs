@@ -100,31 +100,36 @@ macro_rules! skill_rules {
         "The size goes with the digest. A resource that cannot be read any longer has a change of its own.",
         "Read the other changes, then pin.";
     "content-now-unusable" ContentNowUnusable [] Change Breaking None,
-        "a resource that clients are led to can no longer be read",
+        "a resource that clients are pointed to can no longer be read",
         "A tool names a document for its results that the server refuses to read, so hosts have nothing to show; or a \
-         file of a skill is not what the skill's list says, so hosts must not use it.",
+         file of a skill does not match its listed digest, so hosts must not use it.",
         "Serve the document that `_meta.ui.resourceUri` names, or list the skill's files anew.";
     "content-unusable" ContentUnusable [] Finding Risky None,
-        "a resource that clients are led to cannot be read",
+        "a resource that clients are pointed to cannot be read",
         "A tool names a document for its results that the server refuses to read, so hosts have nothing to show; or a \
-         file of a skill is not what the skill's list says, so hosts must not use it.",
+         file of a skill does not match its listed digest, so hosts must not use it.",
         "Serve the document that `_meta.ui.resourceUri` names, or list the skill's files anew.";
     "scope-added" ScopeAdded [] Change Breaking High,
         "the server's authorization knows a new scope",
-        "With `read-resources`, `scopes_supported` of `/.well-known/oauth-protected-resource` is recorded over HTTP. \
-         Tokens that were issued without the scope may be refused, and users are asked to grant more.",
+        "With `read-resources`, `scopes_supported` of `/.well-known/oauth-protected-resource` is recorded over HTTP, \
+         and the `scope` that the server asks for when it is called without a token. Tokens that were issued without the scope may be refused, and users are asked to grant more.",
         "Check what the scope allows, and whether old tokens still work. Then pin.";
     "scope-removed" ScopeRemoved [] Change Additive None,
         "the server's authorization no longer knows a scope",
         "Clients that ask for the scope get less, or an error from the authorization server.",
         "Check that nothing asks for it, then pin.";
+    "server-card-changed" ServerCardChanged [] Change Cosmetic Low,
+        "the server's card was added, removed or changed",
+        "With `read-resources`, name, version, title and protocol revisions of `/server-card` are recorded over HTTP. \
+         Clients read the card before they connect.",
+        "Check that it is what you publish, then pin.";
     "server-card-now-disagrees" ServerCardNowDisagrees [] Change Risky Low,
-        "the server's card no longer says what the server says",
+        "the server's card no longer matches the server",
         "Clients read `/server-card` before they connect: name, version, title and protocol revisions should not \
          contradict the server, or clients choose the wrong server or revision.",
         "Publish a card of this version.";
     "server-card-disagrees" ServerCardDisagrees [] Finding Risky Low,
-        "the server's card does not say what the server says",
+        "the server's card does not match the server",
         "Clients read `/server-card` before they connect: name, version, title and protocol revisions should not \
          contradict the server, or clients choose the wrong server or revision.",
         "Publish a card of this version.";

@@ -53,7 +53,7 @@ macro_rules! tool_rules {
         "Nothing for callers. Pin.";
     "tool-annotation-changed" ToolAnnotationChanged [] Change Cosmetic Low,
         "an annotation outside the specification changed",
-        "Only particular clients read such annotations. One whose name speaks of trust, access or secrecy is medium \
+        "Only particular clients read such annotations. One whose name suggests trust, access or secrecy is medium \
          exposure.",
         "Check whether a client of yours reads it, then pin.";
     "tool-execution-changed" ToolExecutionChanged [] Change Risky None,
@@ -69,7 +69,7 @@ macro_rules! tool_rules {
     "tool-meta-changed" ToolMetaChanged [] Change Cosmetic Low,
         "a tool's `_meta` changed",
         "`_meta` carries data for particular frameworks and clients: tags, versions, widget URLs. A member whose name \
-         speaks of trust, access or secrecy (`sensitiveHint`, `groups`) is medium exposure.",
+         suggests trust, access or secrecy (`sensitiveHint`, `groups`) is medium exposure.",
         "Check whether a client of yours reads it, then pin.";
     "input-schema-added" InputSchemaAdded [Input] Change Risky None,
         "a tool now has an input schema",

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use super::Error;
 use super::base_objects::{Found, Store};
 use super::request::ServerRequest;
+use super::{endpoint, server_lists};
 use crate::baseline::store;
-use crate::config::foreign::{self, Surroundings};
+use crate::config::foreign::{self, EnvFiles, Surroundings};
 use crate::config::{Config, ServerConfig};
 use crate::git::Repository;
 use crate::github::{Api, Context, Event};
@@ -233,7 +234,7 @@ impl Base {
         Some(sentences::base_config_unknown(problem))
     }
 
-    /// Whether its configuration was read, and does not hold.
+    /// Whether its configuration was read and is invalid.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(self.config, Found::Broken(_)) || matches!(self.servers, Found::Broken(_))
     }
@@ -250,11 +251,14 @@ impl Base {
             }
             _ => {}
         }
-        // Only the names in a list matter here: the values of variables are not needed, and may be secret.
-        let inputs = BTreeMap::new();
+        // As for the working folder's own lists, so that both can be compared. Nothing of it is shown.
+        let inputs = server_lists::inputs(request);
+        let variable = |name: &str| server_lists::variable(request, name);
         let surroundings = Surroundings {
-            variable: &|_| Some(String::new()),
+            variable: &variable,
+            withheld: &endpoint::is_withheld,
             inputs: &inputs,
+            env_files: EnvFiles::NotRead,
         };
         for (path, text) in &self.lists {
             let text = match text {
@@ -278,6 +282,12 @@ impl Base {
     pub(crate) fn names(&self) -> BTreeSet<String> {
         let servers = self.servers.read().into_iter().flatten();
         servers.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Every server that it knows and that can be understood.
+    pub(crate) fn all_servers(&self) -> Vec<&ServerConfig> {
+        let servers = self.servers.read().into_iter().flatten();
+        servers.filter_map(|(_, server)| server.as_ref()).collect()
     }
 
     /// What it says of a server.

@@ -18,7 +18,7 @@ pub(crate) enum Found<T> {
     Read(T),
     /// The commit was read, and has no such file.
     Absent,
-    /// It is there, and does not hold.
+    /// It exists and is invalid.
     Broken(String),
     /// It could not be read, and what it says is not known.
     Unreadable(String),
@@ -157,7 +157,7 @@ impl<'a> Store<'a> {
         }
         let sent: SentTree = self.sent("trees", id).await?;
         if sent.truncated {
-            return Err(format!("GitHub does not send the whole of tree {id}"));
+            return Err(format!("GitHub truncated tree {id}"));
         }
         let entry = |it: SentEntry| {
             Some(Entry {
@@ -193,7 +193,7 @@ impl<'a> Store<'a> {
         match self.bytes(commit, path).await {
             Ok(Some(bytes)) => match String::from_utf8(bytes) {
                 Ok(text) if text.starts_with("version https://git-lfs.github.com/spec/") => {
-                    Found::Unreadable(format!("{path} is a pointer of Git LFS, not the file"))
+                    Found::Unreadable(format!("{path} is a Git LFS pointer"))
                 }
                 Ok(text) => Found::Read(text),
                 Err(_) => Found::Unreadable(format!("{path} is not UTF-8")),
@@ -212,7 +212,7 @@ impl<'a> Store<'a> {
         while let Some(part) = ahead.pop_front() {
             if part == b".." {
                 if folders.len() == 1 {
-                    return Err(format!("{path} leads out of the repository"));
+                    return Err(format!("{path} is outside the repository"));
                 }
                 folders.pop();
                 continue;
@@ -237,7 +237,7 @@ impl<'a> Store<'a> {
                     links += 1;
                     let target = self.blob(&entry.id).await?;
                     if target.first() == Some(&b'/') || links > MAX_LINKS {
-                        return Err(format!("{path} is a link that leads out of the repository"));
+                        return Err(format!("{path} is a link to outside the repository"));
                     }
                     let mut onward = parts(&target);
                     onward.append(&mut ahead);

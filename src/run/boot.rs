@@ -4,6 +4,7 @@ use super::observer::Observer;
 use super::plan::{Target, today};
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
+use crate::launch::LaunchError;
 use crate::source::SourceError;
 use crate::stability::environment::{self, Facts};
 use crate::stability::mask::{self, Mask};
@@ -69,6 +70,10 @@ pub(crate) async fn capture_once(
     limits: &Limits,
     observer: &dyn Observer,
 ) -> Result<Captured, CaptureFailure> {
+    if let Some(why) = target.withheld.clone() {
+        let error = LaunchError::Withheld { why };
+        return Err(CaptureFailure::before(error.into()));
+    }
     let server = LiveServer {
         name: &target.name,
         endpoint: &target.endpoint,

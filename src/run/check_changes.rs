@@ -24,14 +24,19 @@ pub(crate) struct CheckChange {
     pub(crate) weakens: bool,
 }
 
-/// Everything that the working folder says otherwise than the base, what weakens the check first.
+/// Everything that the working folder says otherwise than the base, what weakens the check first. `unreviewed` is what
+/// would go elsewhere than on the base.
 pub(crate) fn check_changes(
     base: &Base,
     head: Option<&Config>,
     patterns: (&Path, &Path),
     request: &ServerRequest,
+    unreviewed: Vec<String>,
 ) -> Result<Vec<CheckChange>, Error> {
     let mut changes = Changes::default();
+    for message in unreviewed {
+        changes.weakens(message);
+    }
     let (none, default) = (Config::default(), Policy::default());
     let of_base = base.config.read();
     changes.policy(

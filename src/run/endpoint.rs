@@ -8,7 +8,7 @@ use crate::capture::http::{
     Headers, HttpAddress, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
 };
 use crate::config::{HttpConfig, ServerConfig};
-use crate::launch::{LaunchSpec, sandbox};
+use crate::launch::{LaunchError, LaunchSpec, sandbox};
 
 /// Rejects flags without effect, or with a dangerous one, for these servers.
 pub(crate) fn check_flags(
@@ -74,6 +74,8 @@ pub(crate) fn endpoint(
             cwd: server.cwd.clone(),
             env,
             pass_env,
+            // What the user typed, or keeps outside of the workspace, is the user's own word.
+            may_widen: server.is_from_outside || !request.command.is_empty(),
             sandbox: request
                 .sandbox
                 .with(server.sandbox, server.sandbox_required),
@@ -91,24 +93,32 @@ pub(crate) fn endpoint(
         let given = server.values.get(name).cloned();
         given.or_else(|| variable(name))
     };
-    let url = HttpAddress::new(&http.url, &variable).map_err(wrong)?;
     let typed = request
         .headers
         .iter()
         .map(|it| header_line(it))
         .collect::<Result<Vec<(String, Template)>, _>>()
         .map_err(wrong)?;
+    let typed_proxy = request.proxy.as_ref().map(Template::new);
+    let templates = [&http.url].into_iter().chain(http.headers.values());
+    let templates = templates.chain(&http.proxy).chain(&typed_proxy);
+    let mut named = templates
+        .chain(typed.iter().map(|it| &it.1))
+        .flat_map(|it| it.variables());
+    if let Some(withheld) = named.find(|it| !server.values.contains_key(*it) && is_withheld(it)) {
+        let error = LaunchError::RunnersVariable {
+            name: withheld.to_owned(),
+        };
+        return Err(Error::usage(format!("{name}: {error}"), error.help()));
+    }
+    let url = HttpAddress::new(&http.url, &variable).map_err(wrong)?;
     let configured = http
         .headers
         .iter()
         .map(|(name, value)| (name.as_str(), value));
     let typed = typed.iter().map(|(name, value)| (name.as_str(), value));
     let headers = Headers::new(configured.chain(typed), &variable).map_err(wrong)?;
-    let proxy = match (&request.proxy, &http.proxy) {
-        (Some(typed), _) => Some(Template::new(typed)),
-        (None, configured) => configured.clone(),
-    };
-    let proxy = match proxy {
+    let proxy = match typed_proxy.clone().or_else(|| http.proxy.clone()) {
         Some(proxy) => Proxy::new(&proxy, &url, &variable).map_err(wrong)?,
         None => None,
     };
@@ -174,7 +184,12 @@ fn split(command: &str) -> Result<Vec<String>, Error> {
     }
 }
 
-/// A variable of mcp-keel's environment.
+/// A variable of mcp-keel's environment, if it may be looked up for a server.
 pub(crate) fn variable(name: &str) -> Option<String> {
-    crate::own_env::var(name)?.into_string().ok()
+    crate::own_env::available(name)?.into_string().ok()
+}
+
+/// Whether a variable is kept from everything that a configuration names.
+pub(crate) fn is_withheld(name: &str) -> bool {
+    crate::own_env::is_withheld(name, &crate::own_env::vars())
 }

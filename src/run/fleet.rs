@@ -64,7 +64,7 @@ pub(crate) async fn each<T: Send + 'static>(
             Ok(done) => results.extend(done),
             Err(error) => match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
-                Err(error) => return Err(Error::usage(format!("a job was lost: {error}"), "")),
+                Err(error) => return Err(Error::usage(format!("a worker crashed: {error}"), "")),
             },
         }
     }

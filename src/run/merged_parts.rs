@@ -34,22 +34,20 @@ pub(crate) fn merged_by(
     let (terms, findings) = (terms(plan, baselines), findings(plan, baselines));
     for (file, report) in &reports {
         let differs = match &report.shard {
-            Some(shard) if shard.servers != names => Some("the list of servers"),
-            Some(shard) if shard.terms != terms => {
-                Some("the baseline, the policy or the version of mcp-keel")
-            }
+            Some(shard) if shard.servers != names => Some(sentences::Differs::Servers),
+            Some(shard) if shard.terms != terms => Some(sentences::Differs::Terms),
             // What happens because of them is decided here.
             Some(shard) if said(&shard.findings) != said(&findings) => {
-                Some("what is to be said of the whole run")
+                Some(sentences::Differs::Findings)
             }
             Some(_) => None,
             None => {
                 let mut servers = report.servers.iter();
                 let is_strange = servers.any(|it| !names.contains(&it.name));
-                is_strange.then_some("the list of servers")
+                is_strange.then_some(sentences::Differs::Servers)
             }
         };
-        if let Some(what) = differs {
+        if let Some(what) = differs.map(sentences::part_differs) {
             return Err(Error::usage(
                 format!("{file} is not a part of the run that is joined here: {what} differs"),
                 "every part, and the job that joins them, needs the same commit, configuration, inputs and day",

@@ -4,7 +4,7 @@
 //! - what they are compared with: [`baseline`], a manifest of our own or another tool's lock
 //! - booting them as often, and in as many eras of the protocol, as it takes: [`boot`], [`eras`], [`repeat`], [`fleet`]
 //! - judging the difference and assembling the report: [`judge_server`], [`check`], [`pin`], [`sources`]
-//! - pull requests: [`pull_request`], [`approval`], and what the base says: [`base`]
+//! - pull requests: [`pull_request`], [`approval`], and what the base says: [`base`], [`reviewed`]
 //! - deciding about single changes: [`decide`]
 //! - the parts of a run that several machines share: [`shards`]
 //!
@@ -41,6 +41,7 @@ pub(crate) mod pull_request;
 pub(crate) mod pull_request_page;
 pub(crate) mod repeat;
 pub(crate) mod request;
+pub(crate) mod reviewed;
 pub(crate) mod save;
 pub(crate) mod secrets;
 pub(crate) mod server_lists;

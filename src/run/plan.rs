@@ -10,6 +10,7 @@ use super::request::{Part, PolicyRequest, ServerRequest, UNNAMED};
 
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
+use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
@@ -19,12 +20,14 @@ use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion}
 use crate::interop::Asked;
 use crate::interop::jp::{self, Verified, Verify, VerifyError};
 use crate::launch::LaunchSpec;
+use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
-use crate::settings::Origin;
+use crate::sentences::run as sentences;
+use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
-use crate::surface::{ClientProfile, Note, Surface};
+use crate::surface::{ClientProfile, KnownClient, Note, Surface};
 use crate::verify::launched::{self, LaunchLink};
 
 /// Everything a command needs to know.
@@ -55,8 +58,22 @@ pub(crate) enum Governing<'a> {
     Folder,
     /// Those of the base, which was reviewed. A maintainer may have accepted what the working folder changes.
     Base { base: &'a Base, accepted: bool },
+    /// Those of the working folder, because the workflow says so. Variables still go where they went on the base.
+    Head { base: Option<&'a Base> },
     /// The base cannot be read: the defaults, and the workflow's inputs.
     Defaults,
+}
+
+impl<'a> Governing<'a> {
+    /// Whose configuration was reviewed.
+    fn reviewed(self) -> Reviewed<'a> {
+        match self {
+            Self::Folder | Self::Base { accepted: true, .. } => Reviewed::Folder,
+            Self::Base { base, .. } => Reviewed::Base(Some(base)),
+            Self::Head { base } => Reviewed::Base(base),
+            Self::Defaults => Reviewed::Base(None),
+        }
+    }
 }
 
 pub(crate) struct Target {
@@ -87,6 +104,10 @@ pub(crate) struct Target {
     checksum_line: Option<usize>,
     /// The launch chain, link by link.
     pub(crate) launched: Vec<LaunchLink>,
+    /// The sandbox of every command that its configuration names.
+    sandbox: Sandbox,
+    /// Why it must not be started or contacted.
+    pub(crate) withheld: Option<String>,
 }
 
 impl Target {
@@ -127,7 +148,8 @@ impl Target {
             notes.extend(jp::false_safety(verify, launch));
         }
         // Without a launch chain in the baseline, no link can have changed.
-        if let Some(pinned) = pinned.filter(|pinned| !pinned.launch.is_empty()) {
+        let is_known = self.withheld.is_none();
+        if let Some(pinned) = pinned.filter(|pinned| is_known && !pinned.launch.is_empty()) {
             notes.extend(launched::compare(&pinned.launch, &self.launched));
         }
         notes
@@ -144,15 +166,16 @@ impl Target {
         let folder = folder.unwrap_or(Path::new("."));
         let command = launch.map_or(&[][..], |it| &it.command);
         let found = self.version.resolve(folder, command);
+        let sandbox = self.sandbox;
         match (&self.version, pinned) {
             (VersionSource::Auto, Some(pinned)) => {
                 let source = VersionSource::parse(&pinned.source);
                 // If the manifest no longer exists, the version that the server reports is used.
-                Ok(source.read(folder).unwrap_or_default())
+                Ok(source.read(folder, sandbox).unwrap_or_default())
             }
-            (VersionSource::Auto, None) => Ok(found.read(folder).unwrap_or_default()),
+            (VersionSource::Auto, None) => Ok(found.read(folder, sandbox).unwrap_or_default()),
             _ => found
-                .read(folder)
+                .read(folder, sandbox)
                 .map_err(|error| Error::usage(error.to_string(), error.help())),
         }
     }
@@ -254,7 +277,7 @@ pub(crate) fn resolve_by(
     let config = config(request.config.as_deref())?;
     let next_pattern = pattern(request, config.as_ref());
     let counts = match governing {
-        Governing::Folder => config.as_ref(),
+        Governing::Folder | Governing::Head { .. } => config.as_ref(),
         Governing::Base { base, .. } => base.config.read(),
         Governing::Defaults => None,
     };
@@ -275,19 +298,34 @@ pub(crate) fn resolve_by(
         configured(request, config.as_ref(), observer)?
     };
     endpoint::check_flags(request, &named)?;
-    let targets = named
+    let mut unreviewed = Vec::new();
+    if let Governing::Base { base, .. } = governing {
+        let of_base = Reviewed::Base(Some(base));
+        for (name, server) in &named {
+            unreviewed.extend(of_base.unreviewed(request, name, server));
+        }
+    }
+    let targets: Vec<Target> = named
         .into_iter()
         .map(|(name, server)| {
             let server = governed(governing, &name, server);
-            target(request, name, server)
+            let unreviewed = governing.reviewed().unreviewed(request, &name, &server);
+            target(request, name, server, &unreviewed)
         })
         .collect::<Result<_, _>>()?;
+    if request.given.switch(settings::SUSPICIOUS) {
+        for target in &targets {
+            let client = target.client(None);
+            observer.note(&sentences::seen_as(&target.name, &client.name));
+        }
+    }
     let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
     let (check_changes, changes_accepted) = match governing {
         Governing::Base { base, accepted } => {
             let of_base = self::pattern(request, base.config.read());
             let patterns = (of_base.as_path(), next_pattern.as_path());
-            let changes = check_changes::check_changes(base, config.as_ref(), patterns, request)?;
+            let changes =
+                check_changes::check_changes(base, config.as_ref(), patterns, request, unreviewed)?;
             (changes, accepted)
         }
         _ => (Vec::new(), false),
@@ -326,7 +364,9 @@ fn is_gone(pattern: &Path) -> bool {
 /// What the working folder says of a server, as far as that is for it to say.
 fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> ServerConfig {
     let base = match governing {
-        Governing::Folder | Governing::Base { accepted: true, .. } => return server,
+        Governing::Folder | Governing::Head { .. } | Governing::Base { accepted: true, .. } => {
+            return server;
+        }
         Governing::Base { base, .. } => base.server(name),
         Governing::Defaults => None,
     };
@@ -361,7 +401,14 @@ fn tidy(path: PathBuf) -> PathBuf {
 pub(super) fn config(path: Option<&Path>) -> Result<Option<Config>, Error> {
     let default = Path::new(crate::config::DEFAULT_PATH);
     match path {
-        Some(path) => Ok(Some(Config::read(path)?)),
+        Some(path) => {
+            let mut config = Config::read(path)?;
+            let is_from_outside = server_lists::is_outside(path, &sandbox::workspace());
+            for server in config.servers.values_mut() {
+                server.is_from_outside = is_from_outside;
+            }
+            Ok(Some(config))
+        }
         None if default.exists() => Ok(Some(Config::read(default)?)),
         None => Ok(None),
     }
@@ -391,7 +438,7 @@ fn typed(
                     many.join(", ")
                 ),
                 match request.url {
-                    Some(_) => "name at most one server beside --url",
+                    Some(_) => "at most one server name with --url",
                     None => "name at most one server before `--`",
                 },
             ));
@@ -535,7 +582,12 @@ fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Er
     )
 }
 
-fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result<Target, Error> {
+fn target(
+    request: &ServerRequest,
+    name: String,
+    server: ServerConfig,
+    unreviewed: &[String],
+) -> Result<Target, Error> {
     let endpoint = endpoint::endpoint(request, &name, &server)?;
     let mut limits = Limits::default();
     if let Some(timeout) = request.timeout.map(Duration::from_secs).or(server.timeout) {
@@ -547,10 +599,18 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         limits.relist_after = Some(pause);
         limits.total += pause;
     }
+    let suspicious = request.given.switch(settings::SUSPICIOUS);
+    if suspicious {
+        let before = limits.relist_after.unwrap_or_default();
+        limits.relist_after = Some(before.max(SUSPICIOUS_SETTLE));
+        limits.total += SUSPICIOUS_SETTLE.saturating_sub(before);
+    }
     limits.read_contents = request.read_resources || server.read_resources;
     let mut client = server.client;
     if let Some(name) = &request.client {
         client = ClientChoice::named(name).over(client);
+    } else if suspicious {
+        client = ClientChoice::named(any_client()).over(client);
     }
     if let Some(capabilities) = &request.capabilities {
         let announced = capabilities
@@ -559,6 +619,7 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&endpoint, endpoint.launch()) {
+        _ if !unreviewed.is_empty() => Vec::new(),
         (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
@@ -581,12 +642,31 @@ fn target(request: &ServerRequest, name: String, server: ServerConfig) -> Result
         repeat: request
             .repeat
             .and_then(|it| usize::try_from(it).ok())
-            .or(server.repeat),
+            .or(server.repeat)
+            .max(suspicious.then_some(SUSPICIOUS_BOOTS)),
         masks: server.masks,
         version: server.version,
         verify: server.verify,
         checksum_line: server.checksum_line,
+        sandbox: request
+            .sandbox
+            .with(server.sandbox, server.sandbox_required),
+        withheld: (!unreviewed.is_empty()).then(|| unreviewed.join("; ")),
     })
+}
+
+/// How often a suspicious server is booted at least, and after how long it is listed again.
+const SUSPICIOUS_BOOTS: usize = 3;
+const SUSPICIOUS_SETTLE: Duration = Duration::from_secs(2);
+
+/// A known client that the server cannot foresee.
+fn any_client() -> &'static str {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // Its keys are random, from the system.
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    let known = KnownClient::ALL;
+    let index = usize::try_from(random % known.len() as u64).unwrap_or_default();
+    known[index].id
 }
 
 /// The launch chain for a baseline: an argument may be a secret.

@@ -1,12 +1,14 @@
 //! `--from FILE`, and `from` in mcp-keel.toml: servers from existing client configurations.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::observer::Observer;
 use super::request::ServerRequest;
 use super::{Error, endpoint};
-use crate::config::foreign::{Surroundings, read};
+use crate::config::foreign::{EnvFiles, Surroundings, read};
 use crate::config::{Config, ConfigError, ServerConfig};
+use crate::launch::sandbox;
 
 /// Servers by name, or why one of them cannot be used.
 pub(crate) type Known = BTreeMap<String, Result<ServerConfig, ConfigError>>;
@@ -31,17 +33,21 @@ pub(crate) fn known(
         }
         (named, _) => named,
     };
-    let inputs: BTreeMap<String, String> = request.inputs.iter().cloned().collect();
-    let variable = |name: &str| {
-        let typed = request.env.iter().rev().find(|(key, _)| key == name);
-        let typed = typed.map(|(_, value)| value.clone());
-        typed.or_else(|| endpoint::variable(name))
-    };
-    let surroundings = Surroundings {
-        variable: &variable,
-        inputs: &inputs,
-    };
+    let inputs = inputs(request);
+    let variable = |name: &str| variable(request, name);
+    let workspace = sandbox::workspace();
     for path in files {
+        let is_from_outside = is_outside(path, &workspace);
+        let surroundings = Surroundings {
+            variable: &variable,
+            withheld: &endpoint::is_withheld,
+            inputs: &inputs,
+            env_files: if is_from_outside {
+                EnvFiles::Anywhere
+            } else {
+                EnvFiles::Below(&workspace)
+            },
+        };
         let listed = read(path, request.from_format, &surroundings)?;
         for note in &listed.notes {
             observer.note(note);
@@ -54,10 +60,40 @@ pub(crate) fn known(
                     "rename one of them: the name is the key in the baseline",
                 ));
             }
+            let server = server.map(|server| ServerConfig {
+                is_from_outside,
+                ..server
+            });
             known.insert(name, server);
         }
     }
     Ok(known)
+}
+
+/// Whether a file is outside of the workspace, wherever links lead: a pull request cannot change it.
+pub(super) fn is_outside(path: &Path, workspace: &Path) -> bool {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    // A link in the workspace is the pull request's, even if it leads out.
+    folder.is_ok_and(|it| !it.starts_with(workspace)) && !named_inside(path, workspace)
+}
+
+/// Whether the path itself, links not followed, is in the workspace.
+fn named_inside(path: &Path, workspace: &Path) -> bool {
+    let here = std::env::current_dir().unwrap_or_default();
+    crate::files::without_dots(&here.join(path)).starts_with(workspace)
+}
+
+/// What the user answers in the place of prompts.
+pub(super) fn inputs(request: &ServerRequest) -> BTreeMap<String, String> {
+    request.inputs.iter().cloned().collect()
+}
+
+/// A variable for a list: one that is set for the server, or one of the environment.
+pub(super) fn variable(request: &ServerRequest, name: &str) -> Option<String> {
+    let typed = request.env.iter().rev().find(|(key, _)| key == name);
+    let typed = typed.map(|(_, value)| value.clone());
+    typed.or_else(|| endpoint::variable(name))
 }
 
 /// The requested servers. All errors are reported at once.

@@ -29,6 +29,7 @@ pub(crate) async fn read(
     let endpoint = match &source {
         Source::Stdio(command) => Endpoint::Stdio(LaunchSpec {
             command: command.clone(),
+            may_widen: true,
             sandbox: sandbox.with(None, false),
             ..LaunchSpec::default()
         }),

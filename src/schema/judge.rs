@@ -65,6 +65,10 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     let mut witnesses = 0;
     for finding in &findings {
         let known = case.weigh(finding, witnesses < MAX_WITNESSES);
+        if matches!(known, Known::Proof(Proof::Subsumed)) && case.changes_nothing(finding) {
+            changes.push(case.change(&without_effect(finding), known));
+            continue;
+        }
         witnesses += usize::from(matches!(known, Known::Proof(Proof::Witness(_))));
         changes.push(case.change(finding, known));
     }
@@ -202,6 +206,36 @@ impl Case<'_> {
         self.open.covered(sender_at, receiver_at)
     }
 
+    /// Whether a finding is another spelling of the same values: a bound, a pattern, a type.
+    fn changes_nothing(&self, finding: &SchemaFinding) -> bool {
+        let can_be_spelling = matches!(
+            finding.family,
+            Family::BoundTightened
+                | Family::BoundLoosened
+                | Family::PatternAdded
+                | Family::PatternChanged
+                | Family::PatternRemoved
+                | Family::PropertyTypeChanged
+                | Family::PropertyTypeNarrowed
+                | Family::PropertyTypeWidened
+                | Family::NullableAdded
+                | Family::NullableRemoved
+                | Family::ConstChanged
+                | Family::EnumValueAdded
+                | Family::EnumValueRemoved
+                | Family::ItemsChanged
+                | Family::AdditionalPropertiesClosed
+                | Family::AdditionalPropertiesOpened
+                | Family::PropertyNamesChanged
+                | Family::NotChanged
+        );
+        let (sender_at, receiver_at) = match self.side {
+            Side::Input => (&finding.site.0, &finding.site.1),
+            Side::Output => (&finding.site.1, &finding.site.0),
+        };
+        can_be_spelling && self.open.same_values(sender_at, receiver_at)
+    }
+
     /// Whether a finding is about a sender that sends nothing.
     fn proves_nothing(&self, finding: &SchemaFinding) -> bool {
         *self.verdict == Verdict::Empty && self.suspect(finding.effect)
@@ -259,13 +293,15 @@ impl Case<'_> {
                 let reason = problem.to_string();
                 // What does not concern validators needs no decision.
                 let concerned = findings.iter().enumerate().find(|(_, it)| {
-                    it.effect != Effect::Neutral || it.family == Family::RefRestructured
+                    it.effect != Effect::Neutral
+                        || matches!(it.family, Family::RefRestructured | Family::DialectChanged)
                 });
                 match concerned {
-                    Some((at, _)) => {
+                    Some((at, finding)) => {
                         let change = &mut changes[first + at];
                         change.level = change.level.max(Level::Risky);
                         change.proof = Some(Proof::Undecided(reason));
+                        change.message = sentences::undecided(&finding.message);
                     }
                     None => changes.push(self.together(
                         Family::SchemaUnclassified,
@@ -337,6 +373,19 @@ impl Case<'_> {
             proof: Some(proof),
             message,
         }
+    }
+}
+
+/// A finding that is another spelling of the same values.
+fn without_effect(finding: &SchemaFinding) -> SchemaFinding {
+    let own = finding.message_if_safe.as_ref().unwrap_or(&finding.message);
+    SchemaFinding {
+        family: Family::EquivalentRestructured,
+        level_if_safe: Level::Cosmetic,
+        exposure: crate::judgement::Exposure::None,
+        message: sentences::same_values(own),
+        message_if_safe: None,
+        ..finding.clone()
     }
 }
 

@@ -87,6 +87,20 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("merge", "split"),
     ("pop", "push"),
     ("reduce", "increase"),
+    ("development", "production"),
+    ("external", "internal"),
+    ("live", "sandbox"),
+    ("live", "test"),
+    ("local", "remote"),
+    ("admin", "guest"),
+    ("admin", "member"),
+    ("admin", "user"),
+    ("apply", "plan"),
+    ("production", "sandbox"),
+    ("production", "staging"),
+    ("production", "test"),
+    ("real", "simulated"),
+    ("safe", "unsafe"),
 ];
 
 /// Synonyms; the first of each group represents the others.
@@ -96,6 +110,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["configuration", "config", "cfg"],
     &["delete", "del", "remove", "rm"],
     &["description", "desc"],
+    &["development", "dev"],
     &["directory", "dir", "folder"],
     &["environment", "env"],
     &["get", "fetch", "retrieve"],
@@ -110,6 +125,7 @@ const SYNONYMS: &[&[&str]] = &[
     &["number", "num"],
     &["organization", "organisation", "org"],
     &["parameter", "param"],
+    &["production", "prod"],
     &["query", "q"],
     &["repository", "repo"],
     &["search", "find"],
@@ -132,9 +148,23 @@ const READING: &[&str] = &[
 
 /// Words of tools that change something.
 const ACTING: &[&str] = &[
-    "apply", "change", "commit", "create", "deploy", "edit", "insert", "install", "merge",
-    "modify", "move", "mutate", "patch", "pay", "post", "publish", "push", "put", "save", "send",
-    "set", "shell", "submit", "transfer", "update", "upload",
+    "apply", "buy", "change", "charge", "commit", "create", "deploy", "edit", "grant", "insert",
+    "install", "invite", "merge", "modify", "move", "mutate", "patch", "pay", "post", "publish",
+    "push", "put", "save", "sell", "send", "set", "share", "shell", "submit", "trade", "transfer",
+    "update", "upload", "withdraw",
+];
+
+/// Words that name secrets: a thing that gains one is another thing.
+const SECRET: &[&str] = &[
+    "credential",
+    "credentials",
+    "passphrase",
+    "password",
+    "passwords",
+    "secret",
+    "secrets",
+    "token",
+    "tokens",
 ];
 
 /// Words that make something destructive: a thing that gains one is not just renamed.
@@ -145,13 +175,16 @@ const DESTRUCTIVE: &[&str] = &[
     "clear",
     "delete",
     "destroy",
+    "discard",
     "drop",
     "erase",
     "evict",
     "execute",
     "exec",
+    "force",
     "format",
     "kill",
+    "nuke",
     "overwrite",
     "prune",
     "purge",
@@ -161,8 +194,12 @@ const DESTRUCTIVE: &[&str] = &[
     "revoke",
     "rm",
     "rollback",
+    "shred",
     "shutdown",
+    "sudo",
+    "suspend",
     "terminate",
+    "trash",
     "truncate",
     "uninstall",
     "wipe",
@@ -186,14 +223,32 @@ pub(crate) fn synonymous(old: &[String], new: &[String]) -> bool {
             .all(|(one, other)| meant(one) == meant(other))
 }
 
-/// Whether one name means the opposite of another, or acts or destroys where the other does not.
-pub(crate) fn opposed(old: &[String], new: &[String]) -> bool {
-    fn only_in<'w>(one: &'w [String], other: &[String]) -> Vec<&'w str> {
-        one.iter()
-            .filter(|it| !other.iter().any(|other| meant(other) == meant(it)))
-            .map(String::as_str)
-            .collect()
+/// The words of a name that another one does not have, not even as a synonym.
+fn only_in<'w>(one: &'w [String], other: &[String]) -> Vec<&'w str> {
+    one.iter()
+        .filter(|it| !other.iter().any(|other| meant(other) == meant(it)))
+        .map(String::as_str)
+        .collect()
+}
+
+/// Whether a new name says something that the old one did not; a version does not count.
+pub(crate) fn says_more(old: &[String], new: &[String]) -> bool {
+    !only_in(&without_version(new), old).is_empty()
+}
+
+/// The one word in which two names of several words differ.
+pub(crate) fn exchanged<'w>(old: &'w [String], new: &'w [String]) -> Option<(&'w str, &'w str)> {
+    if old.len() != new.len() || old.len() < 2 {
+        return None;
     }
+    let mut differing = old.iter().zip(new).filter(|(one, other)| one != other);
+    let (one, other) = differing.next()?;
+    differing.next().is_none().then_some((one, other))
+}
+
+/// Whether one name means the opposite of another, or acts, destroys or handles secrets where the
+/// other does not.
+pub(crate) fn opposed(old: &[String], new: &[String]) -> bool {
     let (gone, fresh) = (only_in(old, new), only_in(new, old));
     let listed = |one: &str, other: &str| {
         OPPOSITES.iter().any(|(mine, theirs)| {
@@ -212,6 +267,7 @@ pub(crate) fn opposed(old: &[String], new: &[String]) -> bool {
     gone.iter()
         .any(|one| fresh.iter().any(|other| opposite(one, other)))
         || among(&gone, DESTRUCTIVE) != among(&fresh, DESTRUCTIVE)
+        || among(&gone, SECRET) != among(&fresh, SECRET)
         || turned(&gone, &fresh)
         || turned(&fresh, &gone)
         // An acting word, where the other name has none at all.
@@ -309,6 +365,11 @@ mod tests {
             ("show", "run_shell"),
             ("from", "target"),
             ("user", "send_user"),
+            ("get_user", "get_user_password"),
+            ("deploy_staging", "deploy_production"),
+            ("deploy_test", "deploy_prod"),
+            ("workspace", "nuke_workspace"),
+            ("list_users", "list_admins_token"),
         ] {
             assert!(opposed(&words(old), &words(new)), "{old} {new}");
             assert!(opposed(&words(new), &words(old)), "{new} {old}");

@@ -22,6 +22,8 @@ const STEPS: u64 = 90_000;
 /// Steps for the witnesses of all findings of a pair, and for that of one.
 const STEPS_FOR_FINDINGS: u64 = 150_000;
 const STEPS_FOR_FINDING: u64 = 15_000;
+/// Steps for showing that a finding changes nothing, in one direction.
+const STEPS_FOR_SAMENESS: u64 = 2_000;
 /// Values to evaluate for shrinking one witness, and how many parts they may have in total.
 const REDUCTIONS: u64 = 1_200;
 const REDUCED_PARTS: u64 = 600_000;
@@ -466,6 +468,50 @@ impl<'p> Open<'p> {
         let outcome = solver.nodes(&[(0, mine, true), (1, theirs, false)]);
         self.pair.for_findings.take(budget.taken());
         outcome == Outcome::None
+    }
+}
+
+impl Open<'_> {
+    /// Whether exactly the same values are accepted at two places, declared or not. What is looked at
+    /// by other schemas (`unevaluated…`) is a matter of the whole document.
+    pub(crate) fn same_values(&self, sender_at: &str, receiver_at: &str) -> bool {
+        if self.problem().is_some() || self.pair.other.is_some() {
+            return false;
+        }
+        let documents = (self.sender.document, self.receiver.document);
+        let looks_around = |document: &Document| {
+            let mut found = false;
+            super::document::each_schema(&document.root, &mut |node| {
+                found |= node.get("unevaluatedProperties").is_some()
+                    || node.get("unevaluatedItems").is_some();
+            });
+            found
+        };
+        let is_root = sender_at.is_empty() && receiver_at.is_empty();
+        if !is_root && (looks_around(documents.0) || looks_around(documents.1)) {
+            return self.same_values("", "");
+        }
+        let (Some(mine), Some(theirs)) = (documents.0.at(sender_at), documents.1.at(receiver_at))
+        else {
+            return false;
+        };
+        // Only a sender declares. Here there is none: the first document accepts everything.
+        let anyone = Document {
+            root: Json::Bool(true),
+            draft: documents.0.draft,
+        };
+        let anyone = References::new(&anyone);
+        for signs in [(true, false), (false, true)] {
+            let budget = self.pair.for_findings.part(STEPS_FOR_SAMENESS);
+            let documents = vec![&anyone, &self.sender, &self.receiver];
+            let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
+            let outcome = solver.nodes(&[(1, mine, signs.0), (2, theirs, signs.1)]);
+            self.pair.for_findings.take(budget.taken());
+            if outcome != Outcome::None {
+                return false;
+            }
+        }
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// No repository, or none whose commit can be read.
 pub(crate) fn nothing_checked_out() -> String {
-    "there is no git checkout here, so that it is not known which commit was checked".to_owned()
+    "there is no git checkout here, so the checked commit is unknown".to_owned()
 }
 
 /// Another commit is checked out than the one that is judged.
@@ -35,7 +35,7 @@ pub(crate) fn not_in_repository(path: &str) -> String {
 }
 
 pub(crate) fn does_not_hold(problem: &str) -> String {
-    format!("it does not hold: {problem}")
+    format!("it is invalid: {problem}")
 }
 
 /// A commit as people write it.
@@ -78,11 +78,24 @@ pub(crate) fn server_added(server: &str) -> String {
 }
 
 pub(crate) fn command_changed(server: &str) -> String {
-    format!("`{server}` is started or reached in another way")
+    format!("the command or address of `{server}` changed")
+}
+
+/// Variables that would go to a command or an address that has not got them on the base.
+pub(crate) fn variables_elsewhere(server: &str, names: &str, to: &str) -> String {
+    format!("`{server}` would pass {names} to {to}")
+}
+
+pub(crate) fn address_added(server: &str, origin: &str) -> String {
+    format!("`{server}` would be reached at {origin}, which is not on the base branch")
+}
+
+pub(crate) fn proxy_added(server: &str) -> String {
+    format!("`{server}` would be reached through a proxy that is not on the base branch")
 }
 
 pub(crate) fn acceptance_added(change: &str, reason: &str, owner: &str) -> String {
-    format!("the change {change} would be accepted: {reason} ({owner})")
+    format!("would accept change {change}: {reason} ({owner})")
 }
 
 pub(crate) fn rejection_added(change: &str, reason: &str) -> String {
@@ -98,7 +111,7 @@ pub(crate) fn acceptance_removed(change: &str) -> String {
 }
 
 pub(crate) fn mask_added(server: &str, covers: &str, reason: &str) -> String {
-    format!("a mask of `{server}` would leave out {covers}: {reason}")
+    format!("adds a mask to `{server}` that covers {covers}: {reason}")
 }
 
 pub(crate) fn mask_removed(server: &str, covers: &str) -> String {
@@ -107,7 +120,7 @@ pub(crate) fn mask_removed(server: &str, covers: &str) -> String {
 
 pub(crate) fn verify_changed(server: &str, is_verified: bool) -> String {
     if is_verified {
-        format!("other bytes of `{server}` would be approved (verify)")
+        format!("the verify digest of `{server}` changed")
     } else {
         format!("the bytes of `{server}` would no longer be verified")
     }
@@ -134,11 +147,9 @@ pub(crate) fn label_of_an_earlier_commit(label: &str, by: &str) -> String {
     )
 }
 
-/// The base's own file does not hold, and a maintainer has accepted that.
+/// The base's own file is invalid, and a maintainer has accepted that.
 pub(crate) fn broken_base_accepted(path: &str, problem: &str) -> String {
-    format!(
-        "{path} of the base branch does not hold ({problem}), so that everything counts as new."
-    )
+    format!("{path} of the base branch is invalid ({problem}); everything is treated as new.")
 }
 
 pub(crate) fn base_config_unknown(problem: &str) -> String {

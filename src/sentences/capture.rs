@@ -5,7 +5,7 @@ pub(crate) fn variable_missing(name: &str) -> String {
 }
 
 pub(crate) fn contains_secret(found: &[String]) -> String {
-    format!("what it says contains a secret: {}", found.join(", "))
+    format!("output contains a secret: {}", found.join(", "))
 }
 
 pub(crate) fn listed_again(key: &str) -> String {
@@ -34,6 +34,11 @@ fn times(count: usize) -> String {
 
 pub(crate) fn socket_denied(family: &str, count: usize) -> String {
     format!("the server was denied a socket: {family}{}", times(count))
+}
+
+/// A socket of a container engine that the server could use.
+pub(crate) fn engine_reachable(socket: &str) -> String {
+    format!("the server can reach {socket}, and through it the whole machine")
 }
 
 pub(crate) fn file_denied(access: &str, path: &str, count: usize) -> String {

@@ -1,6 +1,7 @@
 //! What clients object to in a list.
 
 use super::counted;
+use super::schema::cut;
 
 /// `/inputSchema/type` as people write it: `inputSchema.type`.
 fn place(at: &str) -> String {
@@ -41,20 +42,21 @@ pub(crate) fn entry_refused(noun: &str) -> String {
 
 pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     format!(
-        "not valid JSON Schema ({dialect}) at `{}`: models' APIs refuse the request, with every tool in it",
+        "not valid JSON Schema ({dialect}) at `{}`: models' APIs reject the whole request",
         place(at)
     )
 }
 
-pub(crate) fn external_reference(to: &str) -> String {
+pub(crate) fn external_reference(at: &str, to: &str) -> String {
     format!(
-        "`$ref` to `{to}`, which is outside the schema: clients must not fetch it and should reject the schema"
+        "`{}` leads to `{to}`, outside the schema: clients must not fetch it and should reject the schema",
+        place(at)
     )
 }
 
-pub(crate) fn too_large(schemas: usize, deepest: usize) -> String {
+pub(crate) fn too_large(member: &str, schemas: usize, deepest: usize) -> String {
     format!(
-        "{}, nested up to {deepest} deep: clients that bound validation reject it",
+        "`{member}` has {}, nested up to {deepest} deep: clients that bound validation reject it",
         counted(schemas, "schema")
     )
 }
@@ -94,10 +96,12 @@ pub(crate) fn only_2020_12(at: &str) -> String {
     )
 }
 
-pub(crate) fn property_name() -> String {
-    "Anthropic's API allows only 1 to 64 of A-Z a-z 0-9 _ . - in the name of a parameter, and refuses the request, \
-     with every tool in it"
-        .to_owned()
+pub(crate) fn property_name(name: &str) -> String {
+    format!(
+        "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and rejects the whole \
+         request",
+        cut(name)
+    )
 }
 
 /// Adds to a violation that there are more of its kind.
@@ -135,13 +139,27 @@ pub(crate) fn skill_too_large(files: usize, bytes: f64) -> String {
 }
 
 pub(crate) fn unreadable(code: &str) -> String {
-    format!("it cannot be read (error {code}), although clients are led to it")
+    format!("it cannot be read (error {code}), but clients are pointed to it")
+}
+
+pub(crate) fn app_scheme(uri: &str) -> String {
+    format!("`_meta.ui.resourceUri` must start with `ui://`, and is `{uri}`: hosts show nothing")
+}
+
+pub(crate) fn app_without_resources(uri: &str) -> String {
+    format!("the server declares no `resources`, so hosts cannot read `{uri}` and show nothing")
+}
+
+pub(crate) fn app_no_longer_listed(uri: &str) -> String {
+    format!(
+        "`_meta.ui.resourceUri` points to `{uri}`, which is no longer listed: hosts show nothing"
+    )
 }
 
 pub(crate) fn not_as_listed() -> String {
-    "it is not what the skill's list says: clients must not use it".to_owned()
+    "it does not match its listed digest: clients must not use it".to_owned()
 }
 
 pub(crate) fn card_says(member: &str, card: &str, server: &str) -> String {
-    format!("the server's card says `{member}` {card}, and the server says {server}")
+    format!("`{member}` is {card} in the server's card and {server} in the server")
 }

@@ -57,7 +57,7 @@ pub(crate) fn hint_stated(hint: &str, was: Option<bool>, is: Option<bool>) -> St
     match (was, is) {
         (None, Some(_)) => format!("`{hint}` now applies: the tool is no longer read-only"),
         (Some(_), None) => format!("`{hint}` no longer applies: the tool is now read-only"),
-        _ => format!("`{hint}` is stated differently and means the same"),
+        _ => format!("`{hint}` is written differently, same meaning"),
     }
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn visibility_widened(gained: &[&str]) -> String {
 }
 
 pub(crate) fn stated_differently(name: &str) -> String {
-    format!("`{name}` is stated differently and means the same")
+    format!("`{name}` is written differently, same meaning")
 }
 
 /// The document that shows a tool's results.
@@ -189,7 +189,7 @@ pub(crate) fn template_moved(was: &[String], is: &[String], completed: bool) -> 
         variables => quoted(variables),
     };
     let variables = if was == is {
-        format!("the variables stay: {}", named(was))
+        format!("variables unchanged: {}", named(was))
     } else {
         format!("variables {} → {}", named(was), named(is))
     };
@@ -241,7 +241,7 @@ pub(crate) fn revisions_dropped(lost: &[String], legacy_era_lost: bool) -> Strin
     } else {
         ""
     };
-    format!("`supportedVersions` lost {lost}{era}: clients that speak nothing else fail")
+    format!("`supportedVersions` lost {lost}{era}: clients limited to it cannot connect")
 }
 
 pub(crate) fn revisions_added(gained: &[String]) -> String {
@@ -309,7 +309,7 @@ pub(crate) fn nothing_listed() -> &'static str {
 /// A map of capabilities without a member.
 pub(crate) fn capability_empty<T>(name: &str, old: Option<T>, new: Option<T>) -> String {
     let happened = happened(old, new);
-    format!("capability `{name}` {happened}; it holds nothing")
+    format!("capability `{name}` {happened}; it was empty")
 }
 
 /// A flag that is now on or off.
@@ -318,7 +318,7 @@ pub(crate) fn capability_flag(name: &str, is: bool) -> String {
 }
 
 pub(crate) fn capability_stated(name: &str) -> String {
-    format!("capability `{name}` is stated differently and means the same")
+    format!("capability `{name}` is written differently, same meaning")
 }
 
 pub(crate) fn offered(count: usize, noun: &str) -> String {
@@ -334,7 +334,7 @@ pub(crate) fn offered_log_messages() -> String {
 }
 
 pub(crate) fn offered_unknown() -> String {
-    "what was offered under it is not observed".to_owned()
+    "what it offers is not read".to_owned()
 }
 
 pub(crate) fn extension_added(name: &str, tools: &[String]) -> String {
@@ -408,7 +408,7 @@ pub(crate) fn skill_asks_for_more(tools: &[&str]) -> String {
 
 pub(crate) fn skill_asks_for_less(tools: &[&str]) -> String {
     match tools {
-        [] => "`allowed-tools` is written differently and asks for the same".to_owned(),
+        [] => "`allowed-tools` is written differently, same tools".to_owned(),
         tools => format!("`allowed-tools` no longer asks for {}", quoted(tools)),
     }
 }
@@ -430,11 +430,11 @@ pub(crate) fn skill_file_removed(uri: &str) -> String {
 }
 
 pub(crate) fn skill_file_changed(uri: &str) -> String {
-    format!("file `{uri}` changed (another digest)")
+    format!("file `{uri}` changed (digest differs)")
 }
 
 pub(crate) fn content_changed() -> String {
-    "it holds something else (another digest)".to_owned()
+    "content changed (digest differs)".to_owned()
 }
 
 pub(crate) fn scopes(added: bool, scopes: &[&str]) -> String {

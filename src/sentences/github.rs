@@ -34,5 +34,5 @@ pub(crate) fn no_reason() -> &'static str {
 }
 
 pub(crate) fn another_run() -> &'static str {
-    "Another run of the same check began at the same time, and has the result."
+    "Another run of the same check started at the same time and reports the result."
 }

@@ -9,7 +9,7 @@ pub(crate) fn upstream_changed(was: &str, is: &str) -> String {
 }
 
 pub(crate) fn entry_without_tools(entry: &str) -> String {
-    format!("{entry} pins no tools: it was locked without seeing any")
+    format!("{entry} pins no tools: it was locked with no tools listed")
 }
 
 pub(crate) fn entry_without_surface() -> String {
@@ -47,7 +47,7 @@ pub(crate) fn entry_new(entry: &str) -> String {
 }
 
 pub(crate) fn pinned_over_more(entry: &str) -> String {
-    format!("{entry}: the tools were pinned again, covering more than before")
+    format!("{entry}: the tools were pinned again with wider coverage")
 }
 
 pub(crate) fn entry_surface_changed() -> String {
@@ -115,8 +115,7 @@ pub(crate) fn lock_v1_records(entries: usize) -> String {
 }
 
 pub(crate) fn server_not_recorded() -> String {
-    "the server's name, version, protocol and instructions: the original did not record them"
-        .to_owned()
+    "the server's name, version, protocol and instructions: not recorded in the original".to_owned()
 }
 
 pub(crate) fn only_tools_recorded() -> String {
@@ -128,7 +127,7 @@ pub(crate) fn order_not_recorded() -> String {
 }
 
 pub(crate) fn list_not_recorded(list: &str) -> String {
-    format!("{list}: the file has none")
+    format!("{list}: not in the file")
 }
 
 pub(crate) fn member_renamed(member: &str, named: &str) -> String {

@@ -18,6 +18,7 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod interop;
 pub(crate) mod pin;
+pub(crate) mod provider;
 pub(crate) mod report;
 pub(crate) mod rules;
 pub(crate) mod run;

@@ -103,7 +103,7 @@ pub(crate) fn server_itself() -> &'static str {
 }
 
 pub(crate) fn accept_all() -> &'static str {
-    "To accept all of it, run this and commit the baseline:"
+    "To accept all changes, run this and commit the baseline:"
 }
 
 pub(crate) fn accept_one(id: &str) -> String {
@@ -205,7 +205,7 @@ pub(crate) fn more_than_annotated(
 }
 
 pub(crate) fn no_part_has_it() -> String {
-    "no part of the run has it, although every part is there".to_owned()
+    "missing from every part of the run".to_owned()
 }
 
 pub(crate) fn part_missing(absent: &[String]) -> String {

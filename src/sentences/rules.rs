@@ -1,5 +1,6 @@
 //! What is said around the rules: their list, their pages, and the table of what happens because of them.
 
+pub(crate) use super::report::what_to_do;
 use crate::judgement::{Exposure, Level};
 use crate::rules::DefaultAction;
 
@@ -9,10 +10,6 @@ pub(crate) fn columns() -> &'static str {
 
 pub(crate) fn why_it_matters() -> &'static str {
     "Why it matters"
-}
-
-pub(crate) fn what_to_do() -> &'static str {
-    "What to do"
 }
 
 pub(crate) fn in_configuration() -> &'static str {
@@ -56,7 +53,7 @@ pub(crate) fn finding(action: DefaultAction) -> String {
         DefaultAction::Warn => "by default a warning",
         DefaultAction::RequiredBump => "fails only with `require-version-bump`",
         DefaultAction::Audit | DefaultAction::Enforcement | DefaultAction::Unknown => {
-            "fails nothing unless set in `[policy.rules]`"
+            "never fails the check unless set in `[policy.rules]`"
         }
     };
     format!("A finding, reported next to the drift: {by_default}.")

@@ -20,6 +20,11 @@ pub(crate) fn tool_version_not_bumped() -> String {
     "its contract changed, but its own version did not".to_owned()
 }
 
+/// A server that is distrusted sees a client that it cannot foresee.
+pub(crate) fn seen_as(server: &str, client: &str) -> String {
+    format!("`{server}` sees the client {client}")
+}
+
 pub(crate) fn server_not_checked(baseline: &str, server: &str) -> String {
     format!("{baseline} has `{server}`, which was not checked")
 }
@@ -148,7 +153,7 @@ pub(crate) fn list_not_compared(list: &str, count: usize, not_pinned: bool) -> S
     if not_pinned {
         format!("`{list}`: {count} listed, and the baseline does not record that list")
     } else {
-        format!("`{list}`: {count} in the baseline, and not read this time")
+        format!("`{list}`: {count} in the baseline, not read in this run")
     }
 }
 

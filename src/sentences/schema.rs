@@ -47,7 +47,7 @@ impl At<'_> {
     }
 }
 
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     if text.chars().count() <= VALUE_CHARACTERS {
         return text.to_owned();
     }
@@ -351,6 +351,8 @@ pub(crate) fn undeclared_properties(
         "undeclared properties are now allowed"
     } else if !shut(new) {
         "undeclared properties must now match"
+    } else if at.side == Side::Output {
+        "results have no undeclared properties any more"
     } else if declared_affected {
         "undeclared properties are now refused"
     } else {
@@ -476,6 +478,12 @@ pub(crate) fn respelled(at: At<'_>) -> String {
     at.says("schema written differently (accepts the same values)")
 }
 
+/// A finding that turned out to change nothing: what differs, without what it would have done.
+pub(crate) fn same_values(message: &str) -> String {
+    let what = message.split("; ").next().unwrap_or(message);
+    format!("{what} (same values)")
+}
+
 /// How a schema is reached: by reference, before and now.
 pub(crate) fn reference(
     at: At<'_>,
@@ -501,6 +509,11 @@ pub(crate) fn not_followed(at: At<'_>, problem: &str) -> String {
 
 pub(crate) fn no_rule(at: At<'_>) -> String {
     at.says("changed in a way that no rule describes")
+}
+
+/// `$defs` or `definitions` inside a schema.
+pub(crate) fn inner_definitions(at: At<'_>) -> String {
+    at.says("definitions changed; what that does to calls is reported where they are used")
 }
 
 /// `$defs` or `definitions`.

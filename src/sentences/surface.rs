@@ -81,3 +81,27 @@ pub(crate) fn icon_refused(src: &str, scheme_is_unsafe: bool) -> String {
         format!("clients must reject the icon `{shown}`: `http:` is not `https:`")
     }
 }
+
+pub(crate) fn header_misplaced() -> String {
+    "it is not on a property reached through `properties` only".to_owned()
+}
+
+pub(crate) fn header_not_a_string(kind: &str) -> String {
+    format!("it is {kind}, not a string")
+}
+
+pub(crate) fn header_name_invalid(name: &str) -> String {
+    format!("`{name}` is not a valid header name")
+}
+
+pub(crate) fn header_of_type(kind: &str) -> String {
+    format!("the parameter's type is `{kind}`, not string, integer or boolean")
+}
+
+pub(crate) fn header_without_type() -> String {
+    "the parameter has no single type".to_owned()
+}
+
+pub(crate) fn header_taken(name: &str) -> String {
+    format!("another parameter already uses the header `{name}`")
+}

@@ -117,7 +117,7 @@ pub(crate) fn old_checksum(line: usize) -> String {
 }
 
 pub(crate) fn sha1() -> String {
-    "the bytes are verified with sha1, for which collisions can be made".to_owned()
+    "the bytes are verified with sha1, which is not collision-resistant".to_owned()
 }
 
 pub(crate) fn not_verified() -> String {
@@ -133,6 +133,6 @@ pub(crate) fn launcher_only(
     write: &str,
 ) -> String {
     format!(
-        "false sense of safety: the checksum covers `{program}` itself (threat: {protects}), but not `{target}`, which it fetches (threat: {threat}). Write {write}"
+        "incomplete protection: the checksum covers `{program}` itself (threat: {protects}), but not `{target}`, which it fetches (threat: {threat}). Write {write}"
     )
 }

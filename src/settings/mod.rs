@@ -1,5 +1,5 @@
-//! The settings of mcp-keel: one table with an entry for every flag, configuration key and action
-//! input.
+//! The settings of mcp-keel: one table with an entry for every configuration key, every action input
+//! and every flag that several commands share. A flag of a single command is in `cli::args`.
 //!
 //! This room promises:
 //!

@@ -224,6 +224,13 @@ table! {
         .key_unset("none")
         .input()
         .unset_means("list once");
+    SUSPICIOUS = Setting::new("suspicious", Capture, ValueKind::Switch,
+        "Distrust the server: boot it at least 3 times, list again after at least 2 seconds, and be a known client chosen at random")
+        .flag(Scope::Server, "")
+        .input()
+        .input_default("false")
+        .unset("false")
+        .details("For a server that may behave while it is checked. A client that is set stays. See [clients.md](clients.md).");
     READ_RESOURCES = Setting::new("read-resources", Capture, ValueKind::Switch,
         "Read the documents of apps (`ui://`) and the files of skills, and pin their digests")
         .flag(Scope::Server, "")
@@ -318,7 +325,7 @@ table! {
         "Write how long each server took to this file")
         .flag(Scope::Part, "FILE");
     MERGE = Setting::new("merge", Fleet, ValueKind::Names,
-        "Check nothing, and join the JSON reports in these files or folders into one verdict, one check run and one \
+        "Only merge the JSON reports in these files or folders into one verdict, one check run and one \
          comment")
         .input();
 
@@ -381,7 +388,7 @@ table! {
         .unset_means("empty")
         .details("They block whatever `fail-on` and `[policy.rules]` say.");
     POLICY_FROM = Setting::new("policy-from", Policy, ValueKind::Text,
-        "Whose policy, acceptances, masks, verify blocks, servers and path of the baseline count")
+        "The revision whose policy, acceptances, masks, verify blocks, servers and baseline path apply")
         .flag(Scope::Part, "REF")
         .input()
         .input_default("base")

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::canonical::{Json, Object, pointer};
+use crate::sentences::surface as sentences;
 
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -101,25 +102,23 @@ impl Walk {
             })
         };
         if place != Place::Property {
-            return refuse("it is not on a property that `properties` alone leads to".into());
+            return refuse(sentences::header_misplaced());
         }
         let Some(name) = header.as_str() else {
-            return refuse(format!("it is {}, not a string", header.kind()));
+            return refuse(sentences::header_not_a_string(header.kind()));
         };
         if name.is_empty() || !name.bytes().all(is_token) {
-            return refuse(format!("`{name}` is not the name of a header"));
+            return refuse(sentences::header_name_invalid(name));
         }
         match schema.get("type").and_then(Json::as_str) {
             Some("string" | "integer" | "boolean") => {}
             Some(other) => {
-                return refuse(format!(
-                    "the parameter is of the type `{other}`, not string, integer or boolean"
-                ));
+                return refuse(sentences::header_of_type(other));
             }
-            None => return refuse("the parameter has no single type".into()),
+            None => return refuse(sentences::header_without_type()),
         }
         if !self.seen.insert(name.to_ascii_lowercase()) {
-            return refuse(format!("another parameter has the header `{name}` already"));
+            return refuse(sentences::header_taken(name));
         }
         Ok(())
     }

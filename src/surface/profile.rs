@@ -33,6 +33,26 @@ impl Default for ClientProfile {
 }
 
 impl ClientProfile {
+    /// `User-Agent` over HTTP: that of the known client, else the name. Without a version, as an
+    /// upgrade of mcp-keel must not change what a server sees.
+    pub fn user_agent(&self) -> String {
+        let known = super::KnownClient::ALL.iter();
+        let mut known = known.filter(|it| it.name == self.name);
+        match known.next() {
+            Some(known) => known.user_agent.to_owned(),
+            None => {
+                let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+                let name = self.name.chars();
+                let name: String = name.map(|c| if is_plain(c) { c } else { '-' }).collect();
+                if name.is_empty() {
+                    "-".to_owned()
+                } else {
+                    name
+                }
+            }
+        }
+    }
+
     /// As stored in a baseline and in a capture.
     pub fn to_json(&self) -> Json {
         let capabilities = self

@@ -36,12 +36,15 @@ const CAPABILITIES: [&str; 8] = [
     "tools",
 ];
 
-/// Extensions that are judged as far as they declare anything.
-const EXTENSIONS: [&str; 3] = [
-    "io.modelcontextprotocol/skills",
+/// Extensions without a list, which are judged as far as they declare anything.
+const EXTENSIONS: [&str; 2] = [
     "io.modelcontextprotocol/tasks",
     "io.modelcontextprotocol/ui",
 ];
+
+fn is_read(extension: &str) -> bool {
+    EXTENSIONS.contains(&extension) || Kind::is_listed_by_extension(extension)
+}
 
 /// How many declarations that are not read are named one by one.
 const NAMED: usize = 20;
@@ -77,8 +80,7 @@ impl Surface {
         for name in names(capabilities.get("experimental")) {
             messages.push(sentences::experimental_not_observed(name));
         }
-        for name in names(capabilities.get("extensions")).filter(|name| !EXTENSIONS.contains(name))
-        {
+        for name in names(capabilities.get("extensions")).filter(|name| !is_read(name)) {
             messages.push(sentences::extension_not_observed(name));
         }
         if messages.len() > NAMED {

@@ -531,7 +531,8 @@ fn peak(pid: u32) -> u64 {
 
 /// Whether a process launched by `keel` exists.
 fn marked(keel: u32) -> bool {
-    let prefix = format!("{}={keel}-", mcp_keel::launch::MARKER);
+    use mcp_keel::launch::{MARKER, marker_prefix};
+    let prefix = format!("{MARKER}={}", marker_prefix(keel));
     std::fs::read_dir("/proc").unwrap().any(|entry| {
         let environ = entry.map(|it| std::fs::read(it.path().join("environ")));
         environ.is_ok_and(|it| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mcp_keel::capture::http::{Headers, HttpAddress, HttpSpec, HttpTransport};
-use mcp_keel::config::foreign::{Format, Listed, Surroundings, read};
+use mcp_keel::config::foreign::{EnvFiles, Format, Listed, Surroundings, read};
 use mcp_keel::config::{ConfigError, ServerConfig};
 
 use crate::keel::Keel;
@@ -36,7 +36,9 @@ fn listed_at(
     let (variables, inputs) = (map(variables), map(inputs));
     let surroundings = Surroundings {
         variable: &|name| variables.get(name).cloned(),
+        withheld: &|name| name.starts_with("ACTIONS_"),
         inputs: &inputs,
+        env_files: EnvFiles::Anywhere,
     };
     read(path, None, &surroundings)
 }
@@ -422,7 +424,9 @@ fn a_format_can_be_set_and_an_unknown_file_is_refused() {
     let none = map(&[]);
     let surroundings = Surroundings {
         variable: &|_| None,
+        withheld: &|_| false,
         inputs: &none,
+        env_files: EnvFiles::Anywhere,
     };
     let read = |text: &str, format| {
         std::fs::write(&path, text).unwrap();

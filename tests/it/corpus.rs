@@ -6,11 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use mcp_keel::canonical::{parse, parse_document, parse_str, pointer, to_compact, to_pretty};
+use mcp_keel::canonical::{Json, parse, parse_document, parse_str, pointer, to_compact, to_pretty};
 use mcp_keel::drift::compare;
 use mcp_keel::provider::{Provider, violations};
 use mcp_keel::rules::RuleId;
-use mcp_keel::surface::{Kind, Surface};
+use mcp_keel::surface::{ComponentKey, Kind, Surface};
 
 /// The file name of a capture, and its surface.
 type Capture = (String, Surface);
@@ -118,10 +118,27 @@ fn every_byte_of_difference_is_reported() {
     }
 }
 
+/// Whether a pointer leads to a place in a definition. What is behind a reference has the place of
+/// the reference before it; of what was added in a branch that moved, the parent is there.
+fn is_place(definition: &Json, at: &str) -> bool {
+    let ends = at.match_indices('/').map(|(at, _)| at).skip(1);
+    let mut parents = ends.map(|end| &at[..end]);
+    let parent = at.rfind('/').map(|end| &at[..end]);
+    [Some(at), parent]
+        .into_iter()
+        .flatten()
+        .any(|at| pointer::resolve(definition, at).is_some())
+        || parents.any(|at| {
+            let node = pointer::resolve(definition, at);
+            node.is_some_and(|node| node.get("$ref").is_some())
+        })
+}
+
 #[test]
 #[ignore = "needs MCP_KEEL_CORPUS"]
 fn every_change_has_a_location_and_a_rule() {
     let corpus = corpus();
+    let mut located = 0;
     for ((old_name, old), (new_name, new)) in pairs(&corpus) {
         let mut ids = BTreeSet::new();
         for change in compare(old, new) {
@@ -134,8 +151,22 @@ fn every_change_has_a_location_and_a_rule() {
                 ids.insert(change.id("s")),
                 "{old_name} -> {new_name}: two changes with one id: {change:?}"
             );
+            let Some(key) = &change.component else {
+                continue;
+            };
+            // A renamed component has its new key there.
+            let is_new = |key: &ComponentKey| !old.components.iter().any(|it| it.key == *key);
+            let mut of_key = [old, new].into_iter().flat_map(|it| &it.components);
+            assert!(
+                of_key.any(|it| (it.key == *key || is_new(&it.key))
+                    && is_place(&it.definition, &change.pointer)),
+                "{old_name} -> {new_name}: nothing is at {key} {}: {change:?}",
+                change.pointer
+            );
+            located += 1;
         }
     }
+    assert!(located > 0, "no pair of this corpus differs");
 }
 
 #[test]
@@ -247,6 +278,10 @@ fn clients_take_almost_every_real_list() {
     for (rule, captures) in &counts {
         println!("{rule}: {} captures", captures.len());
     }
+    assert!(
+        !counts.is_empty(),
+        "no capture is objected to: was anything read?"
+    );
     for rule in [RuleId::ListRefused, RuleId::SchemaInvalid] {
         let captures = counts.get(&rule).map_or(0, BTreeSet::len);
         assert!(captures * 10 < corpus.len(), "{rule}: {captures}");

@@ -695,7 +695,7 @@ fn a_comment_is_folded_once_the_drift_is_gone_and_never_created_without_drift() 
     let folded = pull.comments();
     assert_eq!((long.len(), folded.len()), (1, 1));
     assert_eq!(folded[0].lines().count(), 2, "{folded:?}");
-    assert!(folded[0].contains("no drift any more"), "{folded:?}");
+    assert!(folded[0].contains("no drift as of"), "{folded:?}");
     // Its annotations cannot be removed; the summary says that they are outdated.
     let (run, _) = pull.one_run("success");
     assert!(

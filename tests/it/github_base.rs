@@ -152,14 +152,14 @@ fn with_base(text: &str) -> Pull {
 fn what_cannot_be_read_of_the_base_is_undetermined_and_not_new() {
     for (text, why) in [
         ("link: gone.json", "a link to a file that is not there"),
-        ("link: /etc/passwd", "leads out of the repository"),
-        ("link: ../outside.json", "leads out of the repository"),
-        ("link: mcp-baseline.json", "leads out of the repository"),
+        ("link: /etc/passwd", "outside the repository"),
+        ("link: ../outside.json", "outside the repository"),
+        ("link: mcp-baseline.json", "outside the repository"),
         (
             "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n",
             "Git LFS",
         ),
-        ("{", "does not hold"),
+        ("{", "is invalid"),
     ] {
         let pull = with_base(text);
         pull.run().exits(3).says(why);
@@ -409,11 +409,11 @@ fn a_pull_request_does_not_choose_the_policy_it_is_judged_by() {
         ),
         (
             "[[server.weather.mask]]\ncomponent = \"*\"\npointer = \"/description\"\nreason = \"noise\"\n".to_owned(),
-            "a mask of",
+            "adds a mask to",
         ),
         (
             format!("[[accept]]\nchange = \"{id}\"\nreason = \"fine\"\nowner = \"@me\"\n"),
-            "would be accepted",
+            "would accept change",
         ),
         (
             "[server.weather.client]\nname = \"zed\"\n".to_owned(),
@@ -513,7 +513,7 @@ fn a_configuration_of_the_base_that_cannot_be_read_leaves_all_undetermined() {
     let (mut pull, _) = configured("");
     pull.serve(&usual());
     for (text, why) in [
-        ("[policy", "does not hold"),
+        ("[policy", "is invalid"),
         ("link: gone.toml", "a link to a file that is not there"),
     ] {
         pull.on_base("mcp-keel.toml", text);
@@ -626,7 +626,7 @@ fn bytes_that_the_base_did_not_approve_are_not_started_unless_accepted() {
     pull.run().exits(4);
     pull.label("2026-01-03T00:00:00Z");
     pull.run().exits(0);
-    assert!(first_section(&pull).contains("other bytes"));
+    assert!(first_section(&pull).contains("verify digest"));
 }
 
 #[test]

@@ -235,8 +235,22 @@ fn headers_are_filled_from_the_environment_and_never_shown() {
     for request in double.seen() {
         assert_eq!(request.header("authorization"), "Bearer hunter2-token");
         assert_eq!(request.header("x-key"), "literal-secret");
-        assert_eq!(request.header("user-agent"), "mcp-keel");
     }
+    // The agent is that of the client which the server sees; `pin` boots once more as another.
+    let agents = |seen: &[crate::http_double::Request]| -> std::collections::BTreeSet<String> {
+        let agents = seen.iter().map(|it| it.header("user-agent").to_owned());
+        agents.collect()
+    };
+    assert_eq!(
+        agents(&double.seen()),
+        ["mcp-keel", "node"].map(str::to_owned).into()
+    );
+    let before = double.seen().len();
+    let mut as_client = args.to_vec();
+    as_client.extend(["--client", "windsurf"]);
+    keel.run_with_env(&as_client, &secret);
+    let expected = ["Go-http-client/1.1", "node"].map(str::to_owned).into();
+    assert_eq!(agents(&double.seen()[before..]), expected);
     let baseline = keel.read("mcp-baseline.json");
     assert!(
         !baseline.contains("hunter2")
@@ -619,4 +633,90 @@ fn encrypted_traffic_is_tunnelled_and_the_proxy_sees_no_header() {
     .exits(3)
     .says("the proxy")
     .says("403");
+}
+
+/// What is published beside the endpoint, with `read-resources`: the card, the scopes of the metadata,
+/// and those that a request without a token is asked for.
+#[test]
+fn the_card_and_the_scopes_are_pinned_and_compared() {
+    let (scope, version) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (asked, carded) = (Arc::clone(&scope), Arc::clone(&version));
+    let double = special(move |request, connection| {
+        let scopes = ["read", "read write"][asked.load(Ordering::SeqCst)];
+        match request.target.as_str() {
+            "/mcp/server-card" => {
+                let version = ["1.0.0", "0.9.0"][carded.load(Ordering::SeqCst)];
+                let card = json!({"$schema": "https://a.example/server-card.schema.json", "name": "com.example/double",
+                    "version": version});
+                Some(write(connection, json_answer(&card.to_string())))
+            }
+            "/.well-known/oauth-protected-resource/mcp" => {
+                let metadata = json!({"scopes_supported": ["read"]});
+                Some(write(connection, json_answer(&metadata.to_string())))
+            }
+            "/mcp" if request.header("authorization").is_empty() => {
+                let challenge = format!("WWW-Authenticate: Bearer scope=\"{scopes}\"\r\n");
+                Some(write(connection, whole("401 Unauthorized", &challenge, "")))
+            }
+            _ => None,
+        }
+    });
+    let keel = Keel::new();
+    let url = double.url();
+    let with = |command: &'static str| {
+        let header = "Authorization: Bearer ${TOKEN}";
+        [
+            command,
+            "--url",
+            &url,
+            "--header",
+            header,
+            "--read-resources",
+            "--format",
+            "json",
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    };
+    let check = || {
+        let words = with("check");
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let report = keel
+            .run_with_env(&words, &[("TOKEN", "secret-token-1")])
+            .json();
+        let changes = report["servers"][0]["changes"].as_array().unwrap().clone();
+        changes
+            .iter()
+            .map(|it| {
+                format!(
+                    "{} {}",
+                    it["rule"].as_str().unwrap(),
+                    it["message"].as_str().unwrap()
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let words = with("pin");
+    let words: Vec<&str> = words[..words.len() - 2]
+        .iter()
+        .map(String::as_str)
+        .collect();
+    keel.run_with_env(&words, &[("TOKEN", "secret-token-1")])
+        .exits(0);
+    let baseline = keel.read("mcp-baseline.json");
+    assert!(!baseline.contains("secret-token"), "{baseline}");
+    assert_eq!(check(), [""; 0]);
+    scope.store(1, Ordering::SeqCst);
+    assert_eq!(check(), ["scope-added new scope `write`"]);
+    scope.store(0, Ordering::SeqCst);
+    version.store(1, Ordering::SeqCst);
+    let changes = check();
+    let rules = ["server-card-changed", "server-card-now-disagrees"];
+    assert!(
+        changes.len() == 2
+            && rules
+                .iter()
+                .all(|rule| changes.iter().any(|it| it.starts_with(rule))),
+        "{changes:?}"
+    );
 }

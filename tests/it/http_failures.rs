@@ -60,7 +60,7 @@ fn each_status_has_its_own_advice() {
         .names(&["401", "Bearer realm="])
         .says("resource_metadata=")
         .says("--header \"Authorization: Bearer ${TOKEN}\"")
-        .says("no OAuth login");
+        .says("OAuth login is not supported");
     status("403 Forbidden", "", "go away")
         .says("with 403 Forbidden")
         .says("--header");
@@ -73,7 +73,7 @@ fn each_status_has_its_own_advice() {
         .says("try again later");
     status("500 Internal Server Error", "", "\u{1b}[31moops")
         .says("oops")
-        .says("fault of the server")
+        .says("server or proxy error")
         .says_nothing_of("\u{1b}");
     status("503 Service Unavailable", "", "").says("503");
 }
@@ -199,7 +199,7 @@ fn a_redirect_to_another_origin_is_refused_and_never_requested() {
     )
     .says("that is another host")
     .says_nothing_of("secret=1");
-    redirect("308 Permanent Redirect", "https://127.0.0.1/mcp").says("that one is not");
+    redirect("308 Permanent Redirect", "https://127.0.0.1/mcp").says("changes http to https");
     redirect("302 Found", "/login").names(&["POST", "GET"]);
     redirect("307 Temporary Redirect", "/mcp").says("redirects");
     assert!(elsewhere.seen().is_empty());

@@ -61,6 +61,26 @@ impl Keel {
         self.run(&[args, &["--", &program, &scenario]].concat())
     }
 
+    /// A folder with the configuration of one server, `it`, that follows a scenario; `more` are
+    /// further lines of its section.
+    pub(crate) fn following(scenario: &str, more: &str) -> Self {
+        let keel = Self::new();
+        keel.follow(scenario, more);
+        keel
+    }
+
+    /// Rewrites scenario and configuration. Boots are counted from the start.
+    pub(crate) fn follow(&self, scenario: &str, more: &str) {
+        self.write("scenario.json", scenario);
+        let words: Vec<String> = crate::scripted::scripted("scenario.json")
+            .iter()
+            .map(|word| format!("{word:?}"))
+            .collect();
+        let server = format!("[server.it]\ncommand = [{}]\n{more}\n", words.join(", "));
+        self.write("mcp-keel.toml", &server);
+        let _ = std::fs::remove_file(self.folder().join("boots"));
+    }
+
     /// Runs it with the folder of `program` first on the PATH.
     #[cfg(unix)]
     pub(crate) fn run_on_path(&self, args: &[&str], program: &Path) -> Run {
@@ -162,6 +182,13 @@ impl Run {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
     }
+}
+
+/// The rules of a list of changes or findings in a JSON report.
+#[track_caller]
+pub(crate) fn rules_of(list: &serde_json::Value) -> Vec<&str> {
+    let list = list.as_array().unwrap().iter();
+    list.map(|it| it["rule"].as_str().unwrap()).collect()
 }
 
 /// The command line of a scripted server with these tools.

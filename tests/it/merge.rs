@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::fleet::{configuration, in_every_format, pinned, scenario, servers};
-use crate::keel::Keel;
+use crate::keel::{Keel, rules_of};
 
 /// Checks every part in parallel, like the jobs of a workflow.
 fn parts(keel: &Keel, of: usize) {
@@ -49,12 +49,7 @@ fn merged_parts_equal_the_report_of_the_whole_run_in_every_format() {
     let joined = in_every_format(&keel, &["merge", "parts"], "joined", 1);
     assert_eq!(whole, joined);
     let report: Value = serde_json::from_str(&joined[1].1).unwrap();
-    let rules: Vec<&str> = report["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|finding| finding["rule"].as_str().unwrap())
-        .collect();
+    let rules = rules_of(&report["findings"]);
     let expected = [
         "acceptance-expired",
         "acceptance-unused",

@@ -9,18 +9,8 @@ use crate::scripted::{Capture, scripted};
 const SCENARIO: &str = r#"{"log": "log", "tools": [{"name": "who", "description": "for $env{ACCOUNT}"}, {"name": "same"}]}"#;
 
 fn serving(profiles: &str) -> Keel {
-    let keel = Keel::new();
-    keel.write("scenario.json", SCENARIO);
-    let words: Vec<String> = scripted("scenario.json")
-        .iter()
-        .map(|word| format!("{word:?}"))
-        .collect();
-    let server = format!(
-        "[server.it]\ncommand = [{}]\nenv = {{ ACCOUNT = \"guest\" }}\n\n{profiles}\n",
-        words.join(", ")
-    );
-    keel.write("mcp-keel.toml", &server);
-    keel
+    let more = format!("env = {{ ACCOUNT = \"guest\" }}\n\n{profiles}");
+    Keel::following(SCENARIO, &more)
 }
 
 const TWO: &str = r#"
@@ -210,18 +200,11 @@ fn a_known_client_is_announced_completely_and_any_other_by_name() {
 }
 
 #[test]
-fn every_known_client_is_documented_and_can_be_announced() {
-    let page =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/clients.md")).unwrap();
+fn every_known_client_is_in_the_help_and_can_be_announced() {
     let help = Keel::new().run(&["check", "--help"]).exits(0).stdout;
     let flat = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut ids: Vec<&str> = KnownClient::ALL.iter().map(|client| client.id).collect();
     for client in KnownClient::ALL {
-        let row = format!(
-            "| `{}` | `{}` | `{}` |",
-            client.id, client.name, client.version
-        );
-        assert!(page.contains(&row), "{row}");
         assert!(flat.contains(client.id), "{} is not in --help", client.id);
         let (folder, log) = crate::scripted::log();
         let scenario = serde_json::json!({"tools": [], "log": log}).to_string();

@@ -3,6 +3,7 @@
 //! A row is a difference between two captures, with the rule, level, exposure and witness that it
 //! must have. The same rows are the table in `docs/protocol.md`.
 
+use mcp_keel::conformance;
 use mcp_keel::drift::{Change, compare};
 use mcp_keel::judgement::{Exposure, Level, Proof};
 use mcp_keel::rules::{RuleId, Subject};
@@ -28,6 +29,8 @@ struct Row {
     exposure: Exposure,
     /// What the witness contains.
     witness: Option<&'static str>,
+    /// The level of the worst change beside it.
+    worst: Option<Level>,
 }
 
 impl Row {
@@ -48,11 +51,18 @@ impl Row {
             level: rule.rule().level,
             exposure: rule.rule().exposure,
             witness: None,
+            worst: None,
         }
     }
 
     fn level(mut self, level: Level) -> Self {
         self.level = level;
+        self
+    }
+
+    /// Another change of the same pair is worse.
+    fn beside(mut self, worst: Level) -> Self {
+        self.worst = Some(worst);
         self
     }
 
@@ -68,7 +78,7 @@ impl Row {
 }
 
 /// A capture at a revision. `parts` may have `capabilities`, `first` (further members of the first answer), `info`,
-/// `caching` and the four lists.
+/// `caching`, the four lists, `skills` and `contents`.
 fn capture(revision: &str, parts: &Value) -> Value {
     let list = |name: &str| parts.get(name).cloned().unwrap_or(json!([]));
     let capabilities = parts
@@ -92,6 +102,11 @@ fn capture(revision: &str, parts: &Value) -> Value {
         json!({"initialize": first})
     };
     merge(&mut capture, Some(&members));
+    for list in ["skills", "contents"] {
+        if let Some(entries) = parts.get(list) {
+            merge(&mut capture, Some(&json!({ list: entries })));
+        }
+    }
     if let Some(caching) = parts.get("caching") {
         merge(&mut capture, Some(&json!({ "caching": caching })));
     }
@@ -176,6 +191,10 @@ fn icon(src: &str) -> Value {
 }
 
 const APPS: &str = "io.modelcontextprotocol/ui";
+const SKILLS: &str = "io.modelcontextprotocol/skills";
+const DIGEST: &str = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+const OTHER_DIGEST: &str =
+    "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7";
 const SEARCH: &str = "com.example/search";
 
 fn revisions() -> Vec<Row> {
@@ -359,7 +378,8 @@ fn extension_rows() -> Vec<Row> {
 
 fn apps() -> Vec<Row> {
     use RuleId::{
-        AppAccessNarrowed, AppAccessWidened, AppDomainChanged, AppResourceChanged, ToolMetaChanged,
+        AppAccessNarrowed, AppAccessWidened, AppDomainChanged, AppResourceChanged,
+        AppResourceNowMissing, ContentChanged, ContentNowUnusable, ResourceAdded, ToolMetaChanged,
         ToolVisibilityNarrowed, ToolVisibilityWidened,
     };
     let connects =
@@ -368,6 +388,27 @@ fn apps() -> Vec<Row> {
         |permissions: Value| resource(json!({"_meta": {"ui": {"permissions": permissions}}}));
     let lives = |domain: &str| resource(json!({"_meta": {"ui": {"domain": domain}}}));
     let shows = |uri: &str| ui(json!({"resourceUri": uri}));
+    let with_resources = |mut parts: Value, more: Value| {
+        merge(
+            &mut parts,
+            Some(&json!({"capabilities": {"tools": {}, "resources": {}}})),
+        );
+        merge(&mut parts, Some(&more));
+        parts
+    };
+    let shows_with_resources = |uri: &str| with_resources(shows(uri), json!({}));
+    let listing = |uris: &[&str]| {
+        let resources: Vec<Value> = uris
+            .iter()
+            .map(|uri| json!({"uri": uri, "name": uri}))
+            .collect();
+        with_resources(shows("ui://weather/a"), json!({ "resources": resources }))
+    };
+    let reading = |content: Value| {
+        let mut document = json!({"uri": "ui://weather/a"});
+        merge(&mut document, Some(&content));
+        with_resources(shows("ui://weather/a"), json!({"contents": [document]}))
+    };
     vec![
         Row::new(
             "`_meta.ui.visibility` loses `model`",
@@ -453,6 +494,58 @@ fn apps() -> Vec<Row> {
             [shows("ui://weather/a"), shows("ui://weather/b")],
             AppResourceChanged,
         ),
+        Row::new(
+            "`resourceUri` leads to a document that is no longer listed",
+            ALL,
+            [
+                listing(&["ui://weather/a", "ui://weather/b"]),
+                listing(&["ui://weather/b"]),
+            ],
+            AppResourceNowMissing,
+        ),
+        Row::new(
+            "`resourceUri` is not `ui://`",
+            ALL,
+            [
+                shows_with_resources("ui://weather/a"),
+                shows_with_resources("https://weather.example/a"),
+            ],
+            AppResourceNowMissing,
+        ),
+        Row::new(
+            "`resourceUri` appears, and the server declares no `resources`",
+            ALL,
+            [tool(json!({})), shows("ui://weather/a")],
+            AppResourceNowMissing,
+        ),
+        Row::new(
+            "`resourceUri` leads to a document that the server refuses to read (`read-resources`)",
+            ALL,
+            [
+                reading(json!({"digest": DIGEST, "size": 5})),
+                reading(json!({"error": -32002})),
+            ],
+            ContentNowUnusable,
+        ),
+        Row::new(
+            "the document of a tool changed (`read-resources`)",
+            ALL,
+            [
+                reading(json!({"digest": DIGEST, "size": 5})),
+                reading(json!({"digest": OTHER_DIGEST, "size": 5})),
+            ],
+            ContentChanged,
+        ),
+        Row::new(
+            "a new resource that asks for origins or devices",
+            ALL,
+            [
+                json!({"capabilities": {"tools": {}, "resources": {}}}),
+                asks(json!({"camera": {}})),
+            ],
+            ResourceAdded,
+        )
+        .exposure(Exposure::High),
         Row::new(
             "`ui/resourceUri` moved to `ui.resourceUri`",
             ALL,
@@ -650,6 +743,12 @@ fn resources() -> Vec<Row> {
             ResourceAnnotationChanged,
         ),
         Row::new(
+            "`audience` user left out: both are meant",
+            ALL,
+            [audience(&["user"]), resource(json!({"annotations": {}}))],
+            AudienceWidened,
+        ),
+        Row::new(
             "`uriTemplate` makes other addresses",
             ALL,
             [
@@ -672,6 +771,393 @@ fn resources() -> Vec<Row> {
     ]
 }
 
+/// The roots of schemas (SEP-2106), and what clients refuse as a whole.
+fn lists() -> Vec<Row> {
+    use RuleId::{
+        ClientNowRefusesTool, InputPropertyTypeChanged, ListNowRefused, OutputPropertyTypeChanged,
+        SchemaNowInvalid, SchemaNowTooLarge, SchemaRefNowExternal, ToolNameNowInvalid,
+        ToolNameNowTooLong,
+    };
+    let input = |schema: Value| tool(json!({ "inputSchema": schema }));
+    let output = |schema: Value| tool(json!({ "outputSchema": schema }));
+    let list = |of: &str| output(json!({"type": "array", "items": {"type": of}}));
+    let city = || json!({"city": {"type": "string"}});
+    let object = || input(json!({"type": "object", "properties": city()}));
+    let named = |name: &str| json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
+    let deep = (0..70).fold(
+        json!({"type": "string"}),
+        |inner, _| json!({"type": "object", "properties": {"a": inner}}),
+    );
+    vec![
+        Row::new(
+            "the root of `outputSchema`: `string` to `number`",
+            MODERN,
+            [
+                output(json!({"type": "string"})),
+                output(json!({"type": "number"})),
+            ],
+            OutputPropertyTypeChanged,
+        )
+        .witness("1"),
+        Row::new(
+            "the root of `outputSchema`: `array` to `object`",
+            MODERN,
+            [list("string"), output(json!({"type": "object"}))],
+            OutputPropertyTypeChanged,
+        )
+        .witness("{}"),
+        Row::new(
+            "`items` of a root array: `string` to `number`",
+            MODERN,
+            [list("string"), list("number")],
+            OutputPropertyTypeChanged,
+        )
+        .witness("[1]"),
+        Row::new(
+            "the root of `inputSchema`: `object` to `string`",
+            ALL,
+            [object(), input(json!({"type": "string"}))],
+            InputPropertyTypeChanged,
+        )
+        .witness("{}"),
+        Row::new(
+            "the root of `inputSchema` without `type: object`",
+            ALL,
+            [object(), input(json!({"properties": city()}))],
+            ListNowRefused,
+        ),
+        Row::new(
+            "the root of `inputSchema`: `anyOf` instead of `type: object`",
+            ALL,
+            [
+                object(),
+                input(json!({"anyOf": [{"type": "object", "properties": city()}]})),
+            ],
+            ListNowRefused,
+        ),
+        Row::new(
+            "`anyOf` beside `type: object` at the root of `inputSchema`",
+            ALL,
+            [
+                object(),
+                input(
+                    json!({"type": "object", "properties": city(), "anyOf": [{"required": ["city"]}, {}]}),
+                ),
+            ],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "a root of `outputSchema` that is not an object, where the revision demands one",
+            &["2025-06-18", "2025-11-25"],
+            [tool(json!({})), list("string")],
+            ListNowRefused,
+        ),
+        Row::new(
+            "a new tool with a schema that is not JSON Schema (`\"type\": \"int\"`)",
+            ALL,
+            [
+                json!({}),
+                input(json!({"type": "object", "properties": {"days": {"type": "int"}}})),
+            ],
+            SchemaNowInvalid,
+        ),
+        Row::new(
+            "a `$ref` to another document",
+            ALL,
+            [
+                json!({}),
+                input(
+                    json!({"type": "object", "properties": {"days": {"$ref": "https://schemas.example/days.json"}}}),
+                ),
+            ],
+            SchemaRefNowExternal,
+        ),
+        Row::new(
+            "a schema of more than 5,000 schemas, or 64 deep",
+            ALL,
+            [json!({}), input(deep)],
+            SchemaNowTooLarge,
+        ),
+        Row::new(
+            "a new tool with a name of 200 characters",
+            ALL,
+            [json!({}), named(&"a".repeat(200))],
+            ToolNameNowInvalid,
+        ),
+        Row::new(
+            "a new tool with spaces in its name",
+            ALL,
+            [json!({}), named("get forecast")],
+            ToolNameNowInvalid,
+        ),
+        Row::new(
+            "a new tool with a name over 64 once clients prefix it",
+            ALL,
+            [json!({}), named(&"a".repeat(60))],
+            ToolNameNowTooLong,
+        ),
+    ]
+}
+
+fn renames() -> Vec<Row> {
+    use RuleId::{InputPropertyRenamed, ToolAdded, ToolRemoved, ToolRenamed};
+    let takes = |names: &[&str]| {
+        let properties: Map<String, Value> = names
+            .iter()
+            .map(|name| ((*name).to_owned(), json!({"type": "string"})))
+            .collect();
+        tool(
+            json!({"inputSchema": {"type": "object", "properties": properties, "required": names}}),
+        )
+    };
+    let called = |name: &str| {
+        json!({"tools": [{"name": name, "description": "Looks for stations.", "annotations": {"readOnlyHint": true},
+            "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}]})
+    };
+    let acts = |name: &str| {
+        json!({"tools": [{"name": name, "description": "Switches the alerts.",
+            "inputSchema": {"type": "object", "properties": {"station": {"type": "string"}}}}]})
+    };
+    vec![
+        Row::new(
+            "one parameter renamed",
+            ALL,
+            [takes(&["startRef"]), takes(&["start_ref"])],
+            InputPropertyRenamed,
+        )
+        .witness("\"startRef\""),
+        Row::new(
+            "a tool under another version in its name",
+            ALL,
+            [called("search_v1"), called("search_v2")],
+            ToolRenamed,
+        )
+        .exposure(Exposure::Low)
+        .witness("\"search_v1\""),
+        Row::new(
+            "opposites (`enable`, `disable`): the old one is gone",
+            ALL,
+            [acts("enable_alerts"), acts("disable_alerts")],
+            ToolRemoved,
+        )
+        .witness("\"enable_alerts\""),
+        Row::new(
+            "opposites: the other one is new",
+            ALL,
+            [acts("enable_alerts"), acts("disable_alerts")],
+            ToolAdded,
+        )
+        .beside(Level::Breaking)
+        .exposure(Exposure::High),
+    ]
+}
+
+fn skills() -> Vec<Row> {
+    use RuleId::{
+        SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened, SkillBecameDynamic,
+        SkillBecameStatic, SkillDescriptionChanged, SkillDynamic, SkillFileAdded, SkillFileChanged,
+        SkillFileRemoved, SkillFrontmatterChanged, SkillNowInvalid, SkillRemoved,
+    };
+    let main = "skill://acme/refunds/SKILL.md";
+    let file = |uri: &str, digest: &str| json!({"uri": uri, "digest": digest, "size": 5});
+    let listed = |skills: Value| {
+        let mut parts = extensions(&[SKILLS], json!({"tools": [], "skills": skills}));
+        merge(
+            &mut parts,
+            Some(
+                &json!({"capabilities": {"tools": {}, "resources": {}, "extensions": {SKILLS: {}}}}),
+            ),
+        );
+        parts
+    };
+    let skill = |front: Value, resources: Value| {
+        let mut frontmatter = json!({"name": "refunds", "description": "Refunds."});
+        merge(&mut frontmatter, Some(&front));
+        listed(json!([{"uri": main, "frontmatter": frontmatter, "resources": resources}]))
+    };
+    let one = || json!([file(main, DIGEST)]);
+    let two = || {
+        json!([
+            file(main, DIGEST),
+            file("skill://acme/refunds/run.sh", DIGEST)
+        ])
+    };
+    let plain = || skill(json!({}), one());
+    let allowed = |tools: &str| skill(json!({"allowed-tools": tools}), one());
+    vec![
+        Row::new(
+            "a skill added",
+            ALL,
+            [listed(json!([])), plain()],
+            SkillAdded,
+        ),
+        Row::new(
+            "a skill removed",
+            ALL,
+            [
+                listed(
+                    json!([{"uri": main, "frontmatter": {"name": "refunds", "description": "Refunds."}, "resources": one()},
+                    {"uri": "skill://acme/other/SKILL.md", "frontmatter": {"name": "other", "description": "Others."},
+                     "resources": [file("skill://acme/other/SKILL.md", OTHER_DIGEST)]}]),
+                ),
+                plain(),
+            ],
+            SkillRemoved,
+        ),
+        Row::new(
+            "the digest of a file moved",
+            ALL,
+            [plain(), skill(json!({}), json!([file(main, OTHER_DIGEST)]))],
+            SkillFileChanged,
+        ),
+        Row::new(
+            "a file added",
+            ALL,
+            [plain(), skill(json!({}), two())],
+            SkillFileAdded,
+        ),
+        Row::new(
+            "a file removed",
+            ALL,
+            [skill(json!({}), two()), plain()],
+            SkillFileRemoved,
+        ),
+        Row::new(
+            "the description changed",
+            ALL,
+            [
+                plain(),
+                skill(json!({"description": "Refunds and returns."}), one()),
+            ],
+            SkillDescriptionChanged,
+        ),
+        Row::new(
+            "another field of the frontmatter changed",
+            ALL,
+            [plain(), skill(json!({"license": "MIT"}), one())],
+            SkillFrontmatterChanged,
+        ),
+        Row::new(
+            "`allowed-tools` grew",
+            ALL,
+            [allowed("Read"), allowed("Read Bash(git *)")],
+            SkillAllowedToolsWidened,
+        ),
+        Row::new(
+            "`allowed-tools` shrank",
+            ALL,
+            [allowed("Read Bash(git *)"), allowed("Read")],
+            SkillAllowedToolsNarrowed,
+        ),
+        Row::new(
+            "`dynamic`: cannot be pinned any more",
+            ALL,
+            [plain(), skill(json!({}), json!("dynamic"))],
+            SkillBecameDynamic,
+        ),
+        Row::new(
+            "no longer `dynamic`",
+            ALL,
+            [skill(json!({}), json!("dynamic")), plain()],
+            SkillBecameStatic,
+        ),
+        Row::new(
+            "an entry that clients must not load",
+            ALL,
+            [
+                plain(),
+                skill(
+                    json!({}),
+                    json!([file(main, DIGEST), file("skill://acme/x", DIGEST)]),
+                ),
+            ],
+            SkillNowInvalid,
+        ),
+        Row::new(
+            "a `dynamic` skill",
+            ALL,
+            [plain(), skill(json!({}), json!("dynamic"))],
+            SkillDynamic,
+        ),
+    ]
+}
+
+/// What is published beside the endpoint, over HTTP and with `read-resources`.
+fn published() -> Vec<Row> {
+    use RuleId::{
+        ScopeAdded, ScopeRemoved, ServerCardChanged, ServerCardDisagrees, ServerCardNowDisagrees,
+    };
+    let contents = |contents: Value| {
+        let mut parts = tool(json!({}));
+        merge(&mut parts, Some(&json!({"contents": contents})));
+        parts
+    };
+    let scopes = |uri: &str, scopes: &[&str]| contents(json!([{"uri": uri, "scopes": scopes}]));
+    let metadata = "/.well-known/oauth-protected-resource";
+    let card = |version: &str| {
+        contents(json!([{"uri": "/server-card", "name": "weather", "version": version}]))
+    };
+    vec![
+        Row::new(
+            "`scopes_supported` grows",
+            ALL,
+            [
+                scopes(metadata, &["read"]),
+                scopes(metadata, &["read", "write"]),
+            ],
+            ScopeAdded,
+        ),
+        Row::new(
+            "`scope` of the 401 challenge grows",
+            ALL,
+            [
+                scopes("WWW-Authenticate", &["read"]),
+                scopes("WWW-Authenticate", &["read", "write"]),
+            ],
+            ScopeAdded,
+        ),
+        Row::new(
+            "authorization appears",
+            ALL,
+            [contents(json!([])), scopes(metadata, &["read"])],
+            ScopeAdded,
+        ),
+        Row::new(
+            "`scopes_supported` shrinks",
+            ALL,
+            [
+                scopes(metadata, &["read", "write"]),
+                scopes(metadata, &["read"]),
+            ],
+            ScopeRemoved,
+        ),
+        Row::new(
+            "authorization disappears",
+            ALL,
+            [scopes(metadata, &["read"]), contents(json!([]))],
+            ScopeRemoved,
+        ),
+        Row::new(
+            "a server card appears",
+            ALL,
+            [contents(json!([])), card("1.4.0")],
+            ServerCardChanged,
+        ),
+        Row::new(
+            "card and server disagree",
+            ALL,
+            [card("1.4.0"), card("1.3.0")],
+            ServerCardNowDisagrees,
+        ),
+        Row::new(
+            "card and server disagree, as before",
+            ALL,
+            [card("1.4.0"), card("1.3.0")],
+            ServerCardDisagrees,
+        ),
+    ]
+}
+
 fn metadata() -> Vec<Row> {
     use RuleId::{ResourceMetaChanged, ToolAnnotationChanged, ToolMetaChanged};
     let meta = |meta: Value| tool(json!({ "_meta": meta }));
@@ -683,7 +1169,7 @@ fn metadata() -> Vec<Row> {
             ToolMetaChanged,
         ),
         Row::new(
-            "`_meta` whose name speaks of security (`privateHint`, groups)",
+            "`_meta` whose name suggests security (`privateHint`, groups)",
             ALL,
             [
                 meta(json!({})),
@@ -703,7 +1189,7 @@ fn metadata() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
-            "an annotation that speaks of security (`sensitiveHint`)",
+            "an annotation that suggests security (`sensitiveHint`)",
             ALL,
             [
                 tool(json!({})),
@@ -716,9 +1202,67 @@ fn metadata() -> Vec<Row> {
 }
 
 fn findings() -> Vec<Row> {
-    use RuleId::{DeprecatedFeature, IconRefused, NotObserved};
+    use RuleId::{
+        AppResourceMissing, ClientRefusesTool, DeprecatedFeature, IconRefused, ListRefused,
+        NotObserved, SchemaInvalid, SchemaRefExternal, ToolNameInvalid, ToolNameTooLong,
+    };
     let plain = || json!({});
+    let takes = |schema: Value| {
+        tool(json!({"inputSchema": {"type": "object", "properties": {"days": schema}}}))
+    };
+    let named = |name: &str| json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
     vec![
+        Row::new(
+            "a list that clients refuse, as before",
+            ALL,
+            [plain(), tool(json!({"inputSchema": {}}))],
+            ListRefused,
+        ),
+        Row::new(
+            "a tool that a known client refuses, as before",
+            ALL,
+            [
+                plain(),
+                tool(json!({"inputSchema": {"type": "object", "oneOf": [{}]}})),
+            ],
+            ClientRefusesTool,
+        ),
+        Row::new(
+            "a schema that is not JSON Schema, as before",
+            ALL,
+            [plain(), takes(json!({"type": "int"}))],
+            SchemaInvalid,
+        ),
+        Row::new(
+            "a `$ref` to another document, as before",
+            ALL,
+            [
+                plain(),
+                takes(json!({"$ref": "https://schemas.example/days.json"})),
+            ],
+            SchemaRefExternal,
+        ),
+        Row::new(
+            "a name outside the rules, as before",
+            ALL,
+            [plain(), named("get forecast")],
+            ToolNameInvalid,
+        ),
+        Row::new(
+            "a name over 64 with the prefix of clients, as before",
+            ALL,
+            [plain(), named(&"a".repeat(60))],
+            ToolNameTooLong,
+        ),
+        Row::new(
+            "a document of an app that cannot be read, as before",
+            ALL,
+            [
+                plain(),
+                ui(json!({"resourceUri": "https://weather.example/a"})),
+            ],
+            AppResourceMissing,
+        ),
         Row::new(
             "an extension whose lists are not read",
             ALL,
@@ -814,6 +1358,22 @@ fn parts() -> Vec<(&'static str, &'static str, Vec<Row>)> {
             "resources_are_judged_by_their_audience_and_addresses",
             resources(),
         ),
+        ("Lists", "a_list_is_judged_as_clients_judge_it", lists()),
+        (
+            "Renames",
+            "a_rename_is_one_change_and_never_a_pair_of_opposites",
+            renames(),
+        ),
+        (
+            "Skills",
+            "a_skill_is_judged_by_what_it_tells_and_may_do",
+            skills(),
+        ),
+        (
+            "Published over HTTP",
+            "scopes_and_the_card_are_compared",
+            published(),
+        ),
         (
             "Metadata",
             "metadata_that_speaks_of_security_is_exposed",
@@ -835,7 +1395,11 @@ fn check(rows: Vec<Row>) {
             let what = format!("{} at {revision}", row.change);
             let (old, new) = (surface(revision, &row.old), surface(revision, &row.new));
             if row.rule.subject() == Subject::Finding {
-                let noted = |it: &Surface| it.notes.iter().any(|note| note.rule == row.rule);
+                let noted = |it: &Surface| {
+                    let refused = conformance::notes(it, |_, _| false);
+                    let mut notes = it.notes.iter().chain(&refused);
+                    notes.any(|note| note.rule == row.rule)
+                };
                 assert!(noted(&new) && !noted(&old), "{what}");
                 continue;
             }
@@ -858,7 +1422,8 @@ fn check(rows: Vec<Row>) {
                 None if row.rule.side().is_none() => assert_eq!(witness, "", "{what}"),
                 None => {}
             }
-            let worse = changes.iter().find(|it| it.level > row.level);
+            let worst = row.worst.unwrap_or(row.level);
+            let worse = changes.iter().find(|it| it.level > worst);
             assert!(worse.is_none(), "{what}: {worse:#?}");
             assert!(compare(&new, &new).is_empty(), "{what}");
         }
@@ -931,6 +1496,48 @@ fn resources_are_judged_by_their_audience_and_addresses() {
         "`uriTemplate` changed; variables `id` → `station`; `completion/complete` takes the variables as argument names"
     );
     assert_eq!(changes.len(), 1, "{changes:#?}");
+}
+
+#[test]
+fn a_list_is_judged_as_clients_judge_it() {
+    check(lists());
+}
+
+#[test]
+fn a_rename_is_one_change_and_never_a_pair_of_opposites() {
+    check(renames());
+    // Both, or neither.
+    let takes = |[one, other]: [&str; 2]| {
+        let text = json!({"type": "string"});
+        let properties = json!({one: text, other: text});
+        tool(
+            json!({"inputSchema": {"type": "object", "properties": properties, "required": [one, other]}}),
+        )
+    };
+    let pair = [["startRef", "endRef"], ["startTarget", "endTarget"]].map(takes);
+    let [old, new] = pair.map(|parts| surface("2025-11-25", &parts));
+    let changes = compare(&old, &new);
+    let messages: Vec<&str> = changes.iter().map(|it| it.message.as_str()).collect();
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    for (message, names) in messages
+        .iter()
+        .zip([("endRef", "endTarget"), ("startRef", "startTarget")])
+    {
+        assert!(
+            message.contains(names.0) && message.contains(names.1),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn a_skill_is_judged_by_what_it_tells_and_may_do() {
+    check(skills());
+}
+
+#[test]
+fn scopes_and_the_card_are_compared() {
+    check(published());
 }
 
 #[test]
@@ -1049,4 +1656,33 @@ fn a_baseline_from_before_a_member_was_recorded_has_no_drift() {
         RuleId::CacheScopeChanged,
     ];
     assert_eq!(rules, expected);
+}
+
+#[test]
+fn every_test_that_the_document_names_exists() {
+    fn read(folder: &std::path::Path, out: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read(&path, out);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                out.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = String::new();
+    read(&root.join("tests/it"), &mut sources);
+    read(&root.join("src"), &mut sources);
+    let document = std::fs::read_to_string(root.join("docs/protocol.md")).unwrap();
+    let quoted = document.split('`').skip(1).step_by(2);
+    let tests: Vec<&str> = quoted
+        .filter(|it| it.matches('_').count() >= 3 && !it.contains([' ', '.', '/']))
+        .collect();
+    assert!(tests.len() > 20, "{tests:?}");
+    let missing: Vec<&&str> = tests
+        .iter()
+        .filter(|it| !sources.contains(&format!("fn {it}()")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }

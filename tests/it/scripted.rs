@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcp_keel::capture::{CaptureFailure, Captured, Endpoint, Limits, Order, Stage, capture};
-use mcp_keel::launch::{LaunchSpec, MARKER};
+use mcp_keel::launch::{LaunchSpec, MARKER, marker_prefix};
 use mcp_keel::surface::{ClientProfile, Era};
 
 /// The path of a program under `examples`.
@@ -162,7 +162,7 @@ pub(crate) fn processes_with(variable: &str) -> Vec<String> {
 /// The processes launched by this very test process, by their marker.
 #[cfg(target_os = "linux")]
 pub(crate) fn launched_processes() -> Vec<u32> {
-    let prefix = format!("{MARKER}={}-", std::process::id());
+    let prefix = format!("{MARKER}={}", marker_prefix(std::process::id()));
     let processes = std::fs::read_dir("/proc").expect("there is a /proc");
     processes
         .filter_map(|entry| {

@@ -5,8 +5,8 @@ use mcp_keel::canonical::to_compact;
 use mcp_keel::rules::RuleId;
 use mcp_keel::surface::Kind;
 
-use crate::keel::Keel;
-use crate::scripted::{Capture, scripted};
+use crate::keel::{Keel, rules_of};
+use crate::scripted::Capture;
 
 const SKILL: &str = r#"{"uri":"skill://acme/refunds/SKILL.md","frontmatter":{"name":"refunds","description":"Refunds."},"resources":[{"uri":"skill://acme/refunds/SKILL.md","digest":"sha256:DIGEST","size":5}]}"#;
 /// The digest of `hello`.
@@ -29,30 +29,10 @@ fn skill(digest: &str) -> String {
 const TEXT: &str = r#"[{"result":{"contents":[{"uri":"x","mimeType":"text/html;profile=mcp-app","text":"hello"}]}}]"#;
 const REFUSED: &str = r#"[{"error":{"code":-32002,"message":"not found"}}]"#;
 
-fn serving(scenario: &str, more: &str) -> Keel {
-    let keel = Keel::new();
-    rescript(&keel, scenario, more);
-    keel
-}
-
-fn rescript(keel: &Keel, scenario: &str, more: &str) {
-    keel.write("scenario.json", scenario);
-    let words: Vec<String> = scripted("scenario.json")
-        .iter()
-        .map(|word| format!("{word:?}"))
-        .collect();
-    let server = format!("[server.it]\ncommand = [{}]\n{more}\n", words.join(", "));
-    keel.write("mcp-keel.toml", &server);
-}
-
 /// The rules of the changes and the findings of a check.
 fn rules(keel: &Keel) -> (Vec<String>, Vec<String>) {
     let report = keel.run(&["check", "--format", "json"]).json();
-    let read = |list: &serde_json::Value| -> Vec<String> {
-        let list = list.as_array().unwrap().iter();
-        list.map(|it| it["rule"].as_str().unwrap().to_owned())
-            .collect()
-    };
+    let read = |list| -> Vec<String> { rules_of(list).into_iter().map(str::to_owned).collect() };
     let server = &report["servers"][0];
     (read(&server["changes"]), read(&server["findings"]))
 }
@@ -80,12 +60,12 @@ fn skills_are_listed_if_the_server_declares_them() {
 
 #[test]
 fn a_skill_is_pinned_and_its_file_that_changed_is_drift_of_high_exposure() {
-    let keel = serving(&scenario(&skill(HELLO), TEXT), "");
+    let keel = Keel::following(&scenario(&skill(HELLO), TEXT), "");
     keel.run(&["pin"]).exits(0);
     let baseline = keel.read("mcp-baseline.json");
     assert!(baseline.contains("\"lists\""), "{baseline}");
     keel.run(&["check"]).exits(0);
-    rescript(&keel, &scenario(&skill(&"0".repeat(64)), TEXT), "");
+    keel.follow(&scenario(&skill(&"0".repeat(64)), TEXT), "");
     let run = keel.run(&["check", "--format", "json"]).exits(1);
     let change = &run.json()["servers"][0]["changes"][0];
     assert_eq!(change["rule"], RuleId::SkillFileChanged.id());
@@ -96,10 +76,10 @@ fn a_skill_is_pinned_and_its_file_that_changed_is_drift_of_high_exposure() {
 
 #[test]
 fn a_baseline_that_was_written_before_skills_were_read_has_no_drift() {
-    let keel = serving(&scenario("", TEXT), "");
+    let keel = Keel::following(&scenario("", TEXT), "");
     keel.run(&["pin"]).exits(0);
     // Listed and empty: later additions are drift.
-    rescript(&keel, &scenario(&skill(HELLO), TEXT), "");
+    keel.follow(&scenario(&skill(HELLO), TEXT), "");
     assert_eq!(rules(&keel).0, [RuleId::SkillAdded.id()]);
     // A saved capture without the list says nothing about it.
     let list = format!(
@@ -121,7 +101,7 @@ fn a_baseline_that_was_written_before_skills_were_read_has_no_drift() {
 #[test]
 fn a_dynamic_skill_cannot_be_pinned_and_is_reported() {
     let dynamic = r#"{"uri":"skill://daily/SKILL.md","frontmatter":{"name":"daily","description":"D."},"resources":"dynamic"}"#;
-    let keel = serving(&scenario(dynamic, TEXT), "");
+    let keel = Keel::following(&scenario(dynamic, TEXT), "");
     keel.run(&["pin"]).exits(0).says(RuleId::SkillDynamic.id());
     assert_eq!(
         rules(&keel),
@@ -132,7 +112,7 @@ fn a_dynamic_skill_cannot_be_pinned_and_is_reported() {
 #[test]
 fn the_content_of_apps_and_skills_is_read_on_request() {
     let more = "read-resources = true";
-    let keel = serving(&scenario(&skill(HELLO), TEXT), more);
+    let keel = Keel::following(&scenario(&skill(HELLO), TEXT), more);
     keel.run(&["pin"]).exits(0);
     let baseline = keel.read("mcp-baseline.json");
     assert!(baseline.contains("content:ui://a/b@"));
@@ -140,20 +120,20 @@ fn the_content_of_apps_and_skills_is_read_on_request() {
     assert_eq!(rules(&keel), (vec![], vec![]));
     // A different document.
     let other = TEXT.replace("hello", "world");
-    rescript(&keel, &scenario("", &other), more);
+    keel.follow(&scenario("", &other), more);
     let changed = rules(&keel).0;
     assert!(
         changed.contains(&RuleId::ContentChanged.id().to_owned()),
         "{changed:?}"
     );
     // A file that does not match its list, and a removed document.
-    rescript(&keel, &scenario(&skill(HELLO), &other), more);
+    keel.follow(&scenario(&skill(HELLO), &other), more);
     let changed = rules(&keel).0;
     assert!(
         changed.contains(&RuleId::ContentNowUnusable.id().to_owned()),
         "{changed:?}"
     );
-    rescript(&keel, &scenario(&skill(HELLO), REFUSED), more);
+    keel.follow(&scenario(&skill(HELLO), REFUSED), more);
     let changed = rules(&keel).0;
     assert!(
         changed.contains(&RuleId::ContentNowUnusable.id().to_owned()),
@@ -163,7 +143,7 @@ fn the_content_of_apps_and_skills_is_read_on_request() {
     let unusable = RuleId::ContentUnusable.id().to_owned();
     assert_eq!(rules(&keel), (vec![], vec![unusable.clone(), unusable]));
     // Without reading, nothing is claimed.
-    rescript(&keel, &scenario(&skill(HELLO), REFUSED), "");
+    keel.follow(&scenario(&skill(HELLO), REFUSED), "");
     assert_eq!(
         rules(&keel),
         (vec![], vec![RuleId::ListNotCompared.id().to_owned()])
@@ -212,9 +192,9 @@ fn names_with_control_characters_have_no_effect_in_any_report() {
     let hostile = skill(HELLO)
         .replace("acme", r"a\u001b[31m\u202ecme")
         .replace("Refunds.", r"\u001b]0;x\u0007");
-    let keel = serving(&scenario("", TEXT), "");
+    let keel = Keel::following(&scenario("", TEXT), "");
     keel.run(&["pin"]).exits(0);
-    rescript(&keel, &scenario(&hostile, TEXT), "");
+    keel.follow(&scenario(&hostile, TEXT), "");
     for format in ["terminal", "markdown", "json", "github"] {
         let run = keel.run(&["check", "--format", format]);
         run.says_nothing_of("\u{1b}[31m")

@@ -6,25 +6,6 @@ use crate::http_double::{json_answer, write};
 use crate::keel::Keel;
 use crate::scripted::scripted;
 
-/// A folder with the configuration of one server, `it`, that follows a scenario.
-fn serving(scenario: &str, more: &str) -> Keel {
-    let keel = Keel::new();
-    rescript(&keel, scenario, more);
-    keel
-}
-
-/// Rewrites scenario and configuration. Boots are counted from the start.
-fn rescript(keel: &Keel, scenario: &str, more: &str) {
-    keel.write("scenario.json", scenario);
-    let words: Vec<String> = scripted("scenario.json")
-        .iter()
-        .map(|word| format!("{word:?}"))
-        .collect();
-    let server = format!("[server.it]\ncommand = [{}]\n{more}\n", words.join(", "));
-    keel.write("mcp-keel.toml", &server);
-    let _ = std::fs::remove_file(keel.folder().join("boots"));
-}
-
 fn boots(keel: &Keel) -> String {
     keel.read("boots")
 }
@@ -34,7 +15,7 @@ const STEADY: &str = r#"{"boots": "boots", "tools": [{"name": "b", "description"
 #[test]
 fn pin_boots_twice_under_two_names_and_check_once() {
     let scenario = STEADY.replacen('{', r#"{"log": "log", "#, 1);
-    let keel = serving(&scenario, "");
+    let keel = Keel::following(&scenario, "");
     keel.run(&["pin"]).exits(0);
     assert_eq!(boots(&keel), "2");
     let log = keel.read("log");
@@ -57,7 +38,7 @@ fn pin_boots_twice_under_two_names_and_check_once() {
 
 #[test]
 fn pinning_twice_writes_the_same_bytes() {
-    let keel = serving(STEADY, "");
+    let keel = Keel::following(STEADY, "");
     keel.run(&["pin"]).exits(0);
     let first = keel.read("mcp-baseline.json");
     keel.run(&["pin"]).exits(0).says("already up to date");
@@ -68,7 +49,7 @@ fn pinning_twice_writes_the_same_bytes() {
 fn what_changes_with_every_call_is_not_pinned() {
     let scenario =
         r#"{"boots": "boots", "tools": [{"name": "a", "description": "call $count of the day"}]}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     keel.run(&["pin"])
         .exits(3)
         .names(&["tool:a@", "`/description`", "`call 1 of the day`", "`call 2 of the day`"])
@@ -83,12 +64,12 @@ fn what_changes_with_every_call_is_not_pinned() {
 fn the_suggested_mask_works() {
     let scenario =
         r#"{"boots": "boots", "tools": [{"name": "a", "description": "boot $boot of the day"}]}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     let run = keel.run(&["pin"]).exits(3);
     let flat = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     let from = flat.find("mask = [").expect("a mask is offered");
     let mask = &flat[from..=from + flat[from..].find("}]").unwrap() + 1];
-    rescript(&keel, scenario, mask);
+    keel.follow(scenario, mask);
     keel.run(&["pin"]).exits(0);
     assert!(
         keel.read("mcp-baseline.json")
@@ -102,7 +83,7 @@ fn what_changes_with_every_boot_is_not_blamed_on_the_client() {
     // Every second boot is the same, as is every second name.
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "boot": [
         {}, {"tools": [{"name": "b"}]}, {}, {"tools": [{"name": "b"}]}, {}]}"#;
-    serving(scenario, "")
+    Keel::following(scenario, "")
         .run(&["pin"])
         .exits(3)
         .says("capture-unstable tool:a@")
@@ -113,7 +94,7 @@ fn what_changes_with_every_boot_is_not_blamed_on_the_client() {
 #[test]
 fn a_dependency_on_the_clients_name_is_reported() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "client": {"claude-ai": {"tools": [{"name": "a"}, {"name": "hidden"}]}}}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     keel.run(&["pin"]).exits(3).names(&[
         "capture-differs-by-client",
         "tool:hidden@",
@@ -125,11 +106,11 @@ fn a_dependency_on_the_clients_name_is_reported() {
 
 #[test]
 fn check_reports_drift_only_if_two_boots_agree() {
-    let keel = serving(STEADY, "");
+    let keel = Keel::following(STEADY, "");
     keel.run(&["pin"]).exits(0);
     // A different description on every boot.
     let flapping = STEADY.replace("\"A\"", "\"A of $boot\"");
-    rescript(&keel, &flapping, "");
+    keel.follow(&flapping, "");
     let run = keel.run(&["check", "--format", "json"]).exits(3);
     let report = run.json();
     assert_eq!(report["verdict"], "undetermined");
@@ -140,16 +121,16 @@ fn check_reports_drift_only_if_two_boots_agree() {
     assert_eq!(server["findings"][0]["component"], "tool:a@");
     assert_eq!(boots(&keel), "2");
     // Steady drift is drift, after a second boot.
-    rescript(&keel, &STEADY.replace("\"A\"", "\"Another\""), "");
+    keel.follow(&STEADY.replace("\"A\"", "\"Another\""), "");
     keel.run(&["check"])
         .exits(1)
         .says("tool-description-changed");
     assert_eq!(boots(&keel), "2");
     // An explicit number of boots is respected.
-    rescript(&keel, &flapping, "");
+    keel.follow(&flapping, "");
     keel.run(&["check", "--repeat", "1"]).exits(1);
     assert_eq!(boots(&keel), "1");
-    rescript(&keel, &flapping, "repeat = 1");
+    keel.follow(&flapping, "repeat = 1");
     keel.run(&["check"]).exits(1);
     assert_eq!(boots(&keel), "1");
 }
@@ -158,7 +139,7 @@ fn check_reports_drift_only_if_two_boots_agree() {
 fn check_repeats_as_often_as_requested() {
     // Clean on the first two boots, but not on the third.
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "boot": [{}, {}, {}, {}, {"tools": [{"name": "x"}]}]}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     keel.run(&["pin"]).exits(0);
     keel.run(&["check", "--repeat", "3"])
         .exits(3)
@@ -170,15 +151,14 @@ fn check_repeats_as_often_as_requested() {
 #[test]
 fn a_varying_order_is_distinguished_from_varying_content() {
     let turned = r#"{"boots": "boots", "tools": [{"name": "b"}, {"name": "a"}], "boot": [{}, {"tools": [{"name": "a"}, {"name": "b"}]}, {}]}"#;
-    let keel = serving(turned, "");
+    let keel = Keel::following(turned, "");
     keel.run(&["pin"])
         .exits(3)
         .says("capture-order-unstable")
         .says("listed in another order between two boots");
     assert_eq!(boots(&keel), "2");
     // The policy tolerates the order: none is pinned, and none is compared.
-    rescript(
-        &keel,
+    keel.follow(
         turned,
         "[policy.rules]\n\"capture-order-unstable\" = \"warn\"",
     );
@@ -191,8 +171,7 @@ fn a_varying_order_is_distinguished_from_varying_content() {
     );
     let before = keel.read("mcp-baseline.json");
     keel.run(&["check"]).exits(0).says("matches the baseline");
-    rescript(
-        &keel,
+    keel.follow(
         turned,
         "[policy.rules]\n\"capture-order-unstable\" = \"audit\"",
     );
@@ -203,10 +182,9 @@ fn a_varying_order_is_distinguished_from_varying_content() {
 #[test]
 fn members_in_hash_order_are_an_order_too() {
     let turned = r#"{"boots": "boots", "tools": [{"name": "a", "description": "x"}], "boot": [{}, {"tools": [{"description": "x", "name": "a"}]}]}"#;
-    let keel = serving(turned, "");
+    let keel = Keel::following(turned, "");
     keel.run(&["pin"]).exits(3).says("capture-order-unstable");
-    rescript(
-        &keel,
+    keel.follow(
         turned,
         "[policy.rules]\n\"capture-order-unstable\" = \"warn\"",
     );
@@ -218,7 +196,7 @@ fn members_in_hash_order_are_an_order_too() {
 fn a_tolerant_policy_compares_the_stable_parts() {
     let tolerant = "[policy.rules]\n\"capture-unstable\" = \"warn\"";
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "A"}, {"name": "now", "description": "boot $boot"}]}"#;
-    let keel = serving(scenario, tolerant);
+    let keel = Keel::following(scenario, tolerant);
     keel.run(&["pin"]).exits(0).says("capture-unstable");
     let baseline = keel.read("mcp-baseline.json");
     assert!(
@@ -246,7 +224,7 @@ fn a_tolerant_policy_compares_the_stable_parts() {
     keel.run(&["pin"]).exits(0);
     assert_eq!(keel.read("mcp-baseline.json"), baseline);
     // A stable part that changed is drift.
-    rescript(&keel, &scenario.replace("\"A\"", "\"B\""), tolerant);
+    keel.follow(&scenario.replace("\"A\"", "\"B\""), tolerant);
     keel.run(&["check"])
         .exits(1)
         .says("tool-description-changed")
@@ -256,18 +234,14 @@ fn a_tolerant_policy_compares_the_stable_parts() {
 #[test]
 fn varying_instructions_are_excluded_like_a_component() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "instructions": "boot $boot"}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     keel.run(&["pin"])
         .exits(3)
         .names(&["server", "`/instructions`", "`boot 1`", "`boot 2`"])
         .says(
             r#"mask = [{ component = "server", pointer = "/instructions", pattern = "boot (.*)$""#,
         );
-    rescript(
-        &keel,
-        scenario,
-        "[policy.rules]\n\"capture-unstable\" = \"warn\"",
-    );
+    keel.follow(scenario, "[policy.rules]\n\"capture-unstable\" = \"warn\"");
     keel.run(&["pin"]).exits(0);
     keel.run(&["check"])
         .exits(0)
@@ -277,23 +251,23 @@ fn varying_instructions_are_excluded_like_a_component() {
 #[test]
 fn a_list_that_changes_after_a_while_is_found_by_waiting() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a"}], "on": {"tools/list": [["answer", {"set": {"tools": [{"name": "later"}]}}], ["answer"]]}}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     keel.run(&["pin", "--repeat", "1"]).exits(0);
     keel.run(&["check"]).exits(0);
     keel.run(&["check", "--settle", "1"]).exits(3).says("1 s");
-    rescript(&keel, scenario, "settle = 1");
+    keel.follow(scenario, "settle = 1");
     keel.run(&["check"]).exits(3).says("capture-unstable");
 }
 
 #[test]
 fn a_server_that_fails_on_its_second_boot_is_undetermined() {
-    let keel = serving(STEADY, "");
+    let keel = Keel::following(STEADY, "");
     keel.run(&["pin"]).exits(0);
     let failing =
         r#"{"boots": "boots", "tools": [{"name": "x"}], "boot": [{}, {"start": [{"exit": 7}]}]}"#;
-    rescript(&keel, failing, "");
+    keel.follow(failing, "");
     keel.run(&["check"]).exits(3).says("exit code 7");
-    rescript(&keel, failing, "");
+    keel.follow(failing, "");
     keel.run(&["pin"]).exits(3).says("exit code 7");
     assert!(keel.read("mcp-baseline.json").contains("tool:b@"));
 }
@@ -302,12 +276,12 @@ fn a_server_that_fails_on_its_second_boot_is_undetermined() {
 fn a_capture_is_printed_as_sent_and_repeated_on_request() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "boot $boot"}]}"#;
     let mask = r#"mask = [{ component = "*", pattern = "[0-9]", reason = "it counts" }]"#;
-    let keel = serving(scenario, mask);
+    let keel = Keel::following(scenario, mask);
     keel.run(&["capture"]).exits(0).says("boot 1");
     keel.run(&["capture", "--repeat", "2"])
         .exits(0)
         .says("boot 2");
-    rescript(&keel, scenario, "");
+    keel.follow(scenario, "");
     keel.run(&["capture", "--repeat", "2"])
         .exits(3)
         .says("capture-unstable");
@@ -344,7 +318,7 @@ fn a_running_server_that_varies_by_connection_is_reported() {
 #[test]
 fn a_secret_redacted_from_both_listings_does_not_vary() {
     let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "with $env{API_TOKEN} inside"}]}"#;
-    let keel = serving(
+    let keel = Keel::following(
         scenario,
         "env = { API_TOKEN = \"hush-hush-1234567890-abcdef\" }",
     );
@@ -359,30 +333,22 @@ fn a_mask_can_be_added_without_pinning_again() {
             r#"{{"boots": "boots", "tools": [{{"name": "now", "description": "Use '{zone}' as local timezone", "inputSchema": {{"type": "object"}}}}]}}"#
         )
     };
-    let keel = serving(&scenario("UTC"), "");
+    let keel = Keel::following(&scenario("UTC"), "");
     keel.run(&["pin"]).exits(0);
     let before = keel.read("mcp-baseline.json");
-    rescript(&keel, &scenario("Europe/Oslo"), "");
+    keel.follow(&scenario("Europe/Oslo"), "");
     keel.run(&["check"])
         .exits(1)
         .says("tool-description-changed");
     let mask = "[[server.it.mask]]\ncomponent = \"tool:now@\"\npointer = \"/description\"\npattern = \"'([A-Za-z/]+)' as local timezone\"\nreason = \"the zone of the machine\"";
-    rescript(&keel, &scenario("Europe/Oslo"), mask);
+    keel.follow(&scenario("Europe/Oslo"), mask);
     keel.run(&["check"]).exits(0).says("matches the baseline");
     // Everything around the text still counts.
-    rescript(
-        &keel,
-        &scenario("Europe/Oslo").replace("Use", "Ignore"),
-        mask,
-    );
+    keel.follow(&scenario("Europe/Oslo").replace("Use", "Ignore"), mask);
     keel.run(&["check"])
         .exits(1)
         .says("tool-description-changed");
-    rescript(
-        &keel,
-        &scenario("UTC").replace("\"object\"", "\"string\""),
-        mask,
-    );
+    keel.follow(&scenario("UTC").replace("\"object\"", "\"string\""), mask);
     keel.run(&["check"]).exits(1);
     assert_eq!(keel.read("mcp-baseline.json"), before);
 }
@@ -392,7 +358,7 @@ fn a_mask_that_matches_nothing_is_a_finding() {
     let mask = r#"mask = [{ component = "tool:gone@", pattern = "x", reason = "old" }, { component = "tool:a@", pointer = "/inputSchema/properties", reason = "lazy" }]"#;
     let scenario =
         r#"{"tools": [{"name": "a", "inputSchema": {"type": "object", "properties": {}}}]}"#;
-    let keel = serving(scenario, mask);
+    let keel = Keel::following(scenario, mask);
     keel.run(&["pin"]).exits(0);
     keel.run(&["check"])
         .exits(0)
@@ -437,7 +403,7 @@ fn a_mask_that_covers_too_much_is_rejected_with_its_line() {
             "did you mean `pattern`?",
         ),
     ] {
-        serving(STEADY, &format!("mask = [{{ {mask} }}]"))
+        Keel::following(STEADY, &format!("mask = [{{ {mask} }}]"))
             .run(&["check"])
             .exits(2)
             .says("mcp-keel.toml:3")
@@ -449,7 +415,7 @@ fn a_mask_that_covers_too_much_is_rejected_with_its_line() {
 fn a_text_that_names_this_machine_is_a_finding_with_a_mask() {
     let scenario =
         r#"{"tools": [{"name": "save", "description": "Saves images below $cwd/images as PNG."}]}"#;
-    let keel = serving(scenario, "");
+    let keel = Keel::following(scenario, "");
     keel.run(&["pin"])
         .exits(0)
         .says("text-depends-on-environment")
@@ -460,7 +426,7 @@ fn a_text_that_names_this_machine_is_a_finding_with_a_mask() {
     assert_eq!(finding["rule"], "text-depends-on-environment");
     let message = finding["message"].as_str().unwrap();
     let mask = message.split_once("to leave it out: ").unwrap().1;
-    rescript(&keel, scenario, mask);
+    keel.follow(scenario, mask);
     keel.run(&["pin"]).exits(0);
     assert!(
         keel.read("mcp-baseline.json")
@@ -469,4 +435,44 @@ fn a_text_that_names_this_machine_is_a_finding_with_a_mask() {
     keel.run(&["check"])
         .exits(0)
         .says_nothing_of("text-depends-on-environment");
+}
+
+#[test]
+fn a_suspicious_server_is_booted_and_listed_again_for_a_client_it_cannot_foresee() {
+    let keel = Keel::new();
+    // It behaves for the name that it knows, on the first boot, and at first.
+    let scenario = |tools: &str| {
+        format!(
+            r#"{{"boots": "boots", "tools": [{{"name": "a", "description": "A"}}], "client": {{{tools}}}}}"#
+        )
+    };
+    let known = [
+        "claude-code",
+        "claude-ai",
+        "codex-mcp-client",
+        "cursor-vscode",
+        "gemini-cli-mcp-client",
+        "inspector-client",
+        "Visual Studio Code",
+        "windsurf-client",
+        "Zed",
+    ];
+    let to_others: Vec<String> = known
+        .iter()
+        .map(|it| format!(r#""{it}": {{"tools": [{{"name": "a", "description": "evil"}}]}}"#))
+        .collect();
+    let two_faced = scripted(&scenario(&to_others.join(",")));
+    let with = |args: &[&str]| {
+        let mut words = args.to_vec();
+        words.push("--");
+        words.extend(two_faced.iter().map(String::as_str));
+        let _ = std::fs::remove_file(keel.folder().join("boots"));
+        keel.run(&words)
+    };
+    with(&["pin", "--repeat", "1"]).exits(0);
+    with(&["check"]).exits(0);
+    let run = with(&["check", "--suspicious"]).exits(1).says("evil");
+    assert_eq!(boots(&keel), "3");
+    let said = |name: &&&str| run.stderr.contains(&format!("sees the client {name}"));
+    assert!(known.iter().any(|it| said(&it)), "{}", run.stderr);
 }

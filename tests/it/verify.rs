@@ -305,7 +305,7 @@ fn j7_j8_j10_unpinned_launchers_get_advice_how_to_pin() {
         .as_str()
         .unwrap();
     assert!(
-        message.contains("false sense of safety")
+        message.contains("incomplete protection")
             && message.contains("threat: local tampering")
             && message.contains("threat: supply chain")
             && message.contains("kagimcp@VERSION"),

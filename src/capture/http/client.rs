@@ -25,6 +25,7 @@ use super::error::HttpError;
 use super::head::{Allowance, Bounded};
 use super::spec::{HttpSpec, Proxy, SpecError};
 use crate::capture::inbox::shortened;
+use crate::surface::ClientProfile;
 
 /// The headers of one answer. Everything else is bounded by its reader.
 const HEADER_BYTES: usize = 64 * 1024;
@@ -65,6 +66,8 @@ pub(super) struct Client {
     tls: Option<TlsConnector>,
     proxy: Option<Proxy>,
     headers: HeaderMap,
+    /// That of the client that the server sees.
+    user_agent: HeaderValue,
     patience: Duration,
     /// Idle connections.
     idle: Mutex<Vec<Sender>>,
@@ -135,7 +138,11 @@ impl Body {
 
 impl Client {
     /// A client for the origin of `spec`.
-    pub(super) fn new(spec: &HttpSpec, start: Duration) -> Result<Arc<Self>, HttpError> {
+    pub(super) fn new(
+        spec: &HttpSpec,
+        client: &ClientProfile,
+        start: Duration,
+    ) -> Result<Arc<Self>, HttpError> {
         let base = spec.url.url().clone();
         let host = base.host().map(|it| it.to_owned());
         Ok(Arc::new(Self {
@@ -147,11 +154,28 @@ impl Client {
             },
             proxy: spec.proxy.clone(),
             headers: spec.headers.map().clone(),
+            user_agent: HeaderValue::from_str(&client.user_agent())
+                .unwrap_or(HeaderValue::from_static("-")),
             // Slightly less than the caller's timeout, so that the more precise error comes first.
             patience: CONNECT.min(start.mul_f64(0.9)),
             idle: Mutex::default(),
             base,
         }))
+    }
+
+    /// A client for the same origin that sends none of the user's headers.
+    pub(super) fn anonymous(&self) -> Arc<Self> {
+        Arc::new(Self {
+            base: self.base.clone(),
+            host: self.host.clone(),
+            port: self.port,
+            tls: self.tls.clone(),
+            proxy: self.proxy.clone(),
+            headers: HeaderMap::new(),
+            user_agent: self.user_agent.clone(),
+            patience: self.patience,
+            idle: Mutex::default(),
+        })
     }
 
     /// `host:port`
@@ -218,7 +242,7 @@ impl Client {
             "that is not an HTTP URL"
         } else if target.scheme() != self.base.scheme() && target.host() == self.base.host() {
             match target.scheme() {
-                "https" => "the requested URL is unencrypted, that one is not",
+                "https" => "the redirect changes http to https",
                 _ => "that one is unencrypted",
             }
         } else if !self.is_own(&target) {
@@ -280,8 +304,7 @@ impl Client {
             header::HOST,
             HeaderValue::from_str(host).map_err(|error| unusable(&error))?,
         );
-        // Without mcp-keel's version: an upgrade must not change anything for the server.
-        headers.insert(header::USER_AGENT, HeaderValue::from_static("mcp-keel"));
+        headers.insert(header::USER_AGENT, self.user_agent.clone());
         for (name, value) in ask.headers.iter().chain(&self.headers) {
             headers.insert(name, value.clone());
         }

@@ -214,7 +214,7 @@ impl HttpError {
     pub fn help(&self) -> String {
         const ADDRESS: &str =
             "check the address, with its path: many servers answer at /mcp, older ones at /sse";
-        const FAULT: &str = "no client can read this answer: it is a fault of the server, or of a proxy in front of it";
+        const FAULT: &str = "no client can read this answer: server or proxy error";
         match self {
             Self::Dns { .. } => "check the host in --url; behind a proxy, name it with --proxy URL or --proxy env".into(),
             Self::Refused { .. } => {
@@ -233,13 +233,13 @@ impl HttpError {
             Self::NotReady { .. } => format!("check that --start and --url name the same port; a slow start needs a longer `--timeout`; {}", super::super::error::ISOLATED),
             Self::Denied { .. } => "there is no verdict about what failed: see the log of the server; it may require other headers".into(),
             Self::Unauthorized { status: 401, sent: false, .. } => {
-                "pass what it asks for, from the environment: --header 'Authorization: Bearer ${TOKEN}'; mcp-keel does no OAuth login".into()
+                "pass what it asks for, from the environment: --header 'Authorization: Bearer ${TOKEN}'; OAuth login is not supported".into()
             }
             Self::Unauthorized { status: 401, .. } => {
-                "the Authorization header that was sent is not accepted: check the value in the environment, and that it is for this server and not expired; mcp-keel does no OAuth login".into()
+                "the Authorization header that was sent is not accepted: check the value in the environment, and that it is for this server and not expired; OAuth login is not supported".into()
             }
             Self::Unauthorized { sent: false, .. } => {
-                "it may require credentials (--header 'Authorization: Bearer ${TOKEN}'), or refuse this host or network; mcp-keel does no OAuth login".into()
+                "it may require credentials (--header 'Authorization: Bearer ${TOKEN}'), or refuse this host or network; OAuth login is not supported".into()
             }
             Self::Unauthorized { .. } => "the Authorization header that was sent does not suffice: check its scopes; the server may also refuse this host or network".into(),
             Self::Status { status: 429, .. } => "it refuses further requests for now: try again later".into(),
@@ -248,7 +248,7 @@ impl HttpError {
                 None => ADDRESS.into(),
             },
             Self::Status { status: 406 | 415, .. } => format!("{ADDRESS}; the server may speak another version of the transport: --transport sse or --transport streamable"),
-            Self::Status { status: 500..=599, .. } => "it is a fault of the server, or of a proxy in front of it: see its log, or try again later".into(),
+            Self::Status { status: 500..=599, .. } => "server or proxy error: see its log, or try again later".into(),
             Self::Status { .. } => ADDRESS.into(),
             Self::SessionLost { .. } => "the server, or one of several behind one address, forgets its sessions: each must know those of the others".into(),
             Self::Redirect { .. } => "headers are never sent to another host, nor without encryption: put the address that you trust into --url".into(),
@@ -259,7 +259,7 @@ impl HttpError {
                 "an HTTP+SSE stream begins with an `endpoint` event that names an address on the same host: check --url, or try --transport streamable".into()
             }
             Self::Timeout { .. } => "it may wait for a network address or for credentials; a slow start needs a longer `--timeout`".into(),
-            Self::TooManyBytes { .. } | Self::TooManyEvents { .. } => "a contract is smaller than that: it is a fault of the server".into(),
+            Self::TooManyBytes { .. } | Self::TooManyEvents { .. } => "a contract is smaller than that: an error of the server".into(),
         }
     }
 }

@@ -38,7 +38,7 @@ impl Outgoing {
 
     /// Its name in messages.
     pub(super) fn what(&self) -> &str {
-        self.method.as_deref().unwrap_or("an answer of mcp-keel's")
+        self.method.as_deref().unwrap_or("a reply from mcp-keel")
     }
 
     pub(super) fn is(&self, method: &str) -> bool {

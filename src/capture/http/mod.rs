@@ -48,8 +48,8 @@ pub(super) async fn capture_http(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     progress(Stage::Starting);
-    let http =
-        Client::new(spec, limits.start).map_err(|error| CaptureFailure::before(error.into()))?;
+    let http = Client::new(spec, client, limits.start)
+        .map_err(|error| CaptureFailure::before(error.into()))?;
     let mut server = match start(spec, &http).await {
         Ok(server) => server,
         Err(error) => return Err(CaptureFailure::before(error)),

@@ -493,7 +493,7 @@ mod tests {
         let spec =
             HttpSpec::of(HttpAddress::new(&Template::new(url), &|_| None).expect("an address"));
         let limits = Limits::default();
-        let client = Client::new(&spec, limits.start).expect("a client");
+        let client = Client::new(&spec, &Default::default(), limits.start).expect("a client");
         let (_pipe, mut near) = Pipe::open(client, &spec, Arc::default(), &limits);
         near.write_all(format!("{line}\n").as_bytes())
             .await

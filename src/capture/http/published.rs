@@ -1,13 +1,16 @@
 //! What a server publishes about itself next to its endpoint: its card, and the scopes of its
 //! authorization.
 //!
+//! Scopes are those of its metadata, and those that it asks for when a request has no token.
+//!
 //! Only read if resources are. A missing document is ignored; only the members that can be compared
 //! are kept. One request each, within the origin, bounded in bytes and time.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::header::ACCEPT;
+use http::header::{ACCEPT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method};
 use hyper::body::Bytes;
 use url::Url;
@@ -24,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const CARD: &str = "/server-card";
 /// The address under which authorization metadata is recorded (RFC 9728).
 const AUTHORIZATION: &str = "/.well-known/oauth-protected-resource";
+/// The name under which the scopes of a challenge are recorded.
+const CHALLENGE: &str = "WWW-Authenticate";
 
 /// The existing documents, as contents.
 pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Vec<Json> {
@@ -44,19 +49,53 @@ pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Vec<Json> 
     if let Some(metadata) = get(http, metadata, "application/json").await {
         found.extend(read_scopes(&metadata));
     }
+    // Without a token of our own, the server did not ask for one.
+    if http.is_authorized() {
+        found.extend(challenge(&http.anonymous(), base.clone()).await);
+    }
     found
 }
 
-async fn get(http: &Arc<Client>, url: Url, accept: &'static str) -> Option<Json> {
+fn ask(url: Url, accept: &'static str) -> Ask {
     let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static(accept));
-    let ask = Ask {
+    Ask {
         method: Method::GET,
         what: format!("GET {}", url.path()),
         url,
         headers,
         body: Bytes::new(),
+    }
+}
+
+/// The scopes that the server asks for if a request has no token.
+async fn challenge(http: &Arc<Client>, url: Url) -> Option<Json> {
+    let sent = http.send(ask(url, "text/event-stream"));
+    let answered = tokio::time::timeout(PATIENCE, sent).await.ok()?.ok()?;
+    if answered.status.as_u16() != 401 {
+        return None;
+    }
+    let challenges = answered.headers.get_all(WWW_AUTHENTICATE).iter();
+    let mut scopes = challenges.filter_map(|it| it.to_str().ok().and_then(challenged_scopes));
+    scopes.next().map(|scopes| recorded(CHALLENGE, scopes))
+}
+
+/// The `scope` of a challenge (RFC 6750): words in quotes, or one word.
+fn challenged_scopes(challenge: &str) -> Option<BTreeSet<&str>> {
+    let lower = challenge.to_ascii_lowercase();
+    let mut places = lower.match_indices("scope=").map(|(at, _)| at);
+    let at =
+        places.find(|at| matches!(lower[..*at].chars().next_back(), Some(' ' | ',' | '\t')))?;
+    let value = &challenge[at + "scope=".len()..];
+    let value = match value.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next()?,
+        None => value.split([',', ' ']).next()?,
     };
+    Some(value.split_ascii_whitespace().collect())
+}
+
+async fn get(http: &Arc<Client>, url: Url, accept: &'static str) -> Option<Json> {
+    let ask = ask(url, accept);
     let read = async {
         let mut answered = http.send(ask).await.ok()?;
         if answered.status.as_u16() != 200 {
@@ -100,12 +139,12 @@ fn read_card(card: &Json) -> Option<Json> {
 fn read_scopes(metadata: &Json) -> Option<Json> {
     let scopes = metadata.get("scopes_supported")?.as_array()?;
     let scopes = scopes.iter().filter_map(Json::as_str);
-    let scopes: std::collections::BTreeSet<&str> = scopes.collect();
+    Some(recorded(AUTHORIZATION, scopes.collect()))
+}
+
+fn recorded(uri: &str, scopes: BTreeSet<&str>) -> Json {
     let scopes = scopes.into_iter().map(Json::string).collect();
-    Some(Json::object([
-        ("uri", Json::string(AUTHORIZATION)),
-        ("scopes", Json::Array(scopes)),
-    ]))
+    Json::object([("uri", Json::string(uri)), ("scopes", Json::Array(scopes))])
 }
 
 #[cfg(test)]
@@ -130,5 +169,23 @@ mod tests {
             r#"{"uri":"/.well-known/oauth-protected-resource","scopes":["a","b"]}"#
         );
         assert_eq!(read_scopes(&parse_str("[]").unwrap()), None);
+    }
+
+    #[test]
+    fn the_scopes_of_a_challenge() {
+        for (challenge, scopes) in [
+            (
+                r#"Bearer realm="a", scope="write read""#,
+                Some(["read", "write"].as_slice()),
+            ),
+            ("Bearer scope=read, error=x", Some(&["read"])),
+            (r#"Bearer SCOPE="""#, Some(&[])),
+            (r#"Bearer myscope="a""#, None),
+            ("Bearer", None),
+            ("scope=read", None),
+        ] {
+            let found = challenged_scopes(challenge).map(Vec::from_iter);
+            assert_eq!(found.as_deref(), scopes, "{challenge}");
+        }
     }
 }

@@ -131,6 +131,23 @@ impl Template {
         Ok(parts)
     }
 
+    /// The names of its variables.
+    pub fn variables(&self) -> Vec<&str> {
+        let parts = self.parts().unwrap_or_default();
+        let parts = parts.into_iter();
+        parts
+            .filter_map(|it| match it {
+                Part::Variable(name) => Some(name),
+                Part::Text(_) => None,
+            })
+            .collect()
+    }
+
+    /// As typed: for comparing, never for messages.
+    pub fn typed(&self) -> &str {
+        &self.0
+    }
+
     /// The text with its variables filled in, and their values. An empty variable counts as unset:
     /// a workflow passes a missing secret as an empty string.
     fn filled(

@@ -84,11 +84,11 @@ impl Shared {
             kind => {
                 let body = self.beginning(&mut answered.body).await;
                 if body.trim_ascii().is_empty() {
-                    let nothing = format!("status {}, and nothing more", answered.status.as_u16());
+                    let nothing = format!("status {} with an empty body", answered.status.as_u16());
                     return Err(no_answer(method, nothing.as_bytes()).into());
                 }
                 let kind = match kind {
-                    "" => "of no stated type".to_owned(),
+                    "" => "without a Content-Type".to_owned(),
                     kind if kind.len() <= 40 && kind.chars().all(is_of_a_type) => {
                         format!("`{kind}`")
                     }

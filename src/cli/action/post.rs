@@ -147,7 +147,7 @@ impl<'a> Post<'a> {
             let written = if text.len() <= room {
                 files::append(path, &text).map_err(|error| error.to_string())
             } else {
-                Err("it has no room left".to_owned())
+                Err("its size limit is reached".to_owned())
             };
             if let Err(problem) = written {
                 warn("write the job summary", &problem);
@@ -182,7 +182,7 @@ impl<'a> Post<'a> {
             Comment::Say(page.markdown(room))
         } else {
             Comment::Fold(format!(
-                "**mcp-keel**: no drift any more, as of {}.",
+                "**mcp-keel**: no drift as of {}.",
                 &self.context.commit[..12]
             ))
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::fill::{Asked, Piece, Values, joined};
+use super::fill::{Asked, Piece, Values, input_use, joined};
 use super::{ConfigError, File};
 use crate::config::ServerConfig;
 use crate::files::{Tree, Value};
@@ -116,6 +116,7 @@ fn several(file: &File<'_>, root: &Tree, text: &str) -> Option<Vec<String>> {
         return None;
     }
     if let Some(given) = file.surroundings.inputs.get(key) {
+        file.uses(&input_use(key));
         return Some(given.lines().map(str::to_owned).collect());
     }
     let default = question.get("default")?;

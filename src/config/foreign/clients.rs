@@ -2,9 +2,10 @@
 //! VS Code, Cursor, Zed and any other `mcp.json`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::fill::{Asked, Values, joined, template};
-use super::{ConfigError, File};
+use super::{ConfigError, EnvFiles, File};
 use crate::capture::http::HttpTransport;
 use crate::config::{HttpConfig, ServerConfig};
 use crate::files::Tree;
@@ -224,6 +225,16 @@ fn variables(
     Ok(env)
 }
 
+/// Whether a file is below a folder, wherever links lead. A file that is not there is refused when it is read.
+fn is_below(path: &Path, folder: &Path) -> bool {
+    let (path, folder) = (path.canonicalize(), folder.canonicalize());
+    match (path, folder) {
+        (Ok(path), Ok(folder)) => path.starts_with(folder),
+        (Err(_), _) => true,
+        _ => false,
+    }
+}
+
 fn transport(file: &File<'_>, name: &str, node: &Tree) -> Result<HttpTransport, ConfigError> {
     let Some(word) = node.get("type").or(node.get("transport")) else {
         return Ok(HttpTransport::Auto);
@@ -262,6 +273,20 @@ impl File<'_> {
         path: &str,
     ) -> Result<BTreeMap<String, String>, ConfigError> {
         let path = self.inside(path);
+        match self.surroundings.env_files {
+            EnvFiles::NotRead => return Ok(BTreeMap::new()),
+            EnvFiles::Below(folder) if !is_below(&path, folder) => {
+                return Err(self.error(
+                    node,
+                    format!(
+                        "server `{server}`: the envFile {} is outside of the workspace",
+                        path.display()
+                    ),
+                    "move it into the repository, or set the variables with --env NAME=VALUE and remove `envFile`",
+                ));
+            }
+            _ => {}
+        }
         let text = crate::files::read_to_string(&path).map_err(|error| {
             self.error(
                 node,

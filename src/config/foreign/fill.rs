@@ -84,6 +84,11 @@ pub(super) fn template(pieces: Vec<Piece>, values: &mut Values) -> Template {
     Template::new(out)
 }
 
+/// A user's input among what a server uses.
+pub(super) fn input_use(id: &str) -> String {
+    format!("input:{id}")
+}
+
 /// A user's input as the name of a variable.
 pub(super) fn given_name(id: &str, secret: bool) -> String {
     let word: String = id
@@ -204,12 +209,22 @@ impl File<'_> {
         name: &str,
         default: Option<&str>,
     ) -> Result<Piece, ConfigError> {
+        if (self.surroundings.withheld)(name) {
+            return Err(self.error(
+                node,
+                format!("server `{server}`: {name} is not available to servers"),
+                "it carries privileges of the workflow run: give the server a token of its own, in a variable of its own",
+            ));
+        }
         let found = (self.surroundings.variable)(name).filter(|it| !it.is_empty());
         match (found, default) {
-            (Some(value), _) => Ok(Piece::Variable {
-                name: name.to_owned(),
-                value,
-            }),
+            (Some(value), _) => {
+                self.uses(name);
+                Ok(Piece::Variable {
+                    name: name.to_owned(),
+                    value,
+                })
+            }
             (None, Some(default)) => Ok(Piece::Text(default.to_owned())),
             (None, None) => Err(self.error(
                 node,
@@ -229,10 +244,13 @@ impl File<'_> {
     ) -> Result<Piece, ConfigError> {
         let given = self.surroundings.inputs.get(id);
         match (given, &asked.default) {
-            (Some(value), _) => Ok(Piece::Given {
-                name: given_name(id, asked.secret),
-                value: value.clone(),
-            }),
+            (Some(value), _) => {
+                self.uses(&input_use(id));
+                Ok(Piece::Given {
+                    name: given_name(id, asked.secret),
+                    value: value.clone(),
+                })
+            }
             (None, Some(default)) => Ok(Piece::Text(default.clone())),
             (None, None) if asked.optional => Ok(Piece::Text(String::new())),
             (None, None) => Err(self.error(

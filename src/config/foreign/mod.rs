@@ -7,7 +7,8 @@
 //! - **Nothing is dropped silently.** A disabled or unreachable server and an unsupported member
 //!   are reported.
 //! - **One server's error is its own**: it only matters if that server is checked.
-//! - **A server gets only the variables that its file names.**
+//! - **A server gets only the variables that its file names**, and its settings say which these are
+//!   ([`ServerConfig::uses`]).
 //!
 //! It reads the file and the files it names (`envFile`); variables and inputs are passed in.
 
@@ -18,6 +19,7 @@ mod fill;
 mod formats;
 mod registry;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
@@ -32,8 +34,21 @@ pub use formats::Format;
 pub struct Surroundings<'a> {
     /// An environment variable; `None` if it is not set.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether a variable is kept from servers, even if it is set.
+    pub withheld: &'a dyn Fn(&str) -> bool,
     /// What clients ask their users for, by id.
     pub inputs: &'a BTreeMap<String, String>,
+    pub env_files: EnvFiles<'a>,
+}
+
+/// Which files an `envFile` may name.
+#[derive(Clone, Copy, Debug)]
+pub enum EnvFiles<'a> {
+    Anywhere,
+    /// Only those below this folder, links included: the list may be a pull request's.
+    Below(&'a Path),
+    /// They are not read: the list is of another revision.
+    NotRead,
 }
 
 #[derive(Debug, Default)]
@@ -96,6 +111,7 @@ pub fn parse(
         folder: format.project_folder(path),
         surroundings,
         listed: Listed::default(),
+        uses: RefCell::default(),
     };
     (client.read)(&mut file, &root, client.servers)?;
     Ok(file.listed)
@@ -117,6 +133,8 @@ struct File<'a> {
     folder: PathBuf,
     surroundings: &'a Surroundings<'a>,
     listed: Listed,
+    /// The variables and inputs that the current server uses.
+    uses: RefCell<BTreeSet<String>>,
 }
 
 impl File<'_> {
@@ -192,8 +210,17 @@ impl File<'_> {
         }
     }
 
-    fn insert(&mut self, name: &str, server: Result<ServerConfig, ConfigError>) {
+    fn insert(&mut self, name: &str, mut server: Result<ServerConfig, ConfigError>) {
+        let uses = self.uses.take();
+        if let Ok(server) = &mut server {
+            server.uses = uses;
+        }
         self.listed.servers.insert(name.to_owned(), server);
+    }
+
+    /// Records that the current server uses a variable or an input.
+    fn uses(&self, name: &str) {
+        self.uses.borrow_mut().insert(name.to_owned());
     }
 
     /// The project's directory as an absolute path, as clients fill it in.

@@ -7,23 +7,28 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The facts about a launch.
+/// The facts about a launch. Home, temporary folder and PATH are mcp-keel's own: those of the
+/// server can be set by a configuration.
 pub(super) struct Situation<'a> {
-    /// The server's home folder.
     pub(super) home: Option<&'a Path>,
-    /// The server's temporary folder.
     pub(super) temporary: Option<&'a Path>,
-    /// Folders of mcp-keel's own environment that contain secrets or privileges of the workflow
-    /// run.
+    /// Files and folders with secrets or privileges of the workflow run.
     pub(super) secret: Vec<PathBuf>,
     /// The server's working directory.
     pub(super) folder: &'a Path,
     /// mcp-keel's working directory.
     pub(super) here: &'a Path,
-    /// The folders in the server's PATH.
+    /// What a pull request can change.
+    pub(super) workspace: &'a Path,
+    /// Whether the command and its working directory may show what is outside of the workspace.
+    pub(super) may_widen: bool,
+    /// The folders in the PATH.
     pub(super) path: Vec<PathBuf>,
-    /// The program as found, and the arguments.
-    pub(super) words: Vec<PathBuf>,
+    /// The program as found.
+    pub(super) program: Option<PathBuf>,
+    /// The program in the first line of the program, if it is a script.
+    pub(super) interpreter: Option<PathBuf>,
+    pub(super) arguments: Vec<PathBuf>,
 }
 
 /// Existing folders and files.
@@ -33,18 +38,23 @@ pub(super) struct Allowed {
     pub(super) write: BTreeSet<PathBuf>,
 }
 
-/// Other users' homes and secrets.
-const HIDDEN: [&str; 4] = ["/root", "/home", "/run/user", "/run/secrets"];
+/// Other users' homes and secrets, and the runner's own files as a container sees them.
+const HIDDEN: [&str; 6] = [
+    "/root",
+    "/home",
+    "/run/user",
+    "/run/secrets",
+    "/github/file_commands",
+    "/github/runner_temp",
+];
 
-/// Devices that programs need. No others: root may read disks.
-const DEVICES: [&str; 8] = [
+/// Devices that programs need. No others: root may read disks, and a terminal belongs to another session.
+const DEVICES: [&str; 6] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
     "/dev/random",
     "/dev/urandom",
-    "/dev/ptmx",
-    "/dev/pts",
     "/dev/shm",
 ];
 
@@ -115,16 +125,24 @@ const CREATED: [(&[&str], &[&str]); 2] = [
 /// Folders next to `bin` that store credentials.
 const KEEPERS: [&str; 3] = [".cargo", ".local", ".config"];
 
-/// Creates the caches that a launcher would create, so that they can be allowed.
-pub(super) fn make_caches(home: Option<&Path>, program: &str) {
+/// Creates the caches that a launcher would create, so that they can be allowed. They belong to
+/// the user that the server runs as.
+pub(super) fn make_caches(home: Option<&Path>, program: &str, user: Option<(u32, u32)>) {
     let name = Path::new(program).file_name().and_then(|it| it.to_str());
     let folders = CREATED
         .iter()
         .find(|(launchers, _)| name.is_some_and(|name| launchers.contains(&name)));
     for (home, (_, folders)) in home.into_iter().zip(folders) {
         for folder in folders.iter().filter(|_| home.is_dir()) {
-            // A launcher that cannot create its cache has the better error message.
-            let _ = std::fs::create_dir_all(home.join(folder));
+            let mut path = home.to_owned();
+            for part in Path::new(folder) {
+                path.push(part);
+                // A launcher that cannot create its cache has the better error message.
+                let created = std::fs::create_dir(&path).is_ok();
+                if let Some((user, group)) = user.filter(|_| created) {
+                    let _ = std::os::unix::fs::lchown(&path, Some(user), Some(group));
+                }
+            }
         }
     }
 }
@@ -136,19 +154,23 @@ impl Situation<'_> {
         let home = home.filter(|home| home.parent().is_some());
         let mut hidden: Vec<PathBuf> = HIDDEN.iter().map(PathBuf::from).collect();
         hidden.extend(home.clone());
-        let others = self.secret.iter().filter_map(|it| it.canonicalize().ok());
-        hidden.extend(others);
-        let copies: Vec<PathBuf> = [self.folder, self.here]
-            .iter()
+        let secret = self.secret.iter().filter_map(|it| it.canonicalize().ok());
+        let secret: Vec<PathBuf> = secret.collect();
+        hidden.extend(secret.iter().cloned());
+        let is_own = |path: &Path| {
+            let path = path.canonicalize();
+            self.may_widen || path.is_ok_and(|it| it.starts_with(self.workspace))
+        };
+        let copies: Vec<PathBuf> = [Some(self.folder).filter(|it| is_own(it)), Some(self.here)]
+            .into_iter()
+            .flatten()
             .filter_map(|folder| working_copy(folder, &hidden))
             .collect();
         let git: Vec<PathBuf> = copies.iter().map(|copy| copy.join(".git")).collect();
         let git: Vec<PathBuf> = git.into_iter().filter(|it| it.exists()).collect();
-        let tokens: Vec<PathBuf> = git
-            .iter()
-            .filter(|it| holds_credentials(it))
-            .cloned()
-            .collect();
+        // Other checkouts in the workspace have tokens, too.
+        let repositories = git.iter().cloned().chain(repositories(self.workspace));
+        let tokens: Vec<PathBuf> = repositories.filter(|it| holds_credentials(it)).collect();
 
         let mut allowed = Allowed::default();
         let all_hidden = [hidden.clone(), tokens.clone()].concat();
@@ -168,8 +190,9 @@ impl Situation<'_> {
             cover(folder, &all_hidden, &mut allowed.write);
         }
         // What git holds is evidence, and its hooks and settings are programs that others start: nothing of it is written.
+        let kept: Vec<PathBuf> = [&git[..], &tokens, &secret].concat();
         for copy in &copies {
-            cover(copy, &git, &mut allowed.write);
+            cover(copy, &kept, &mut allowed.write);
         }
         for git in &git {
             cover(git, &tokens, &mut allowed.read);
@@ -200,14 +223,34 @@ impl Situation<'_> {
                 .read
                 .insert(installation_of(&folder, &within).unwrap_or(folder));
         }
-        for word in &self.words {
-            if let Some((named, within)) = found(&self.folder.join(word)) {
-                let folder = named.parent().unwrap_or(&named);
-                let installed = installation_of(folder, &within);
-                allowed
-                    .read
-                    .insert(installed.unwrap_or_else(|| project_of(&named, &within)));
+        // A program on our own PATH is our user's choice; anything else that a configuration names
+        // is shown if it is in the workspace.
+        let is_on_path = |program: &Path| {
+            let folder = program.parent().and_then(|it| it.canonicalize().ok());
+            let folder = folder.filter(|it| !it.starts_with(self.workspace));
+            let mut path = self.path.iter().filter_map(|it| it.canonicalize().ok());
+            folder.is_some_and(|folder| path.any(|it| it == folder))
+        };
+        let trusted = self.program.as_deref().is_some_and(is_on_path) || self.may_widen;
+        let program = self.program.iter().map(|it| (it, trusted));
+        let interpreter = self.interpreter.iter().map(|it| (it, trusted));
+        let arguments = self.arguments.iter().map(|it| (it, self.may_widen));
+        for (word, trusted) in program.chain(interpreter).chain(arguments) {
+            let Some((named, within)) = found(&self.folder.join(word)) else {
+                continue;
+            };
+            let is_secret = secret.iter().chain(&tokens).any(|it| named.starts_with(it));
+            if !is_own(&named) && !trusted || is_secret && !trusted {
+                continue;
             }
+            let folder = named.parent().unwrap_or(&named);
+            let installed = installation_of(folder, &within);
+            let shown = installed.unwrap_or_else(|| project_of(&named, &within));
+            allowed.read.insert(if trusted || is_own(&shown) {
+                shown
+            } else {
+                named
+            });
         }
         allowed
     }
@@ -262,9 +305,60 @@ fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
     (!above_home(top)).then(|| top.to_owned())
 }
 
-/// Whether git stores a token in the repository, as a checkout in a workflow does.
+/// How deep below the workspace other checkouts are looked for, and in how many folders.
+const DEEPEST: usize = 4;
+const MOST_FOLDERS: usize = 100_000;
+
+/// The `.git` folders in the workspace, level by level: a workflow can check out several repositories.
+fn repositories(workspace: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut level = vec![workspace.to_owned()];
+    let mut visited = 0;
+    for _ in 0..=DEEPEST {
+        let mut next = Vec::new();
+        for folder in level {
+            visited += 1;
+            if visited > MOST_FOLDERS {
+                return found;
+            }
+            let read = std::fs::read_dir(&folder).into_iter().flatten();
+            for entry in read.filter_map(Result::ok) {
+                // A link leads to something that is found where it is.
+                if !entry.file_type().is_ok_and(|it| it.is_dir()) {
+                    continue;
+                }
+                if entry.file_name() == ".git" {
+                    found.push(entry.path());
+                } else if entry.file_name() != "node_modules" {
+                    next.push(entry.path());
+                }
+            }
+        }
+        level = next;
+    }
+    found
+}
+
+/// Whether git stores a token in the repository, as a checkout in a workflow does, or in one of its
+/// submodules.
 fn holds_credentials(git: &Path) -> bool {
-    let config = crate::files::read(&git.join("config")).unwrap_or_default();
+    let mut modules = vec![git.join("modules")];
+    let mut configs = vec![git.join("config"), git.join("config.worktree")];
+    while let Some(folder) = modules.pop().filter(|_| configs.len() < 10_000) {
+        for entry in entries(&folder).into_iter().filter(|it| it.is_dir()) {
+            // Names of submodules have slashes.
+            configs.push(entry.join("config"));
+            modules.push(entry.join("modules"));
+            if !entry.join("HEAD").exists() {
+                modules.push(entry);
+            }
+        }
+    }
+    configs.iter().any(|it| is_config_with_credentials(it))
+}
+
+fn is_config_with_credentials(config: &Path) -> bool {
+    let config = crate::files::read(config).unwrap_or_default();
     let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
     let in_address = |line: &str| {
         let authority = line.split_once("://").map(|(_, rest)| rest);
@@ -334,8 +428,12 @@ mod tests {
             secret: Vec::new(),
             folder,
             here: folder,
+            workspace: folder,
+            may_widen: true,
             path: Vec::new(),
-            words: Vec::new(),
+            program: None,
+            interpreter: None,
+            arguments: Vec::new(),
         }
     }
 
@@ -451,9 +549,77 @@ mod tests {
         ]);
         let (home, work) = (root.join("home"), root.join("work"));
         let mut situation = situation(&home, &work);
-        situation.words = vec![home.join("tool/dist/index.js"), "--flag".into()];
+        situation.arguments = vec![home.join("tool/dist/index.js"), "--flag".into()];
         let allowed = situation.allowed();
         assert!(is_below(&allowed.read, &home.join("tool/node_modules/x")));
         assert!(!is_below(&allowed.read, &home.join(".ssh/id")));
+        // A configuration in the workspace names what it likes.
+        situation.may_widen = false;
+        situation.arguments.push(home.join(".ssh/id"));
+        situation.program = Some(home.join("tool/dist/index.js"));
+        situation.interpreter = Some(home.join(".ssh/id"));
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.read, &home.join("tool")));
+        assert!(!is_below(&allowed.read, &home.join(".ssh/id")));
+        // Our own PATH is ours.
+        situation.path = vec![home.join("tool/dist")];
+        situation.interpreter = None;
+        let allowed = situation.allowed();
+        assert!(is_below(&allowed.read, &home.join("tool/dist/index.js")));
+    }
+
+    #[test]
+    fn a_working_directory_outside_of_the_workspace_is_not_a_working_copy() {
+        let (_guard, root) = tree(&["home/x", "work/x", "other/.git/config", "other/x"]);
+        let (home, work, other) = (root.join("home"), root.join("work"), root.join("other"));
+        let mut situation = situation(&home, &work);
+        situation.folder = &other;
+        assert!(is_below(&situation.allowed().write, &other.join("x")));
+        situation.may_widen = false;
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.write, &other.join("x")));
+        assert!(is_below(&allowed.write, &work.join("x")));
+    }
+
+    #[test]
+    fn the_tokens_of_other_checkouts_and_of_the_runner_are_hidden() {
+        let (_guard, root) = tree(&[
+            "home/x",
+            "runner/.credentials",
+            "runner/.credentials_rsaparams",
+            "runner/_work/a/.git/config",
+            "runner/_work/a/src/x",
+            "runner/_work/b/.git/config",
+            "runner/_work/b/.git/modules/deep/er/HEAD",
+            "runner/_work/b/.git/modules/deep/er/config",
+            "runner/_work/b/x",
+        ]);
+        let (home, work) = (root.join("home"), root.join("runner/_work"));
+        let token = "[http]\n\textraheader = AUTHORIZATION: basic x\n";
+        let config = work.join("b/.git/modules/deep/er/config");
+        std::fs::write(&config, token).unwrap();
+        let here = work.join("a");
+        let mut situation = situation(&home, &here);
+        situation.workspace = &work;
+        situation.secret = crate::launch::sandbox::stage::credentials_above(&work);
+        let allowed = situation.allowed();
+        let reads = |path: &str| {
+            let path = root.join(path);
+            is_below(&allowed.read, &path) || is_below(&allowed.write, &path)
+        };
+        for path in [
+            "runner/.credentials",
+            "runner/.credentials_rsaparams",
+            "runner/_work/b/.git/config",
+            "runner/_work/b/.git/modules/deep/er/config",
+        ] {
+            assert!(!reads(path), "{path}");
+        }
+        assert!(reads("runner/_work/a/src/x") && reads("runner/_work/b/x"));
+        // The same where the whole workspace is the working copy.
+        situation.here = &work;
+        situation.folder = &work;
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.write, &config) && !is_below(&allowed.read, &config));
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn files(
             Some("files are not limited: this kernel has no Landlock (Linux 5.13 and later do)")
         }
         (_, LandlockStatus::Available { effective_abi, .. }) if effective_abi < COMPLETE => Some(
-            "files are limited, but not against being truncated: this kernel's Landlock is older than that of Linux 6.2",
+            "files are restricted, but can be truncated: this kernel's Landlock is older than that of Linux 6.2",
         ),
         _ => None,
     };
@@ -93,6 +93,51 @@ pub(super) fn rights() -> Result<(), io::Error> {
     let kept = held.intersection(&KEPT.into()).copied().collect();
     caps::set(None, CapSet::Effective, &kept).map_err(io::Error::other)?;
     caps::set(None, CapSet::Permitted, &kept).map_err(io::Error::other)
+}
+
+/// Becomes another user, without any of root's groups. The server's pipes become that user's, so
+/// that it can open `/dev/stdout`.
+pub(super) fn user(user: u32, group: u32) -> Result<(), io::Error> {
+    use std::os::fd::AsFd as _;
+    let (user, group) = (user.into(), group.into());
+    for pipe in [
+        io::stdin().as_fd(),
+        io::stdout().as_fd(),
+        io::stderr().as_fd(),
+    ] {
+        // Not every one of them has to be a pipe.
+        let _ = nix::unistd::fchown(pipe, Some(user), Some(group));
+    }
+    // What the programs of that user could regain.
+    rights()?;
+    nix::unistd::setgroups(&[])?;
+    nix::unistd::setgid(group)?;
+    nix::unistd::setuid(user)?;
+    Ok(())
+}
+
+/// The sockets of container engines. Who reaches one is root of the machine.
+const ENGINES: [&str; 6] = [
+    "/var/run/docker.sock",
+    "/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock",
+    "/run/crio/crio.sock",
+    "/run/buildkit/buildkitd.sock",
+];
+
+/// Those that can be reached from here; `host` is `DOCKER_HOST`.
+pub(super) fn reachable_engines(host: Option<&str>) -> Vec<String> {
+    let host = host.and_then(|it| it.strip_prefix("unix://"));
+    let mut found: Vec<String> = Vec::new();
+    for socket in ENGINES.into_iter().chain(host) {
+        // `/var/run` is usually a link.
+        let is_known = |it: &String| it.strip_prefix("/var").unwrap_or(it) == socket;
+        if !found.iter().any(is_known) && std::os::unix::net::UnixStream::connect(socket).is_ok() {
+            found.push(socket.to_owned());
+        }
+    }
+    found
 }
 
 #[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
@@ -142,6 +187,56 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_unshare,
     libc::SYS_userfaultfd,
 ];
+
+/// Refuses what reaches outside processes in spite of Landlock, in every level: their limits and
+/// priorities.
+pub(super) fn calls() -> Result<(), io::Error> {
+    let other = || rule(vec![condition(0, SeccompCmpOp::Ne, 0)]);
+    let mut refused = Rules::new();
+    for call in [
+        libc::SYS_prlimit64,
+        libc::SYS_sched_setaffinity,
+        libc::SYS_sched_setattr,
+        libc::SYS_sched_setparam,
+        libc::SYS_sched_setscheduler,
+    ] {
+        refused.insert(call, vec![other()?]);
+    }
+    // Of a process or a group: only its own. Of a user: also those outside.
+    let of_others = [
+        rule(vec![condition(1, SeccompCmpOp::Ne, 0)])?,
+        rule(vec![condition(
+            0,
+            SeccompCmpOp::Eq,
+            libc::PRIO_USER as libc::c_int,
+        )])?,
+    ];
+    refused.insert(libc::SYS_setpriority, of_others.to_vec());
+    const IOPRIO_WHO_USER: libc::c_int = 3;
+    let of_others = [
+        rule(vec![condition(1, SeccompCmpOp::Ne, 0)])?,
+        rule(vec![condition(0, SeccompCmpOp::Eq, IOPRIO_WHO_USER)])?,
+    ];
+    refused.insert(libc::SYS_ioprio_set, of_others.to_vec());
+    // They do the same as other system calls, unseen by seccomp.
+    for call in [
+        libc::SYS_io_uring_enter,
+        libc::SYS_io_uring_register,
+        libc::SYS_io_uring_setup,
+    ] {
+        refused.insert(call, Vec::new());
+    }
+    install(refused, SeccompAction::Errno(libc::EPERM as u32))
+}
+
+/// Refuses local sockets where there is a network: anything may listen behind them (Docker, the
+/// user's session bus, a terminal multiplexer), and the kernel cannot tell which. A pair of connected
+/// sockets is harmless.
+pub(super) fn local_sockets() -> Result<(), io::Error> {
+    let local = rule(vec![condition(0, SeccompCmpOp::Eq, libc::AF_UNIX)])?;
+    let sockets = Rules::from([(libc::SYS_socket, vec![local])]);
+    install(sockets, SeccompAction::Errno(libc::EACCES as u32))
+}
 
 /// Blocks the network. With `watched` a tracer refuses sockets, and reports them; without, the
 /// kernel refuses them.

@@ -28,12 +28,12 @@ mod watch;
 
 use crate::keyword_enum::keyword_enum;
 
-pub(super) use observed::Listener;
+pub(crate) use observed::Listener;
 pub use observed::Observed;
 #[cfg(target_os = "linux")]
 pub use stage::run as stage;
 #[cfg(target_os = "linux")]
-pub(super) use stage::{Orders, command, inheritance};
+pub(super) use stage::{Orders, command, inheritance, reachable};
 
 /// How much of the machine a server may access. Ordered: the strictest is the greatest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,9 +58,26 @@ pub struct Sandbox {
     pub unwatched: bool,
 }
 
+/// The folder that a pull request can change: the runner's workspace, or the repository around the
+/// current folder, or that folder. Without links.
+pub fn workspace() -> std::path::PathBuf {
+    let here = std::env::current_dir().unwrap_or_default();
+    let here = here.canonicalize().unwrap_or(here);
+    let of_runner = crate::own_env::var("GITHUB_WORKSPACE").map(std::path::PathBuf::from);
+    let of_runner = of_runner.and_then(|it| it.canonicalize().ok());
+    let repository = || {
+        let mut around = here.ancestors();
+        around.find(|it| it.join(".git").exists())
+    };
+    match of_runner.filter(|it| here.starts_with(it)) {
+        Some(workspace) => workspace,
+        None => repository().unwrap_or(&here).to_owned(),
+    }
+}
+
 /// The message where there is no sandbox at all.
 #[cfg(not(target_os = "linux"))]
-pub(super) const ELSEWHERE: &str = "the server is not limited: there is a sandbox on Linux only";
+pub(super) const ELSEWHERE: &str = "the server is not sandboxed: that requires Linux";
 
 /// Runs this program as the stage of a sandboxed server, if it was started as one.
 #[cfg(not(target_os = "linux"))]

@@ -148,13 +148,22 @@ impl Listener {
         Self { heard, thread }
     }
 
-    #[cfg(not(target_os = "linux"))]
-    pub(crate) fn elsewhere() -> Self {
-        let words = vec![Word::Missing(super::ELSEWHERE.into())];
+    /// For a server without a sandbox: what is to be said about that.
+    pub(crate) fn without(missing: Vec<String>) -> Self {
+        let words = missing.into_iter().map(Word::Missing).collect();
         Self {
             heard: Arc::new(Mutex::new(Observed { words })),
             thread: std::thread::spawn(|| {}),
         }
+    }
+
+    /// [`Listener::heard`] for a command that has ended.
+    pub(crate) fn heard_at_the_end(self) -> Observed {
+        // Whatever it left behind is killed, so that nothing holds the pipe. A panic of the thread
+        // loses nothing but reports.
+        let _ = self.thread.join();
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.clone()
     }
 
     /// Everything, once the sandbox is gone, but after `patience` at the latest.

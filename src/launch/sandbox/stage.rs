@@ -9,8 +9,7 @@
     reason = "mcp-keel's own descriptors and /proc, not files of a user"
 )]
 
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
@@ -26,6 +25,7 @@ use super::allowed::{Situation, make_caches};
 use super::observed::Word;
 use super::{Level, Sandbox, confine};
 use crate::launch::{LaunchSpec, MARKER};
+use crate::sentences::capture as sentences;
 
 /// The first argument of a stage.
 const STAGE: &str = "__in-sandbox";
@@ -48,6 +48,8 @@ pub(crate) struct Orders {
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
     home: Option<PathBuf>,
+    /// The user and the group to run as, in the place of root.
+    user: Option<(u32, u32)>,
     /// Whether to stay and report denied access.
     watch: bool,
     /// Whether this stage is about to be traced.
@@ -55,40 +57,38 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
-    /// For a launch, given the environment of the server and the path of its program.
-    pub(crate) fn new(
-        spec: &LaunchSpec,
-        variables: &BTreeMap<OsString, OsString>,
-        program: Option<&Path>,
-    ) -> Self {
+    /// For a launch, given the path of its program.
+    pub(crate) fn new(spec: &LaunchSpec, program: Option<&Path>) -> Self {
         let Sandbox {
             level,
             required,
             unwatched,
         } = spec.sandbox;
-        let variable = |name: &str| variables.get(OsStr::new(name));
+        // A configuration can set the server's variables; these are ours.
+        let variable = crate::own_env::var;
         let home = variable("HOME").map(PathBuf::from);
+        let temporary = variable("TMPDIR").map(PathBuf::from);
+        let workspace = super::workspace();
+        let user = user_for(&workspace);
         if let Some(program) = spec.command.first() {
-            make_caches(home.as_deref(), program);
+            make_caches(home.as_deref(), program, user);
         }
         let here = std::env::current_dir().unwrap_or_default();
         let folder = spec.cwd.as_deref().map_or(here.clone(), |it| here.join(it));
-        let arguments = spec.command.iter().skip(1).map(PathBuf::from);
         let allowed = Situation {
             home: home.as_deref(),
-            temporary: variable("TMPDIR").map(Path::new),
+            temporary: temporary.as_deref(),
             secret: of_the_runner(),
             folder: &folder,
             here: &here,
+            workspace: &workspace,
+            may_widen: spec.may_widen,
             path: variable("PATH")
-                .map(|path| std::env::split_paths(path).collect())
+                .map(|path| std::env::split_paths(&path).collect())
                 .unwrap_or_default(),
-            words: program
-                .map(Path::to_owned)
-                .into_iter()
-                .chain(program.and_then(interpreter_of))
-                .chain(arguments)
-                .collect(),
+            program: program.map(Path::to_owned),
+            interpreter: program.and_then(interpreter_of),
+            arguments: spec.command.iter().skip(1).map(PathBuf::from).collect(),
         }
         .allowed();
         Self {
@@ -97,6 +97,7 @@ impl Orders {
             read: allowed.read.into_iter().collect(),
             write: allowed.write.into_iter().collect(),
             home: home.and_then(|home| home.canonicalize().ok()),
+            user,
             watch: level == Level::Strict && !unwatched,
             watched: false,
         }
@@ -131,19 +132,70 @@ fn interpreter_of(script: &Path) -> Option<PathBuf> {
     line.split_whitespace().next().map(PathBuf::from)
 }
 
+/// Whom a server runs as if mcp-keel is root: the workspace's owner. `None` if that is root, too, or
+/// mcp-keel is not.
+fn user_for(workspace: &Path) -> Option<(u32, u32)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = std::fs::metadata(workspace).ok()?;
+    let is_root = rustix::process::geteuid().is_root();
+    (is_root && owner.uid() != 0).then(|| (owner.uid(), owner.gid()))
+}
+
+/// What to say about each container engine that can be reached from here.
+pub(crate) fn reachable() -> Vec<String> {
+    let host = crate::own_env::var("DOCKER_HOST").and_then(|it| it.into_string().ok());
+    let found = confine::reachable_engines(host.as_deref()).into_iter();
+    found.map(|it| sentences::engine_reachable(&it)).collect()
+}
+
 /// Where the runner keeps credentials and the files that steps use to communicate with it.
 fn of_the_runner() -> Vec<PathBuf> {
-    let folder = |name| crate::own_env::var(name).map(PathBuf::from);
+    let folder = |name: &str| crate::own_env::var(name).map(PathBuf::from);
     let file = |name| folder(name)?.parent().map(Path::to_owned);
-    let files = [
-        "GITHUB_ENV",
-        "GITHUB_OUTPUT",
-        "GITHUB_PATH",
-        "GITHUB_STATE",
-        "GITHUB_STEP_SUMMARY",
-    ];
+    let files = crate::own_env::FILES_OF_THE_RUNNER;
     let files = files.into_iter().filter_map(file);
-    folder("RUNNER_TEMP").into_iter().chain(files).collect()
+    let work = ["RUNNER_TEMP", "RUNNER_WORKSPACE", "GITHUB_WORKSPACE"];
+    let installed = work.into_iter().filter_map(folder);
+    let installed = installed.chain(programs_above());
+    let credentials = installed.flat_map(|it| credentials_above(&it));
+    let temporary = folder("RUNNER_TEMP").into_iter();
+    temporary.chain(files).chain(credentials).collect()
+}
+
+/// The credentials of a self-hosted runner in the folders above one: its work folder is usually
+/// below its own.
+pub(super) fn credentials_above(folder: &Path) -> Vec<PathBuf> {
+    let is_runner = |it: &&Path| it.join(".credentials").exists() || it.join(".runner").exists();
+    let runners = folder.ancestors().filter(is_runner);
+    runners
+        .flat_map(|runner| std::fs::read_dir(runner).into_iter().flatten())
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(".credentials")
+                || [".runner", ".env", ".path", ".setup_info", "_diag"].contains(&&*name)
+        })
+        .collect()
+}
+
+/// The programs that started this one: among them the runner, wherever it is installed.
+fn programs_above() -> Vec<PathBuf> {
+    let mut programs = Vec::new();
+    let mut process = std::process::id();
+    // A process can only be below so many others.
+    for _ in 0..64 {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status"));
+        let parent = status.ok().and_then(|it| {
+            let line = it.lines().find_map(|it| it.strip_prefix("PPid:"))?;
+            line.trim().parse::<u32>().ok()
+        });
+        let Some(parent) = parent.filter(|it| *it > 1) else {
+            break;
+        };
+        programs.extend(std::fs::read_link(format!("/proc/{parent}/exe")));
+        process = parent;
+    }
+    programs
 }
 
 /// The program and the arguments that start a stage in place of a server.
@@ -158,9 +210,15 @@ pub(crate) fn command(command: &[String]) -> (&'static str, Vec<String>) {
 pub(crate) fn inheritance(orders: &Orders, pipe: impl Into<OwnedFd>) -> io::Result<Vec<FdMapping>> {
     let mut file = File::from(memfd_create(c"mcp-keel", MFdFlags::MFD_CLOEXEC)?);
     file.write_all(serde_json::to_string(orders)?.as_bytes())?;
+    let pipe = pipe.into();
+    if let Some((user, group)) = orders.user {
+        // The stage opens it anew, as that user.
+        let (user, group) = (user.into(), group.into());
+        let _ = nix::unistd::fchown(&pipe, Some(user), Some(group));
+    }
     Ok(vec![
         FdMapping {
-            parent_fd: pipe.into(),
+            parent_fd: pipe,
             child_fd: CHANNEL,
         },
         FdMapping {
@@ -205,13 +263,23 @@ impl Stage {
     }
 
     fn run(&mut self, command: &[OsString]) -> ExitCode {
+        if let Some((user, group)) = self.orders.user.take()
+            && let Err(error) = confine::user(user, group)
+        {
+            let why = format!("the server would run as root: {error}");
+            if self.orders.required {
+                self.tell(&Word::Refused(why));
+                return ExitCode::from(CANNOT_RUN);
+            }
+            self.tell(&Word::Missing(why));
+        }
         #[cfg(target_arch = "x86_64")]
         if self.orders.watch {
             return self.watch(command);
         }
         if self.orders.watch && !self.orders.watched {
             self.tell(&Word::Missing(
-                "refused access is refused and not reported: that needs an x86-64 processor".into(),
+                "denials are enforced but not reported: that needs an x86-64 processor".into(),
             ));
         }
         self.become_server(command)
@@ -239,7 +307,7 @@ impl Stage {
         ended.unwrap_or_else(|error: io::Error| {
             // Tracing is not allowed here. The restrictions work without it.
             self.tell(&Word::Missing(format!(
-                "refused access is refused and not reported: {error}"
+                "denials are enforced but not reported: {error}"
             )));
             self.become_server(command)
         })
@@ -280,10 +348,18 @@ impl Stage {
             Err(error) => missing.push(format!("files are not limited: {error}")),
         }
         if let Err(error) = confine::rights() {
-            missing.push(format!("the rights of root are not limited: {error}"));
+            missing.push(format!("root privileges are not dropped: {error}"));
         }
-        if strict && let Err(error) = confine::network(self.orders.watched) {
-            missing.push(format!("the network is not limited: {error}"));
+        if let Err(error) = confine::calls() {
+            missing.push(format!("other processes are not out of reach: {error}"));
+        }
+        if strict {
+            if let Err(error) = confine::network(self.orders.watched) {
+                missing.push(format!("the network is not limited: {error}"));
+            }
+        } else if let Err(error) = confine::local_sockets() {
+            missing.push(format!("local sockets are not limited: {error}"));
+            missing.extend(reachable());
         }
         if required && !missing.is_empty() {
             return Err(missing.join("; "));

@@ -105,7 +105,7 @@ macro_rules! annotation_families {
         r#"{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "X-Region"}}}"#,
         input InputMcpHeaderAdded: Risky Medium "a parameter is now copied into an HTTP header",
         "With `x-mcp-header`, gateways can route by the value, and proxies and access logs can read it. Clients \
-         without support, and values that a header cannot carry, may be rejected. If the parameter's name speaks of \
+         without support, and values that a header cannot carry, may be rejected. If the parameter's name suggests \
          a secret (`token`, `password`), the exposure is high.",
         "Check that the parameter never carries anything secret or personal.";
         output OutputMcpHeaderAdded: Risky Medium "`x-mcp-header` was added to a result member",

@@ -1,11 +1,11 @@
 //! Keywords that validators ignore and models read: titles, descriptions, defaults, vendor
 //! keywords.
 
-use super::{Effect, Place, Walker, named_exposure};
+use super::{Effect, MAX_DEPTH, Place, Walker, named_exposure};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
-use crate::schema::document::is_prose;
+use crate::schema::document::{Holds, holds, is_prose};
 use crate::schema::{Family, Side};
 use crate::sentences::schema::{self as sentences, Contains};
 
@@ -38,6 +38,56 @@ impl Walker<'_> {
                 continue;
             }
             self.annotation(keyword, was, is, place);
+        }
+    }
+
+    /// Annotations at any depth of two schemas that demand the same, such as one beside a reference in
+    /// a branch: what is matched by meaning or followed has no place of its own.
+    pub(super) fn annotations_inside(
+        &mut self,
+        old: &Json,
+        new: &Json,
+        place: &Place,
+        depth: usize,
+    ) {
+        let (Some(old), Some(new)) = (old.as_object(), new.as_object()) else {
+            return;
+        };
+        if depth > MAX_DEPTH || old == new {
+            return;
+        }
+        self.annotations(old, new, None, None, place);
+        for (name, was) in old.iter() {
+            let Some(keyword) = name.as_str() else {
+                continue;
+            };
+            let Some(is) = new.get(keyword) else {
+                continue;
+            };
+            let below = place.below(keyword);
+            match (holds(keyword, was), was, is) {
+                (Some(Holds::One), ..) => self.annotations_inside(was, is, &below, depth + 1),
+                (Some(Holds::List), Json::Array(was), Json::Array(is)) => {
+                    for (index, (was, is)) in was.iter().zip(is).enumerate() {
+                        let inner = below.clone().token(&index.to_string());
+                        self.annotations_inside(was, is, &inner, depth + 1);
+                    }
+                }
+                (Some(Holds::Map), Json::Object(was), Json::Object(is)) => {
+                    let named = is.by_name();
+                    for (name, was) in was.iter() {
+                        if let Some(is) = named.get(name) {
+                            let name = name.to_string_lossy();
+                            let mut inner = below.clone().token(name);
+                            if keyword == "properties" {
+                                inner = inner.named(name);
+                            }
+                            self.annotations_inside(was, is, &inner, depth + 1);
+                        }
+                    }
+                }
+                _ => {}
+            }
         }
     }
 

@@ -398,6 +398,8 @@ impl Walker<'_> {
             _ => Effect::Either,
         };
         finding.message = if finding.effect == Effect::Neutral {
+            finding.family = Family::EquivalentRestructured;
+            finding.level_if_safe = Level::Cosmetic;
             sentences::without_effect(self.at(place), keyword, was, is)
         } else {
             sentences::keyword(self.at(place), keyword, was, is)

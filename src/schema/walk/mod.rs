@@ -2,7 +2,7 @@
 //!
 //! The walker goes through both schemas in parallel. It follows references, matches the branches of
 //! unions by meaning, and reports for each difference in which direction it changes what is
-//! accepted. Whether that breaks anything is decided by `judge`, with the provers. Every difference
+//! accepted. Whether that breaks anything is decided by `judge`, with the solver. Every difference
 //! yields a finding; an unknown keyword yields one as well.
 
 mod annotations;
@@ -313,6 +313,8 @@ impl<'a> Walker<'a> {
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             self.push(finding, place);
+        } else if via && self.findings.len() == before && !same(old, new) {
+            self.annotations_inside(old, new, place, 0);
         } else if !via
             && !self.spelling
             && self.findings.len() == before
@@ -337,6 +339,32 @@ impl<'a> Walker<'a> {
             bare
         };
         if same(&bare(old), &bare(new)) {
+            let before = self.findings.len();
+            self.annotations_inside(old, new, place, 0);
+            // The tables of the root are compared separately; this one is at another place, and what
+            // refers to it was compared there.
+            if self.findings.len() == before && !place.old.is_empty() {
+                let mut finding = self.finding(Family::DefinitionsChanged, place);
+                finding.message = sentences::inner_definitions(self.at(place));
+                finding.old = Some(old.clone());
+                finding.new = Some(new.clone());
+                self.push(finding, place);
+            }
+            return;
+        }
+        // `true` and a schema that demands nothing are the same.
+        let demands_nothing = |node: &Json| match bare(node) {
+            Json::Bool(accepts) => accepts,
+            Json::Object(object) => object.is_empty(),
+            _ => false,
+        };
+        if demands_nothing(old) && demands_nothing(new) {
+            let mut finding = self.finding(Family::EquivalentRestructured, place);
+            finding.message = sentences::respelled(self.at(place));
+            finding.old = Some(old.clone());
+            finding.new = Some(new.clone());
+            finding.effect = Effect::Either;
+            self.push(finding, place);
             return;
         }
         let mut finding = self.finding(Family::SchemaUnclassified, place);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canonical::{Json, Text};
 use crate::schema::example_values::words;
-use crate::schema::likeness::{assigned, opposed, synonymous, without_version};
+use crate::schema::likeness::{assigned, exchanged, opposed, synonymous, without_version};
 use crate::schema::value::same;
 
 use super::without_annotations;
@@ -29,7 +29,7 @@ pub(super) fn renamed(
     let (gone, fresh) = (traits(removed), traits(added));
     let mut scored = Vec::new();
     // Which word was exchanged for which: the same exchange in two members supports both.
-    let mut exchanged: BTreeMap<(&str, &str), Vec<(usize, usize)>> = BTreeMap::new();
+    let mut exchanges: BTreeMap<(&str, &str), Vec<(usize, usize)>> = BTreeMap::new();
     for (old_index, old) in gone.iter().enumerate() {
         for (new_index, new) in fresh.iter().enumerate() {
             if opposed(&old.words, &new.words) {
@@ -38,14 +38,14 @@ pub(super) fn renamed(
             if let Some(percent) = likeness(old, new) {
                 scored.push((old_index, new_index, percent));
             } else if let Some(words) = exchange(old, new) {
-                exchanged
+                exchanges
                     .entry(words)
                     .or_default()
                     .push((old_index, new_index));
             }
         }
     }
-    for pairs in exchanged.values() {
+    for pairs in exchanges.values() {
         let sources: BTreeSet<usize> = pairs.iter().map(|it| it.0).collect();
         let targets: BTreeSet<usize> = pairs.iter().map(|it| it.1).collect();
         if sources.len() > 1 && targets.len() > 1 {
@@ -93,12 +93,8 @@ fn traits<'a>(members: &'a [Candidate<'a>]) -> Vec<Traits<'a>> {
 
 /// The one word in which two names differ, if the members are otherwise the same.
 fn exchange<'a>(old: &'a Traits<'_>, new: &'a Traits<'_>) -> Option<(&'a str, &'a str)> {
-    if old.words.len() != new.words.len() || old.words.len() < 2 || old.required != new.required {
-        return None;
-    }
-    let mut differing = old.words.iter().zip(&new.words).filter(|(a, b)| a != b);
-    let (one, other) = differing.next()?;
-    (differing.next().is_none() && same(&old.bare, &new.bare)).then_some((one, other))
+    let words = exchanged(&old.words, &new.words)?;
+    (old.required == new.required && same(&old.bare, &new.bare)).then_some(words)
 }
 
 fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {

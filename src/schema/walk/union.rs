@@ -89,7 +89,7 @@ impl Walker<'_> {
             finding.message = sentences::respelled(self.at(place));
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
-            // Concluded by comparing alternatives; the provers confirm it.
+            // Concluded by comparing alternatives; the solver confirms it.
             finding.effect = Effect::Either;
             self.push(finding, place);
         }
