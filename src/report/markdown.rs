@@ -681,6 +681,9 @@ impl Rendered<'_> {
             let line = sentences::left_out(more, "change", &self.whole());
             let _ = writeln!(out, "  - {line}");
         }
+        if let Some(decision) = change_text::decision(group.change) {
+            let _ = writeln!(out, "  {}", escape::markdown(&decision));
+        }
         if let Some(alike) = change_text::look_alike(change) {
             let _ = writeln!(out, "  {}", escape::markdown(&alike));
         }
@@ -895,9 +898,9 @@ fn plain_keys(text: &str) -> String {
         let bare = word
             .strip_prefix(quote)
             .and_then(|rest| rest.strip_suffix(quote))
-            .and_then(|rest| rest.strip_prefix("tool:"))
-            .and_then(|rest| rest.strip_suffix('@'));
-        match bare {
+            .and_then(|rest| rest.parse::<ComponentKey>().ok())
+            .filter(|key| !key.is_versioned());
+        match bare.as_ref().and_then(ComponentKey::tool_name) {
             Some(name) => format!("`{name}`"),
             None => word.to_owned(),
         }

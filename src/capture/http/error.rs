@@ -233,13 +233,13 @@ impl HttpError {
             Self::NotReady { .. } => format!("check that --start and --url name the same port; a slow start needs a longer `--timeout`; {}", super::super::error::ISOLATED),
             Self::Denied { .. } => "there is no verdict about what failed: see the log of the server; it may require other headers".into(),
             Self::Unauthorized { status: 401, sent: false, .. } => {
-                "pass what it asks for, from the environment: --header \"Authorization: Bearer ${TOKEN}\"; OAuth login is not supported".into()
+                "pass what it asks for, from the environment: --header 'Authorization: Bearer ${TOKEN}'; OAuth login is not supported".into()
             }
             Self::Unauthorized { status: 401, .. } => {
                 "the Authorization header that was sent is not accepted: check the value in the environment, and that it is for this server and not expired; OAuth login is not supported".into()
             }
             Self::Unauthorized { sent: false, .. } => {
-                "it may require credentials (--header \"Authorization: Bearer ${TOKEN}\"), or refuse this host or network; OAuth login is not supported".into()
+                "it may require credentials (--header 'Authorization: Bearer ${TOKEN}'), or refuse this host or network; OAuth login is not supported".into()
             }
             Self::Unauthorized { .. } => "the Authorization header that was sent does not suffice: check its scopes; the server may also refuse this host or network".into(),
             Self::Status { status: 429, .. } => "it refuses further requests for now: try again later".into(),
