@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::http_double::{json_answer, write};
 use crate::keel::Keel;
+use crate::scripted::scripted;
 
 fn boots(keel: &Keel) -> String {
     keel.read("boots")
