@@ -587,10 +587,17 @@ fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Er
 fn target(
     request: &ServerRequest,
     name: String,
-    server: ServerConfig,
+    mut server: ServerConfig,
     unreviewed: &[String],
 ) -> Result<Target, Error> {
-    let endpoint = endpoint::endpoint(request, &name, &server)?;
+    let endpoint = if unreviewed.is_empty() {
+        endpoint::endpoint(request, &name, &server)?
+    } else {
+        // Not even a message about it may hold what was filled in.
+        server.verify = None;
+        server.checksum_line = None;
+        Endpoint::Stdio(LaunchSpec::default())
+    };
     let mut limits = Limits::default();
     if let Some(timeout) = request.timeout.map(Duration::from_secs).or(server.timeout) {
         limits.start = timeout;
