@@ -34,9 +34,7 @@ pub(super) fn name(located: &Located) -> Visible {
     let Some(key) = &located.judged.change.component else {
         return Visible::of_parts("server".to_owned());
     };
-    let prefix = key.kind().word().len() + 1;
-    let name = key.as_str().get(prefix..).unwrap_or(key.as_str());
-    let name = escape::short(name.strip_suffix('@').unwrap_or(name), 120);
+    let name = escape::short(key.called(), 120);
     match key.kind() {
         Kind::Tool => name,
         other => Visible::of_parts(format!("{} {name}", other.noun())),

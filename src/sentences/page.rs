@@ -155,8 +155,9 @@ pub(crate) fn also_breaks() -> &'static str {
     "Also breaking:"
 }
 
-pub(crate) fn more_calls(count: usize) -> String {
-    format!("{} more in the list of all changes.", counted(count, "row"))
+/// Rows that a table leaves out.
+pub(crate) fn more_rows(count: usize, report: &str) -> String {
+    format!("{count} more: see {report}.")
 }
 
 pub(crate) fn approver_reads() -> &'static str {
