@@ -98,8 +98,8 @@ macro_rules! structure_families {
          instead.";
 
     "schema-unclassified" SchemaUnclassified,
-        r#"{"type": "object", "properties": {"a": {"type": "string"}}}"# =>
-        r#"{"type": "object", "properties": {"a": "string"}}"#,
+        r#"{"type": "object", "allOf": [{"minProperties": 1}]}"# =>
+        r#"{"type": "object", "allOf": ["minProperties 1"]}"#,
         input InputSchemaUnclassified: Risky None "the schema changed in a way that no rule describes",
         "For example, it is no schema any more. The level is proved as usual: breaking with a witness, cosmetic with a \
          proof, otherwise risky.",
