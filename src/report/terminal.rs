@@ -72,6 +72,7 @@ pub fn one_change(located: &Located, style: Style) -> String {
     let group = Group {
         change: located,
         components: Vec::new(),
+        ids: Vec::new(),
         same_values: true,
     };
     let component = located.judged.change.component.as_deref();

@@ -17,6 +17,7 @@ pub(crate) mod hints;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod interop;
+pub(crate) mod page;
 pub(crate) mod pin;
 pub(crate) mod provider;
 pub(crate) mod report;
