@@ -41,9 +41,7 @@ pub fn listing(surface: &Surface) -> String {
 
 /// The name of a component, with its version if it has one.
 fn name(component: &Component) -> String {
-    let key = component.key.as_str();
-    let name = key.split_once(':').map_or(key, |(_, name)| name);
-    escape::short(name.strip_suffix('@').unwrap_or(name), 60).into_string()
+    escape::short(component.key.name(), 60).into_string()
 }
 
 /// The text up to the end of its first sentence or paragraph.

@@ -30,9 +30,7 @@ pub fn signature(component: &Component) -> String {
 }
 
 fn name(component: &Component) -> String {
-    let key = component.key.as_str();
-    let name = key.split_once(':').map_or(key, |(_, name)| name);
-    escape::short(name.strip_suffix('@').unwrap_or(name), 200).into_string()
+    escape::short(component.key.name(), 200).into_string()
 }
 
 /// The members of a schema, with whether they are required, in the order of the schema.

@@ -243,7 +243,7 @@ fn superfluous(
 /// The file that a server is pinned in, before writing.
 enum Destination {
     /// mcp-keel's own, or none yet.
-    Own(Option<Manifest>),
+    Own(Option<Box<Manifest>>),
     /// Another tool's, which is read again when it is written.
     Lock,
 }
@@ -255,7 +255,7 @@ impl Destination {
 
     fn own(&self) -> Option<&Manifest> {
         match self {
-            Self::Own(manifest) => manifest.as_ref(),
+            Self::Own(manifest) => manifest.as_deref(),
             Self::Lock => None,
         }
     }
@@ -307,7 +307,7 @@ fn destinations(
                     broken.push(path);
                     continue;
                 }
-                _ => Destination::Own(Some(manifest)),
+                _ => Destination::Own(Some(Box::new(manifest))),
             },
             Ok(None) => Destination::Own(None),
             Err(error) => {

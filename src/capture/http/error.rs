@@ -223,6 +223,10 @@ impl HttpError {
             Self::Connect { .. } => "check host and port in --url; behind a proxy, name it with --proxy URL or --proxy env".into(),
             Self::Proxy { .. } => "check --proxy, and that the proxy lets this host through; credentials go into its address, from the environment: --proxy \"http://me:${PASSWORD}@proxy:3128\"".into(),
             Self::UnknownIssuer { .. } => "if the server has a certificate of your own, name the one that signed it: --ca FILE (PEM)".into(),
+            // What rustls calls an answer that is not TLS at all.
+            Self::Tls { problem, .. } if problem.contains("InvalidContentType") => {
+                "the port answers without TLS: write http:// in --url".into()
+            }
             Self::Tls { .. } => "check that the server speaks TLS at this port, and that its certificate is for this host and not expired".into(),
             Self::NoRoots { .. } => "install the system's certificates (package ca-certificates), or name those to trust: --ca FILE (PEM)".into(),
             Self::Occupied { .. } => "end what listens there, or give the server another port in both --start (or --env PORT=...) and --url".into(),
@@ -242,6 +246,9 @@ impl HttpError {
                 "it may require credentials (--header 'Authorization: Bearer ${TOKEN}'), or refuse this host or network; OAuth login is not supported".into()
             }
             Self::Unauthorized { .. } => "the Authorization header that was sent does not suffice: check its scopes; the server may also refuse this host or network".into(),
+            Self::Status { status: 400, body, .. } if body.contains("HTTPS port") => {
+                "the port expects TLS: write https:// in --url".into()
+            }
             Self::Status { status: 429, .. } => "it refuses further requests for now: try again later".into(),
             Self::Status { status: 400 | 404 | 405, get, .. } => match get {
                 Some(get) => format!("{ADDRESS} (HTTP+SSE was tried too: a GET was answered with {get})"),
