@@ -18,7 +18,7 @@ use crate::settings::MOST_PARTS;
     version = version::SHORT,
     long_version = version::long(),
     max_term_width = 100,
-    after_help = "Exit codes: 0 pass, 1 drift blocked, 2 wrong usage, configuration or baseline, \
+    after_help = "Exit codes: 0 pass, 1 drift blocked, 2 wrong usage, configuration or baseline,\n\
                   3 a server could not be captured, 4 verification of bytes failed."
 )]
 pub(super) struct Cli {
@@ -36,7 +36,7 @@ pub(super) enum Command {
     Config(ConfigArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
     Capture(CaptureArgs),
-    /// List which servers each part of a run checks (`check --shard I/N`), also as a workflow matrix
+    /// List which servers each part of a run checks (`check --shard I/N`)
     Plan(PlanArgs),
     /// Join the JSON reports of the parts of a run into one report and one verdict
     Merge(MergeArgs),
@@ -44,7 +44,7 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Print a digest of every component of a source
     Fingerprint(FingerprintArgs),
-    /// Scan descriptions for text a reviewer should see before a model does (advice, never a verdict)
+    /// Scan descriptions for text a reviewer should see before a model does
     Scan(ScanArgs),
     /// Turn another tool's file into a baseline, and list what could not be converted
     Import(ImportArgs),

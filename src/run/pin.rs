@@ -245,7 +245,7 @@ async fn capture_to_pin(
     let observed = repeat::require(target, before, policy, Purpose::Pin, observer).await?;
     let surface = &observed.captured.surface;
     let release = release.unwrap_or_else(|| Release::of_server(surface));
-    let entry = with_launch(server_entry(surface, &release), &target.launched);
+    let entry = with_launch(server_entry(surface, &release), &target.launch_to_pin());
     let compared = SurfacePair {
         name: &target.name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),

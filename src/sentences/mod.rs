@@ -13,6 +13,7 @@ pub(crate) mod conformance;
 pub(crate) mod drift;
 pub(crate) mod github;
 pub(crate) mod interop;
+pub(crate) mod page;
 pub(crate) mod provider;
 pub(crate) mod report;
 pub(crate) mod rules;

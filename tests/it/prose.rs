@@ -73,7 +73,6 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/github/api.rs", "words that GitHub answers with"),
     ("src/run/base_objects.rs", "parts of errors"),
     ("src/run/check_changes.rs", "the name of a setting"),
-    ("src/run/merged_parts.rs", "parts of errors"),
     ("src/scan/mod.rs", "phrases that are searched for"),
     ("src/schema/example_values.rs", "example values"),
     ("src/verify/launcher/mod.rs", "names of commands"),

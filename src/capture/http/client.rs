@@ -172,6 +172,7 @@ impl Client {
             tls: self.tls.clone(),
             proxy: self.proxy.clone(),
             headers: HeaderMap::new(),
+            user_agent: self.user_agent.clone(),
             patience: self.patience,
             idle: Mutex::default(),
         })
