@@ -37,7 +37,7 @@ const narrowed = (name) => tool(name, { inputSchema: { type: 'object', propertie
 const HOSTILE = '<script>document.title="pwned"</script><img src=x onerror=alert(1)> </pre></style> "\' onfocus=alert(2) \u202etxt\u202c \u200bhidden `x` &lt;b&gt; '
   + 'a'.repeat(400);
 const usual = ['get_forecast', 'get_alerts', 'list_stations', 'set_home'].map((it) => tool(it));
-const many = Array.from({ length: 100 }, (_, at) => `tool_${at}`);
+const many = Array.from({ length: 150 }, (_, at) => `tool_${at}`);
 const hostileTool = (text) => ({
   name: `x${HOSTILE.slice(0, 60)}`, title: text, description: `${HOSTILE}${text}`,
   inputSchema: { type: 'object', properties: { [HOSTILE.slice(0, 100)]: { type: 'string', description: text, enum: [HOSTILE, text] } } },
@@ -76,9 +76,9 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-dev-shm-usage'],
 });
 const VIEWS = {
-  light: { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
-  dark: { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
-  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  light: { colorScheme: 'light', viewport: { width: 1100, height: 900 } },
+  dark: { colorScheme: 'dark', viewport: { width: 1100, height: 900 } },
+  phone: { colorScheme: 'light', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
 };
 if (pictures) mkdirSync(pictures, { recursive: true });
 let looked = 0;

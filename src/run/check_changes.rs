@@ -159,9 +159,12 @@ impl Changes {
         // line says that the policy is weaker, this one would repeat it.
         let components = |it: &Policy| usize::from(it.fails_on_components());
         if fail_on(old).1 == fail_on(new).1 && exposure(old).1 == exposure(new).1 {
-            let shown = |it: &Policy| match it.fails_on_components() {
-                true => "blocked",
-                false => "below `fail-on`",
+            let shown = |it: &Policy| {
+                if it.fails_on_components() {
+                    "blocked"
+                } else {
+                    "below `fail-on`"
+                }
             };
             self.value(
                 "added and removed components",

@@ -25,30 +25,32 @@ fn picture(printed: &str) -> String {
          .c1 {{ font-weight: 700; }} .c2 {{ fill: #9da7b3; }}</style>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n"
     );
+    let escaped = |text: &str| mcp_keel::report::escape::xml(text);
+    // A colour may go on in the next line.
+    let mut classes: Vec<String> = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let y = 16 + LINE * at + 14;
         out += &format!("<text x=\"16\" y=\"{y}\" xml:space=\"preserve\">");
-        let mut parts = line.split("\u{1b}[");
-        let escaped = |text: &str| mcp_keel::report::escape::xml(text);
-        out += &escaped(parts.next().unwrap_or_default());
-        for part in parts {
-            let (codes, text) = part.split_once('m').unwrap();
-            let codes = codes
-                .split(';')
-                .filter(|it| !["0", "39", "22", ""].contains(it));
-            let classes: Vec<String> = codes.map(|it| format!("c{it}")).collect();
-            if text.is_empty() {
-                continue;
-            }
-            out += &if classes.is_empty() {
-                escaped(text)
+        for (part_at, part) in line.split("\u{1b}[").enumerate() {
+            let text = if part_at == 0 {
+                part
             } else {
-                format!(
-                    "<tspan class=\"{}\">{}</tspan>",
-                    classes.join(" "),
-                    escaped(text)
-                )
+                let (codes, text) = part.split_once('m').unwrap();
+                let codes = codes
+                    .split(';')
+                    .filter(|it| !["0", "39", "22", ""].contains(it));
+                classes = codes.map(|it| format!("c{it}")).collect();
+                text
             };
+            let indent = text.len() - text.trim_start().len();
+            out += &text[..indent];
+            let text = &text[indent..];
+            if text.is_empty() || classes.is_empty() {
+                out += &escaped(text);
+            } else {
+                let text = escaped(text);
+                out += &format!("<tspan class=\"{}\">{text}</tspan>", classes.join(" "));
+            }
         }
         out += "</text>\n";
     }

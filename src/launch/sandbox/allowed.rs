@@ -240,7 +240,7 @@ impl Situation<'_> {
                 continue;
             };
             let is_secret = secret.iter().chain(&tokens).any(|it| named.starts_with(it));
-            if !is_own(&named) && !trusted || is_secret && !trusted {
+            if !(trusted || is_own(&named) && !is_secret) {
                 continue;
             }
             let folder = named.parent().unwrap_or(&named);

@@ -435,7 +435,7 @@ impl Page {
         tools.sort_by_key(|it| (std::cmp::Reverse(moved(it)), std::cmp::Reverse(it.current)));
         let _ = writeln!(
             self.out,
-            "<details><summary>{}</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table>\n<thead><tr><th scope=\"col\">{1}</th><th scope=\"col\" class=\"number\">{2}</th><th scope=\"col\" class=\"number\">{3}</th><th scope=\"col\" class=\"number\">{4}</th></tr></thead>\n<tbody>",
+            "<details><summary>{}</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\">\n<table>\n<thead><tr><th scope=\"col\">{1}</th><th scope=\"col\" class=\"number\">{2}</th><th scope=\"col\" class=\"number\">{3}</th><th scope=\"col\" class=\"number\">{4}</th></tr></thead>\n<tbody>",
             page::cost_by_tool(),
             page::tool(),
             page::old(),
