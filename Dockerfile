@@ -43,7 +43,9 @@ ENTRYPOINT ["/mcp-keel"]
 FROM ${NODE} AS action
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends ca-certificates git python3 \
-    && rm -rf /var/lib/apt/lists/*
+    && rm -rf /var/lib/apt/lists/* \
+    # The owner of a workspace on GitHub's runners, as whom servers run: programs ask for the name of their user.
+    && useradd --uid 1001 --no-create-home --shell /usr/sbin/nologin runner
 COPY --from=uv /uv /uvx /usr/local/bin/
 COPY --from=binary /mcp-keel /usr/local/bin/mcp-keel
 # Smoke test: an image in which any of them does not start is not built.

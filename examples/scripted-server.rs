@@ -393,6 +393,7 @@ impl Server {
             #[cfg(unix)]
             if address.starts_with('/') {
                 let socket = std::os::unix::net::UnixStream::connect(&address);
+                let socket = socket.and_then(|mut it| it.write_all(b"hello"));
                 return tried(&address, socket);
             }
             tried(&address, std::net::TcpStream::connect(&address));

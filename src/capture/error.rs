@@ -26,7 +26,7 @@ pub struct Noise {
 pub enum CaptureError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
-    #[error("the server ended ({}) before it answered `{method}`{}", describe_status(*.status), printed(.noise))]
+    #[error("the server {} before it answered `{method}`{}", ended(*.status), printed(.noise))]
     Exited {
         /// The pending request.
         method: &'static str,
@@ -167,6 +167,17 @@ impl CaptureError {
             }
             other => other.may_be_the_opening(),
         }
+    }
+
+    /// Whether the server ended before it answered the first request.
+    pub fn is_early_end(&self) -> bool {
+        matches!(
+            self,
+            Self::Exited {
+                method: INITIALIZE | DISCOVER,
+                ..
+            }
+        )
     }
 
     pub fn help(&self) -> String {
@@ -338,6 +349,15 @@ impl CaptureFailure {
 
 /// A status in the same words on every run and machine: `exit code 3`, `killed by signal 9
 /// (SIGKILL)`.
+pub(super) fn ended(status: ExitStatus) -> String {
+    let how = describe_status(status);
+    if how.starts_with("killed") {
+        format!("was {how}")
+    } else {
+        format!("ended with {how}")
+    }
+}
+
 pub(super) fn describe_status(status: ExitStatus) -> String {
     #[cfg(unix)]
     {

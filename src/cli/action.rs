@@ -3,54 +3,118 @@
 //!
 //! The same check as `mcp-keel check` with the same exit codes, then the result is posted where
 //! reviewers look, in this order: check run, comment, workflow commands, job summary. If GitHub
-//! rejects a request, that costs one warning line; it never changes the verdict.
+//! rejects a request, that costs one warning line; it never changes the verdict. A check that could
+//! not be made is posted too.
 
 mod inputs;
 mod post;
 
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use inputs::{Environment, Inputs};
+use inputs::{Environment, Inputs, Wanted};
 use post::Post;
 
 use super::output::{self, Delivery, Notes};
 use crate::baseline::store;
-use crate::github::{Context, Event, files};
-use crate::report::{self, Format, render};
+use crate::github::{Api, Context, Event, files};
+use crate::report::{self, Format, escape, render};
 use crate::run::acceptance::acceptance;
 use crate::run::approval::MergedBaselines;
-use crate::run::base::{self, Base, Whereabouts};
-use crate::run::base_objects::Store;
+use crate::run::base::{self, Base, CheckedOut, Whereabouts};
+use crate::run::base_objects::{Found, Store};
 use crate::run::check::CheckRequest;
 use crate::run::in_force::settings_in_force;
 use crate::run::observer::Silent;
 use crate::run::plan::Governing;
 use crate::run::pull_request::{Answered, Questions, check};
+use crate::run::pull_request_page::{Page, ReportFiles};
 use crate::run::{Error, Exit, baseline, plan, secrets, shards};
 
 /// The default JSON report, for the output `report`.
 const REPORT: &str = "mcp-keel-report.json";
+
+/// The JSON report of the second question, for the output `approval-report`.
+const APPROVAL: &str = "mcp-keel-approval.json";
+
+/// The folder of proposed baselines, for the output `proposed-baseline`.
+const PROPOSED: &str = "mcp-keel-proposed";
 
 pub(super) async fn run() -> Result<Exit, Error> {
     let env: Environment = crate::own_env::vars()
         .into_iter()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let context = context(&env)?;
+    let mut context = context(&env).inspect_err(|error| {
+        if env.get("GITHUB_ACTIONS").is_some_and(|it| it == "true") {
+            post::annotate(error);
+        }
+    })?;
     if let Some(token) = context.token.as_ref().filter(|_| context.on_runner) {
         output::print_as_it_is(&token.mask_command())?;
     }
-    let inputs = Inputs::read(&env)?;
+    let wanted = Wanted::read(&env);
+    let api = post::api(&context);
+    if let Some(api) = &api
+        && let Err(error) = context.find_pull_request(api).await
+    {
+        post::refused(&context, "find the pull request", &error);
+    }
     // As it is named: where a link leads from there is the pull request's to choose.
-    let workspace = context.workspace.as_deref();
-    let folder = match (workspace, &inputs.folder) {
+    let workspace = context.workspace.clone();
+    let folder = match (&workspace, &wanted.folder) {
         (Some(workspace), Some(folder)) => workspace.join(folder),
-        (Some(workspace), None) => workspace.to_owned(),
+        (Some(workspace), None) => workspace.clone(),
         (None, folder) => folder.clone().unwrap_or_default(),
     };
-    let at = Whereabouts::new(&folder, workspace);
-    if let Some(folder) = &inputs.folder {
+    let at = Whereabouts::new(&folder, workspace.as_deref());
+    // Before any server starts, and before anything of the pull request decides what is asked.
+    let mut store = Store::new(at.repository.as_ref(), api.as_ref());
+    let checked_out = base::checked_out(&context, at.repository.as_ref(), &mut store, api.as_ref());
+    let CheckedOut { judged, base } = checked_out.await;
+    let mut post = Post::new(&context, &wanted, api.clone());
+    post.withhold(judged);
+    let around = Around {
+        env: &env,
+        context: &context,
+        wanted: &wanted,
+        api: api.as_ref(),
+        at: &at,
+    };
+    let done = act(&around, base, &mut store, &mut post).await;
+    if let Err(error) = &done {
+        // It is seen where reviewers look, and the check run must not stay in progress forever.
+        post.failed(error).await?;
+    }
+    done
+}
+
+/// What a run of the action knows from the start.
+struct Around<'a> {
+    env: &'a Environment,
+    context: &'a Context,
+    wanted: &'a Wanted,
+    api: Option<&'a Api>,
+    at: &'a Whereabouts,
+}
+
+async fn act(
+    around: &Around<'_>,
+    base_commit: Result<Option<String>, String>,
+    store: &mut Store<'_>,
+    post: &mut Post<'_>,
+) -> Result<Exit, Error> {
+    let Around {
+        env,
+        context,
+        wanted,
+        api,
+        at,
+    } = *around;
+    let inputs = Inputs::read(env)?;
+    let workspace = context.workspace.as_deref();
+    if let Some(folder) = &wanted.folder {
         std::env::set_current_dir(folder).map_err(|error| {
             Error::usage(
                 format!("working-directory {}: {error}", folder.display()),
@@ -72,22 +136,11 @@ pub(super) async fn run() -> Result<Exit, Error> {
         }
     }
     let request = CheckRequest::new(&inputs.given);
-    let api = post::api(&context);
-    // Before any server starts, and before anything of the pull request decides what is asked.
-    let mut store = Store::new(at.repository.as_ref(), api.as_ref());
-    let checked_out = base::checked_out(&context, at.repository.as_ref(), &mut store, api.as_ref());
-    let checked_out = checked_out.await;
-    let acceptance = acceptance(
-        &context,
-        &inputs.asked.accept_label,
-        &inputs.check_name,
-        api.as_ref(),
-    )
-    .await;
+    let acceptance = acceptance(context, &inputs.asked.accept_label, &wanted.check_name, api).await;
     let by_base = inputs.asked.policy_from_base;
-    let mut base = match checked_out.base {
+    let mut base = match base_commit {
         Ok(Some(commit)) => {
-            let base = Base::read(&commit, &request.server, &at, &mut store).await;
+            let base = Base::read(&commit, &request.server, at, store).await;
             match base.trouble().filter(|_| by_base) {
                 // A pull request that mends the base's configuration can be accepted.
                 Some(problem) if !(base.is_broken() && acceptance.is_given()) => Some(Err(problem)),
@@ -123,7 +176,9 @@ pub(super) async fn run() -> Result<Exit, Error> {
             inert(&text)
         ))?;
     }
-    let baselines = Arc::new(baseline::of_plan(&plan)?);
+    // A first run has no baseline; what it would be is shown and offered.
+    let (baselines, missing) = baseline::found_or_empty(&plan)?;
+    let baselines = Arc::new(baselines);
     let config_of_base = base.as_ref().and_then(|it| it.as_ref().ok()?.config.read());
     let pattern_of_base = plan::pattern(&request.server, config_of_base);
     let merged = MergedBaselines::read(&plan, &baselines, pattern_of_base)?;
@@ -133,13 +188,11 @@ pub(super) async fn run() -> Result<Exit, Error> {
             .map(|it| store::path_for(&merged.pattern_of_base, &it.name))
             .collect();
         paths.extend(base.baseline_paths(&merged.pattern_of_base));
-        base.read_baselines(paths, &at, &mut store).await;
+        base.read_baselines(paths, at, store).await;
     }
-    let mut post = Post::new(&context, &inputs, &plan, api.clone());
-    post.withhold(checked_out.judged);
     post.start().await;
     let questions = Questions {
-        context: &context,
+        context,
         asked: &inputs.asked,
         baselines: &baselines,
         merged: &merged,
@@ -147,24 +200,70 @@ pub(super) async fn run() -> Result<Exit, Error> {
         prefix: &at.prefix(),
         acceptance: &acceptance,
     };
-    let checked = check(&questions, (plan, request.jobs), Arc::new(Notes)).await;
-    let result = match checked {
-        Ok(result) => result,
-        Err(error) => {
-            // The check run must not stay in progress forever.
-            post.failed(&error).await;
-            return Err(error);
-        }
+    let result = check(&questions, (plan, request.jobs), Arc::new(Notes)).await?;
+    let in_diff = match &base {
+        Some(Ok(base)) => Some(changed_files(&result, &base.commit, at, store).await),
+        _ => None,
     };
-    let json = match deliver(&result, &inputs, workspace.unwrap_or(Path::new("."))) {
-        Ok(json) => json,
-        Err(error) => {
-            post.failed(&error).await;
-            return Err(error);
-        }
+    let page = Page {
+        result: &result,
+        label: &inputs.asked.accept_label,
+        context,
+        name: &wanted.check_name,
+        // The job that merges parts has none of its own.
+        has_artifact: inputs.has_artifact
+            && (!inputs.asked.merge.is_empty() || !result.proposed.is_empty()),
+        in_diff: in_diff.as_ref(),
     };
-    post.finish(&result, &json).await?;
-    Ok(result.verdict.into())
+    let inside = workspace.unwrap_or(Path::new("."));
+    let json = deliver(&page, &inputs, inside)?;
+    let approval = match &result.approval {
+        Some(approval) => {
+            let path = PathBuf::from(APPROVAL);
+            write_report(&path, &report::to_json(&approval.report), inside)?;
+            Some(path)
+        }
+        None => None,
+    };
+    let files = ReportFiles {
+        report: Some(json),
+        approval,
+        proposed: propose(&result.proposed, inside)?,
+    };
+    post.finish(&page, &files).await?;
+    match missing {
+        Some(error) => Err(error),
+        None => Ok(result.verdict.into()),
+    }
+}
+
+/// The files with lines of changes that are not as the base has them.
+async fn changed_files(
+    result: &Answered,
+    base: &str,
+    at: &Whereabouts,
+    store: &mut Store<'_>,
+) -> BTreeSet<String> {
+    let approved = result.approval.iter().flat_map(|it| it.report.changes());
+    let places = result.live.changes().chain(approved);
+    let places = places.flat_map(|it| [&it.source, &it.location]);
+    let paths: BTreeSet<String> = places.flatten().map(|it| it.slashed()).collect();
+    let mut changed = BTreeSet::new();
+    for path in paths {
+        let now = at
+            .root()
+            .and_then(|root| crate::files::read_to_string(&root.join(&path)).ok());
+        let is_same = match store.text(base, &path).await {
+            Found::Read(text) => Some(text) == now,
+            Found::Absent => now.is_none(),
+            // It is not known; a reader is not harmed by an annotation.
+            Found::Unreadable(_) | Found::Broken(_) => false,
+        };
+        if !is_same {
+            changed.insert(path);
+        }
+    }
+    changed
 }
 
 fn context(env: &Environment) -> Result<Context, Error> {
@@ -181,12 +280,19 @@ fn context(env: &Environment) -> Result<Context, Error> {
         .map_err(|error| Error::usage(error.to_string(), error.help()))
 }
 
-/// The reports in the log and in files. Returns where the JSON report is.
-fn deliver(result: &Answered, inputs: &Inputs, inside: &Path) -> Result<PathBuf, Error> {
+/// The reports in the log and in files, over both questions; each has a JSON report of its own. Returns where the first is.
+fn deliver(page: &Page<'_>, inputs: &Inputs, inside: &Path) -> Result<PathBuf, Error> {
+    let result = page.result;
+    let combined = page.combined();
     let delivery = Delivery::new(&inputs.given);
+    let rendered = |format: Format, style: report::Style| match format {
+        Format::Json => report::to_json(&result.live),
+        Format::Markdown => page.whole(usize::MAX),
+        Format::Terminal => render(&result.live, format, style),
+        _ => render(&combined, format, style),
+    };
     for (format, path) in &delivery.files {
-        let text = render(&result.live, *format, Default::default());
-        write_report(path, &text, inside)?;
+        write_report(path, &rendered(*format, Default::default()), inside)?;
     }
     let named = delivery.files.iter().find(|it| it.0 == Format::Json);
     let json = named.map_or_else(|| PathBuf::from(REPORT), |it| it.1.clone());
@@ -197,13 +303,36 @@ fn deliver(result: &Answered, inputs: &Inputs, inside: &Path) -> Result<PathBuf,
         width: 100,
         ..Default::default()
     };
-    let mut text = render(&result.live, delivery.format, style);
+    let mut text = rendered(delivery.format, style);
     if let (Some(approval), Format::Terminal) = (&result.approval, delivery.format) {
         text += "\nAgainst the base branch:\n";
         text += &render(&approval.report, delivery.format, style);
     }
     output::print(&inert(&text))?;
     Ok(json)
+}
+
+/// Writes the proposed baselines under a folder of their own, each at the path that it has in the repository. Returns the
+/// file, or the folder if there are several.
+fn propose(proposed: &BTreeMap<PathBuf, String>, inside: &Path) -> Result<Option<PathBuf>, Error> {
+    let mut written = Vec::new();
+    for (path, text) in proposed {
+        let is_plain = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
+        // A baseline with a secret removed would not hold.
+        if !path.components().all(is_plain) || secrets::clean(text) != *text {
+            let path = escape::line(&*path.to_string_lossy());
+            output::complain(&format!("warning: no baseline is proposed for {path}"));
+            continue;
+        }
+        let to = Path::new(PROPOSED).join(crate::files::without_dots(path));
+        write_report(&to, text, inside)?;
+        written.push(to);
+    }
+    Ok(match written.len() {
+        0 => None,
+        1 => written.pop(),
+        _ => Some(PathBuf::from(PROPOSED)),
+    })
 }
 
 /// Writes a report to a regular file in the workspace. The pull request, or a server that has just run, may have put a link

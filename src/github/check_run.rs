@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::api::{ATTEMPTS, encoded, pause};
-use super::{Api, ApiError};
+use super::{Api, ApiError, Stamp};
 use crate::policy::Verdict;
 use crate::report::{Annotation, AnnotationLevel, CHECK_RUN_LIMIT};
 use crate::sentences::github as sentences;
@@ -46,6 +46,24 @@ pub struct Outcome {
     pub annotations: Vec<Annotation>,
     /// What a later run on the same commit has to know.
     pub record: Option<String>,
+    /// `RUN.ATTEMPT` of the workflow.
+    pub attempt: String,
+}
+
+impl Outcome {
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            run: self.attempt.clone(),
+            verdict: self.verdict,
+        }
+    }
+
+    /// The text of the run: only what is to be found again.
+    fn text(&self) -> String {
+        let record = self.record.iter().cloned();
+        let lines: Vec<String> = record.chain([self.stamp().text()]).collect();
+        lines.join("\n")
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,8 +82,8 @@ pub fn conclusion(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Pass => "success",
         Verdict::Warn => "neutral",
-        Verdict::Block => "failure",
-        Verdict::Undetermined => "action_required",
+        // The title says which of the two it is; `action_required` needs a page to go to.
+        Verdict::Block | Verdict::Undetermined => "failure",
     }
 }
 
@@ -133,8 +151,12 @@ struct App {
     slug: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 struct FoundOutput {
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    summary: Option<String>,
     #[serde(default)]
     text: Option<String>,
 }
@@ -153,14 +175,20 @@ struct Shown {
 
 impl CheckRun {
     /// The run with this identity, found or created in progress.
-    pub async fn start(api: &Api, identity: &Identity) -> Result<Self, ApiError> {
+    ///
+    /// One that was completed is in progress again at once: what it says is about to be replaced.
+    pub async fn start(api: &Api, identity: &Identity, attempt: &str) -> Result<Self, ApiError> {
+        let workflow = attempt;
         let mut attempt = 1;
         loop {
             // Before the first attempt too: a re-run of the job has a run already.
             if let Some(found) = find(api, identity).await? {
                 // After a lost answer it is our own.
-                let shared = attempt == 1 && found.status.as_deref() == Some("in_progress");
-                return Ok(Self::found(found, shared));
+                let in_progress = found.status.as_deref() == Some("in_progress");
+                if !in_progress {
+                    reopen(api, identity, &found, workflow).await?;
+                }
+                return Ok(Self::found(found, attempt == 1 && in_progress));
             }
             let body = Create {
                 name: &identity.name,
@@ -249,13 +277,25 @@ impl CheckRun {
             self.wait_for_the_other(api).await;
         }
         'again: loop {
+            // Another job of the same run may have found something worse.
+            let now = api.get::<Found>(&path).await?.output.unwrap_or_default();
+            let stamp = outcome.stamp();
+            let worse = stamp.worse_in(now.text.as_deref().unwrap_or_default());
             let present: Vec<Shown> = if look_first {
                 api.all(&format!("{path}/annotations"), None).await?
             } else {
                 Vec::new()
             };
             let (missing, stale) = missing(&outcome.annotations, &present);
-            let summary = with_stale(&outcome.summary, stale);
+            let summary = match (&now.summary, worse) {
+                (Some(summary), Some(_)) => summary.clone(),
+                _ => with_stale(&outcome.summary, stale),
+            };
+            let (title, text) = match (&now.title, &now.text, worse) {
+                (Some(title), Some(text), Some(_)) => (title.clone(), text.clone()),
+                _ => (outcome.title.clone(), outcome.text()),
+            };
+            let verdict = worse.unwrap_or(outcome.verdict);
             let mut batches: Vec<&[&Annotation]> = missing.chunks(BATCH).collect();
             if batches.is_empty() {
                 batches.push(&[]);
@@ -265,13 +305,13 @@ impl CheckRun {
                 let done = index == last;
                 let body = Update {
                     status: done.then_some("completed"),
-                    conclusion: done.then(|| conclusion(outcome.verdict)),
+                    conclusion: done.then(|| conclusion(verdict)),
                     details_url: identity.details_url.as_deref(),
                     output: Output {
-                        title: &outcome.title,
+                        title: &title,
                         summary: &summary,
                         annotations: batch.iter().map(|it| sent(it)).collect(),
-                        text: outcome.record.as_deref(),
+                        text: Some(&text),
                     },
                 };
                 match api.append::<serde_json::Value>(&path, &body).await {
@@ -311,6 +351,35 @@ impl CheckRun {
         api.append::<serde_json::Value>(&path, &body).await?;
         Ok(())
     }
+}
+
+/// Marks a run that was completed as in progress. What it recorded stays; what it says stays too if another job of the same
+/// run and attempt has said it.
+async fn reopen(
+    api: &Api,
+    identity: &Identity,
+    found: &Found,
+    workflow: &str,
+) -> Result<(), ApiError> {
+    let output = found.output.clone().unwrap_or_default();
+    let text = output.text.unwrap_or_default();
+    let stamp = Stamp {
+        run: workflow.to_owned(),
+        verdict: Verdict::Pass,
+    };
+    let mut body = serde_json::json!({"status": "in_progress"});
+    if let Some(address) = &identity.details_url {
+        body["details_url"] = address.as_str().into();
+    }
+    if !stamp.is_of_same_run(&text) {
+        body["output"] = serde_json::json!({
+            "title": "Checking",
+            "summary": sentences::checking(),
+            "text": text,
+        });
+    }
+    let path = format!("/check-runs/{}", found.id);
+    api.set::<serde_json::Value>(&path, &body).await.map(drop)
 }
 
 /// The oldest run with this identity, over all pages. `filter=all`: the latest ones only would hide ours behind
@@ -446,7 +515,7 @@ mod tests {
         let all = Verdict::ALL.iter().map(|it| conclusion(*it));
         assert_eq!(
             all.collect::<Vec<_>>(),
-            ["success", "neutral", "action_required", "failure"]
+            ["success", "neutral", "failure", "failure"]
         );
     }
 }

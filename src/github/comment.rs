@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::api::{ATTEMPTS, pause};
-use super::{Api, ApiError};
+use super::{Api, ApiError, Stamp};
 
 /// The desired content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,20 +72,24 @@ pub async fn post(
     number: u64,
     (identity, author): (&str, &str),
     comment: &Comment,
+    stamp: &Stamp,
 ) -> Result<Done, ApiError> {
     let marker = marker(identity);
     let (text, needed) = match comment {
         Comment::Say(text) => (text, true),
         Comment::Fold(text) => (text, false),
     };
-    let body = format!("{marker}\n{}", text.trim_end());
+    let body = format!("{marker}\n{}\n{}", text.trim_end(), stamp.text());
     let comments = format!("/issues/{number}/comments");
     let mut attempt = 1;
     loop {
         let mut ours = own(api, &comments, &marker, author).await?;
         if !ours.is_empty() {
             let found = ours.remove(0);
-            if normalised(found.body.as_deref()) == normalised(Some(&body)) {
+            let is_worse = |it: &str| stamp.worse_in(it).is_some();
+            if normalised(found.body.as_deref()) == normalised(Some(&body))
+                || found.body.as_deref().is_some_and(is_worse)
+            {
                 return Ok(Done::Unchanged);
             }
             let path = format!("/issues/comments/{}", found.id);
@@ -108,9 +112,14 @@ pub async fn post(
                     let _ = api.delete(&format!("/issues/comments/{id}")).await;
                 }
                 let is_newer = |id: u64| newer.clone().any(|it| it == id);
-                if let (Some(first), true) =
-                    (ours.first(), created["id"].as_u64().is_some_and(is_newer))
-                {
+                let is_better = |it: &&Found| {
+                    let body = it.body.as_deref().unwrap_or_default();
+                    stamp.worse_in(body).is_none()
+                };
+                if let (Some(first), true) = (
+                    ours.first().filter(is_better),
+                    created["id"].as_u64().is_some_and(is_newer),
+                ) {
                     let path = format!("/issues/comments/{}", first.id);
                     api.set::<serde_json::Value>(&path, &Body { body: &body })
                         .await?;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::Token;
+use super::{Api, ApiError, Token};
 use crate::sentences::github as sentences;
 
 /// The API of github.com, the default.
@@ -35,7 +35,8 @@ pub struct Context {
     pub read_only: Option<ReadOnly>,
     /// The run, for the link from the check run.
     pub run: Option<String>,
-    pub attempt: u32,
+    /// `RUN.ATTEMPT`; empty if the runner does not say.
+    pub attempt: String,
     /// The job summary's file.
     pub summary: Option<PathBuf>,
     /// The outputs' file.
@@ -62,6 +63,9 @@ pub enum Event {
     Dispatch,
     /// `release`
     Release,
+    /// `workflow_run` after a run for a pull request: the repository of its head, and when it began. Which pull request that
+    /// is has to be asked ([`Context::find_pull_request`]).
+    AfterPullRequest { repository: String, began: String },
     /// Any other; the commit is the runner's.
     Other(String),
 }
@@ -164,9 +168,10 @@ impl Context {
         let server = get("GITHUB_SERVER_URL")
             .unwrap_or("https://github.com")
             .trim_end_matches('/');
-        let run = get("GITHUB_RUN_ID")
-            .filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()))
-            .map(|id| format!("{server}/{full_name}/actions/runs/{id}"));
+        let run_id = get("GITHUB_RUN_ID").filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+        let attempt = get("GITHUB_RUN_ATTEMPT").and_then(|it| it.parse::<u32>().ok());
+        let attempt = run_id.map(|id| format!("{id}.{}", attempt.unwrap_or(1)));
+        let run = run_id.map(|id| format!("{server}/{full_name}/actions/runs/{id}"));
         // The action's input takes precedence.
         let token = ["INPUT_TOKEN", "GITHUB_TOKEN"]
             .into_iter()
@@ -183,15 +188,42 @@ impl Context {
             event,
             read_only,
             run,
-            attempt: get("GITHUB_RUN_ATTEMPT")
-                .and_then(|it| it.parse().ok())
-                .unwrap_or(1),
+            attempt: attempt.unwrap_or_default(),
             summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             outputs: get("GITHUB_OUTPUT").map(PathBuf::from),
             workspace: get("GITHUB_WORKSPACE").map(PathBuf::from),
             token,
             on_runner: get("GITHUB_ACTIONS") == Some("true"),
         })
+    }
+
+    /// Finds the open pull request whose head was checked by the run that this one follows. The report of that run says
+    /// nothing about it: it is the pull request's own work.
+    pub async fn find_pull_request(&mut self, api: &Api) -> Result<(), ApiError> {
+        let Event::AfterPullRequest { repository, began } = &self.event else {
+            return Ok(());
+        };
+        let full_name = format!("{}/{}", self.owner, self.repository);
+        let path = format!("/commits/{}/pulls", self.commit);
+        let pulls: Vec<Value> = api.all(&path, None).await?;
+        let found = pulls.iter().find(|pull| {
+            let text = |at: &Value, wanted: &str| {
+                at.as_str()
+                    .is_some_and(|it| it.eq_ignore_ascii_case(wanted))
+            };
+            pull["state"] == "open"
+                && text(&pull["head"]["sha"], &self.commit)
+                && text(&pull["head"]["repo"]["full_name"], repository)
+                && text(&pull["base"]["repo"]["full_name"], &full_name)
+        });
+        if let Some(pull) = found.and_then(|pull| pull_request(pull, &full_name).ok()) {
+            self.event = Event::PullRequest(PullRequest {
+                // A label counts if it was set after the run began, when this commit was the head.
+                updated_at: began.clone(),
+                ..pull
+            });
+        }
+        Ok(())
     }
 
     pub fn pull_request(&self) -> Option<&PullRequest> {
@@ -262,6 +294,19 @@ fn read_event(name: &str, payload: &Value, full_name: &str) -> Result<Event, Con
                 base: base.to_owned(),
             }
         }
+        "workflow_run" if payload["workflow_run"]["event"] == "pull_request" => {
+            let run = &payload["workflow_run"];
+            if !run["head_sha"].as_str().is_some_and(is_commit) {
+                return Err(ContextError::Event(
+                    "has no workflow_run with a head_sha".to_owned(),
+                ));
+            }
+            let text = |at: &Value| at.as_str().unwrap_or_default().to_owned();
+            Event::AfterPullRequest {
+                repository: text(&run["head_repository"]["full_name"]),
+                began: text(&run["created_at"]),
+            }
+        }
         "push" => Event::Push,
         "schedule" => Event::Schedule,
         "workflow_dispatch" => Event::Dispatch,
@@ -293,6 +338,7 @@ fn commit<'a>(event: &Event, payload: &'a Value) -> Option<&'a str> {
     match event {
         Event::PullRequest(_) => payload["pull_request"]["head"]["sha"].as_str(),
         Event::MergeGroup { .. } => payload["merge_group"]["head_sha"].as_str(),
+        Event::AfterPullRequest { .. } => payload["workflow_run"]["head_sha"].as_str(),
         _ => None,
     }
 }

@@ -20,6 +20,7 @@ pub use context::{Context, ContextError, Event, PullRequest, ReadOnly};
 pub use secret::Token;
 
 use crate::fingerprint::Digest;
+use crate::policy::Verdict;
 
 /// A short identifier of a configuration, the same on every run, by which check runs and comments
 /// are found again.
@@ -31,4 +32,59 @@ pub fn identity(parts: &[&str]) -> String {
         .collect();
     let hex = Digest::of(text.as_bytes()).hex();
     hex.chars().take(16).collect()
+}
+
+/// Who wrote a result: the run and attempt of the workflow, and what it found. Two jobs of one run may share a check run and
+/// a comment; a better result then never replaces a worse one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// `RUN.ATTEMPT`; empty where no runner says.
+    pub run: String,
+    pub verdict: Verdict,
+}
+
+impl Stamp {
+    /// An invisible line.
+    pub fn text(&self) -> String {
+        format!("{}{} -->", self.prefix(), self.verdict.word())
+    }
+
+    fn prefix(&self) -> String {
+        format!("<!-- mcp-keel: run {} ", self.run)
+    }
+
+    /// Whether a text was written by the same run and attempt.
+    pub fn is_of_same_run(&self, text: &str) -> bool {
+        !self.run.is_empty() && text.contains(&self.prefix())
+    }
+
+    /// The verdict in a text of the same run and attempt, if it is worse than this one.
+    pub fn worse_in(&self, text: &str) -> Option<Verdict> {
+        if self.run.is_empty() {
+            return None;
+        }
+        let (_, rest) = text.rsplit_once(&self.prefix())?;
+        let word = rest.split(' ').next()?;
+        let verdict = word.parse::<Verdict>().ok()?;
+        (verdict > self.verdict).then_some(verdict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_worse_result_of_the_same_run_and_attempt_stays() {
+        let stamp = |run: &str, verdict| Stamp {
+            run: run.to_owned(),
+            verdict,
+        };
+        let text = stamp("42.1", Verdict::Block).text();
+        let worse = |run, verdict| stamp(run, verdict).worse_in(&text);
+        assert_eq!(worse("42.1", Verdict::Pass), Some(Verdict::Block));
+        assert_eq!(worse("42.1", Verdict::Block), None);
+        assert_eq!(worse("42.2", Verdict::Pass), None);
+        assert_eq!(stamp("", Verdict::Pass).worse_in(&text), None);
+    }
 }

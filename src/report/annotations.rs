@@ -1,12 +1,12 @@
-//! Changes as annotations: each on its line of the committed baseline, and each changed component
-//! once more on the line of the source that declares it, if known.
+//! Changes as annotations: on the line that declares the component, or else on its line of the baseline. One per line, with
+//! all that changed there: several on one line would hide each other.
 //!
-//! The list is complete, the most severe first. The sender applies the limits of its destination.
+//! The most severe come first. The sender applies the limits of its destination.
 
 use std::collections::BTreeMap;
 
 use super::escape::Visible;
-use super::{Located, Place, Report, change_text};
+use super::{Located, Report, change_text};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::sentences::report as sentences;
@@ -61,19 +61,32 @@ pub struct Annotation {
     pub raw_details: Option<Visible>,
 }
 
-/// Every change with a place, the most severe first; equally severe ones in the order of the
-/// report.
-pub fn annotations(report: &Report) -> Vec<Annotation> {
+/// The changes of at least this action, in files that are shown, the most severe first; equally severe ones in the order of
+/// their places. Nothing in them depends on whether a change is accepted.
+pub fn annotations(
+    report: &Report,
+    least: Action,
+    is_shown: &dyn Fn(&str) -> bool,
+) -> Vec<Annotation> {
     let mut severe: Vec<(Severity, Annotation)> = Vec::new();
     for server in &report.servers {
-        for located in &server.changes {
-            if let Some(place) = &located.location {
-                severe.push((severity(located), of_change(located, place)));
+        let mut by_place: BTreeMap<(String, usize, &str), Vec<&Located>> = BTreeMap::new();
+        let changes = server.changes.iter();
+        for located in changes.filter(|it| it.judged.action >= least) {
+            let places = [&located.source, &located.location];
+            let place = places
+                .into_iter()
+                .flatten()
+                .map(|it| (it.slashed(), it.line))
+                .find(|(path, _)| is_shown(path));
+            if let Some((path, line)) = place {
+                let key = (path, line, change_text::component(located));
+                by_place.entry(key).or_default().push(located);
             }
         }
-        severe.extend(of_sources(&server.changes));
+        severe.extend(by_place.into_iter().map(annotation));
     }
-    // A stable sort: equals keep the order of the report.
+    // A stable sort: equals keep their order.
     severe.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
     severe
         .into_iter()
@@ -93,59 +106,34 @@ pub(super) fn severity(located: &Located) -> Severity {
     )
 }
 
-fn of_change(located: &Located, place: &Place) -> Annotation {
-    let values = change_text::values(located, VALUE_CHARACTERS);
-    Annotation {
-        path: place.slashed(),
-        start_line: place.line,
-        end_line: place.line,
-        level: located.judged.action.into(),
-        title: title(change_text::title(located)),
-        message: bounded(change_text::joined(&change_text::lines(located), "\n")),
-        raw_details: (!values.is_empty()).then(|| bounded(values)),
-    }
-}
-
-/// One annotation per declaration, with all its changes: several on one line would hide each other.
-fn of_sources(changes: &[Located]) -> Vec<(Severity, Annotation)> {
-    let mut declared: BTreeMap<(String, usize, &str), Vec<&Located>> = BTreeMap::new();
-    for located in changes {
-        if let Some(place) = &located.source {
-            let key = (place.slashed(), place.line, change_text::component(located));
-            declared.entry(key).or_default().push(located);
-        }
-    }
-    let one = |((path, line, component), mut changes): ((String, usize, &str), Vec<&Located>)| {
-        changes.sort_by_key(|it| std::cmp::Reverse(severity(it)));
-        let worst = severity(changes[0]);
-        let sentences: Vec<String> = changes
-            .iter()
-            .map(|it| {
-                let change = &it.judged.change;
-                let sentence = change_text::sentence(it);
-                format!("{} {}: {sentence}", change.level, change.rule)
-            })
-            .collect();
-        let about = super::escape::line(component);
-        let annotation = Annotation {
-            path,
-            start_line: line,
-            end_line: line,
-            level: worst.0,
-            title: title(Visible::of_parts(sentences::against_baseline(
-                &about,
-                changes.len(),
-            ))),
-            message: bounded(Visible::of_parts(sentences.join("\n"))),
-            raw_details: None,
-        };
-        (worst, annotation)
+fn annotation(
+    ((path, line, _), mut changes): ((String, usize, &str), Vec<&Located>),
+) -> (Severity, Annotation) {
+    changes.sort_by_key(|it| std::cmp::Reverse(severity(it)));
+    let worst = severity(changes[0]);
+    let name = change_text::name(changes[0]);
+    let title = match &changes[..] {
+        [only] => format!("{name}: {}", change_text::sentence(only)),
+        many => sentences::against_baseline(&name, many.len()),
     };
-    declared.into_iter().map(one).collect()
-}
-
-fn title(text: Visible) -> Visible {
-    text.cut_to_fit(TITLE_CHARACTERS)
+    let message: Vec<Visible> = changes
+        .iter()
+        .map(|it| change_text::joined(&change_text::facts(it), "\n"))
+        .collect();
+    let details = match &changes[..] {
+        [only] => change_text::values(only, VALUE_CHARACTERS),
+        _ => Visible::of_parts(String::new()),
+    };
+    let annotation = Annotation {
+        path,
+        start_line: line,
+        end_line: line,
+        level: worst.0,
+        title: Visible::of_parts(title).cut_to_fit(TITLE_CHARACTERS),
+        message: bounded(change_text::joined(&message, "\n\n")),
+        raw_details: (!details.is_empty()).then(|| bounded(details)),
+    };
+    (worst, annotation)
 }
 
 fn bounded(text: Visible) -> Visible {

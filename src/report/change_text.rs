@@ -12,7 +12,7 @@ use crate::judgement::Proof;
 use crate::policy::Action;
 use crate::rules::RuleId;
 use crate::sentences::report as sentences;
-use crate::surface::ComponentKey;
+use crate::surface::{ComponentKey, Kind};
 
 /// How much of a value is shown in a sentence. The whole of it is in the JSON report.
 const VALUE_CHARACTERS: usize = 300;
@@ -28,6 +28,32 @@ pub(super) fn component(located: &Located) -> &str {
         .component
         .as_deref()
         .unwrap_or("server")
+}
+
+/// The component as people call it: `list_stations`, `prompt greet`; or `server`.
+pub(super) fn name(located: &Located) -> Visible {
+    let Some(key) = &located.judged.change.component else {
+        return Visible::of_parts("server".to_owned());
+    };
+    let prefix = key.kind().word().len() + 1;
+    let name = key.as_str().get(prefix..).unwrap_or(key.as_str());
+    let name = escape::short(name.strip_suffix('@').unwrap_or(name), 120);
+    match key.kind() {
+        Kind::Tool => name,
+        other => Visible::of_parts(format!("{} {name}", other.noun())),
+    }
+}
+
+/// What changed, how that is known, and the id of the change: nothing that depends on the policy.
+pub(super) fn facts(located: &Located) -> Vec<Visible> {
+    let judged = &located.judged;
+    let mut lines = lines_until_proof(located);
+    lines[0] = Visible::of_parts(format!("{}: {}", judged.change.level, lines[0]));
+    lines.push(Visible::of_parts(sentences::id(
+        judged.change.rule.id(),
+        &judged.id,
+    )));
+    lines
 }
 
 /// `breaking tool-removed: tool:list_stations@`
@@ -170,6 +196,18 @@ fn longest_increasing(numbers: &[usize]) -> Vec<usize> {
 /// What changed, how that is known and what to do, one line each.
 pub(super) fn lines(located: &Located) -> Vec<Visible> {
     let change = &located.judged.change;
+    let mut lines = lines_until_proof(located);
+    let advice = change.rule.rule().advice;
+    lines.push(Visible::of_parts(format!(
+        "{}: {advice}",
+        sentences::what_to_do()
+    )));
+    lines.push(judgement(located));
+    lines
+}
+
+fn lines_until_proof(located: &Located) -> Vec<Visible> {
+    let change = &located.judged.change;
     let mut lines = vec![sentence(located)];
     if !change.words.is_empty() {
         lines.push(words(&change.words));
@@ -196,12 +234,6 @@ pub(super) fn lines(located: &Located) -> Vec<Visible> {
         }
         Some(Proof::Subsumed) | None => {}
     }
-    let advice = change.rule.rule().advice;
-    lines.push(Visible::of_parts(format!(
-        "{}: {advice}",
-        sentences::what_to_do()
-    )));
-    lines.push(judgement(located));
     lines
 }
 

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::shard::{RunFinding, Shard};
 use super::{
-    Comparison, Cost, Failure, Finding, Located, Place, Report, ServerReport, Status, ToolCost,
-    escape,
+    Comparison, Cost, Failure, FailureKind, Finding, Located, Place, Report, ServerReport, Status,
+    ToolCost, escape,
 };
 use crate::canonical::{Json, parse_wrapped, to_pretty};
 use crate::drift::Change;
@@ -122,9 +122,15 @@ enum StatusWord {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ErrorDocument {
+    #[serde(default)]
+    kind: FailureKind,
     message: String,
     help: String,
     stderr: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    command: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    paste: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -319,9 +325,12 @@ impl From<&ServerReport> for ServerDocument {
             Status::Undetermined(failure) => (
                 StatusWord::Undetermined,
                 Some(ErrorDocument {
+                    kind: failure.kind,
                     message: failure.message.clone(),
                     help: failure.help.clone(),
                     stderr: failure.stderr.clone(),
+                    command: failure.command.clone(),
+                    paste: failure.paste.clone(),
                 }),
             ),
         };
@@ -387,9 +396,12 @@ impl TryFrom<ServerDocument> for ServerReport {
                 (StatusWord::Drifted, _) => Status::Drifted,
                 (StatusWord::New, _) => Status::New,
                 (StatusWord::Undetermined, Some(error)) => Status::Undetermined(Failure {
+                    kind: error.kind,
                     message: error.message,
                     help: error.help,
                     stderr: error.stderr,
+                    command: error.command,
+                    paste: error.paste,
                 }),
                 (StatusWord::Undetermined, None) => return Err(shape("`error` is missing")),
             },
@@ -422,6 +434,7 @@ impl TryFrom<ServerDocument> for ServerReport {
             components: document.components,
             accept_with: document.accept_with,
             third_party: document.third_party,
+            listed: Vec::new(),
         })
     }
 }
@@ -660,9 +673,8 @@ mod tests {
         let mut server = ServerReport::undetermined(
             "x",
             Failure {
-                message: "m".to_owned(),
-                help: String::new(),
                 stderr: "\u{1b}[2J".to_owned(),
+                ..Failure::new("m".to_owned(), String::new())
             },
         );
         server.changes.push(Located {

@@ -16,6 +16,8 @@ pub(super) struct Group<'a> {
     pub(super) change: &'a Located,
     /// All components with this change, if there are many.
     pub(super) components: Vec<&'a ComponentKey>,
+    /// The ids of the changes of these components.
+    pub(super) ids: Vec<&'a str>,
     /// Whether old and new are the same for all of them.
     pub(super) same_values: bool,
 }
@@ -89,6 +91,7 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Group<'_>> {
             shown.push(Group {
                 change: group[0],
                 same_values: group.iter().all(values),
+                ids: group.iter().map(|it| it.judged.id.as_str()).collect(),
                 components: group
                     .iter()
                     .filter_map(|it| it.judged.change.component.as_ref())
@@ -98,6 +101,7 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Group<'_>> {
             shown.extend(group.into_iter().map(|change| Group {
                 change,
                 components: Vec::new(),
+                ids: Vec::new(),
                 same_values: true,
             }));
         }

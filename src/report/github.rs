@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 
 use super::annotations::{AnnotationLevel, annotations};
 use super::escape::{self, Visible};
-use super::{Report, Status, change_text};
+use super::{Located, Report, Status, change_text};
+use crate::policy::Action;
 use crate::sentences::report as sentences;
 
 /// GitHub's limit per level and step.
@@ -108,13 +109,19 @@ fn commands(report: &Report) -> Vec<Command> {
             });
         }
     }
-    all.extend(annotations(report).into_iter().map(|it| Command {
+    let placed = annotations(report, Action::Warn, &|_| true);
+    all.extend(placed.into_iter().map(|it| Command {
         level: it.level,
         place: Some((it.path, it.start_line)),
         title: it.title,
         message: it.message,
     }));
-    for located in report.changes().filter(|it| it.location.is_none()) {
+    let is_loud = |it: &&Located| it.judged.action >= Action::Warn;
+    let is_placed = |it: &&Located| it.location.is_some() || it.source.is_some();
+    for located in report.changes().filter(is_loud) {
+        if is_placed(&located) {
+            continue;
+        }
         all.push(Command {
             level: located.judged.action.into(),
             place: None,

@@ -73,7 +73,7 @@ fn clean_headline(report: &Report, show: Show) -> String {
     }
 }
 
-fn pin_headline(report: &Report, written: &[std::path::PathBuf], show: Show) -> String {
+pub(super) fn pin_headline(report: &Report, written: &[std::path::PathBuf], show: Show) -> String {
     let names: Vec<String> = report
         .servers
         .iter()

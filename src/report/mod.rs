@@ -14,6 +14,7 @@ mod gitlab;
 mod headline;
 mod html;
 mod junit;
+mod links;
 mod markdown;
 pub mod rules;
 mod sarif;
@@ -36,7 +37,10 @@ pub use github::github;
 pub use gitlab::gitlab;
 pub use html::html;
 pub use junit::junit;
-pub use markdown::{CHECK_RUN_LIMIT, COMMENT_LIMIT, SUMMARY_LIMIT, markdown};
+pub use links::Frame;
+pub use markdown::{
+    About, CHECK_RUN_LIMIT, COMMENT_LIMIT, Pages, SUMMARY_LIMIT, Section, markdown, title,
+};
 pub use sarif::sarif;
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, terminal};
@@ -89,6 +93,8 @@ pub struct ServerReport {
     pub accept_with: String,
     /// Whether it is a package or an address of a third party, which cannot be fixed here.
     pub third_party: bool,
+    /// The tools of a server that is new. Not part of the JSON report.
+    pub listed: Vec<Listed>,
 }
 
 impl ServerReport {
@@ -105,6 +111,7 @@ impl ServerReport {
             components: 0,
             accept_with: String::new(),
             third_party: false,
+            listed: Vec::new(),
         }
     }
 }
@@ -134,12 +141,63 @@ impl Status {
 /// Why a server could not be captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
+    pub kind: FailureKind,
     /// One sentence.
     pub message: String,
     /// How to go on.
     pub help: String,
     /// The tail of its stderr, as written.
     pub stderr: String,
+    /// The command that was started, if one was.
+    pub command: String,
+    /// What to paste into the configuration, if that helps.
+    pub paste: String,
+}
+
+impl Failure {
+    /// A failure of no special kind.
+    pub fn new(message: String, help: String) -> Self {
+        Self {
+            kind: FailureKind::Other,
+            message,
+            help,
+            stderr: String::new(),
+            command: String::new(),
+            paste: String::new(),
+        }
+    }
+}
+
+/// What a reader sees first of a failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FailureKind {
+    /// It ended before it answered.
+    NotStarted,
+    /// Two captures differ.
+    Unstable,
+    /// The base branch's baseline is not known.
+    Base,
+    #[default]
+    Other,
+}
+
+crate::keyword_enum::keyword_enum!(FailureKind {
+    NotStarted = "not-started",
+    Unstable = "unstable",
+    Base = "base",
+    Other = "other",
+});
+
+/// A tool of a server that is new, as an approver sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    pub name: String,
+    /// Its description.
+    pub says: String,
+    /// Its hints that are set.
+    pub hints: Vec<(String, bool)>,
+    /// Its line in the baseline.
+    pub place: Option<Place>,
 }
 
 /// A judged change and its place.

@@ -251,12 +251,7 @@ fn missing(name: &str, absent: &[String]) -> ServerReport {
         [] => sentences::no_part_has_it(),
         absent => sentences::part_missing(absent),
     };
-    let why = Failure {
-        message,
-        help: sentences::run_part_again(),
-        stderr: String::new(),
-    };
-    ServerReport::undetermined(name, why)
+    ServerReport::undetermined(name, Failure::new(message, sentences::run_part_again()))
 }
 
 impl Shard {

@@ -19,7 +19,7 @@ use crate::baseline::{Manifest, store};
 use crate::drift::Change;
 use crate::interop::{Asked, revisions};
 use crate::policy::{Action, Policy};
-use crate::report::{Comparison, Failure, Report, ServerReport, Status};
+use crate::report::{Comparison, Failure, FailureKind, Report, ServerReport, Status};
 use crate::sentences::base as sentences;
 use crate::sentences::run as run_sentences;
 
@@ -27,6 +27,8 @@ use crate::sentences::run as run_sentences;
 pub(crate) struct Approval {
     pub(crate) report: Report,
     pub(crate) notes: Vec<String>,
+    /// The report as it is without the label that accepts what blocks, if there is one.
+    pub(crate) unaccepted: Option<Report>,
 }
 
 /// The baselines as they will be after the merge.
@@ -151,6 +153,7 @@ pub(crate) fn approval(
     Approval {
         report: Report::new(Comparison::Diff, servers, Vec::new()),
         notes,
+        unaccepted: None,
     }
 }
 
@@ -266,9 +269,11 @@ fn compare_locks(
 
 fn unknown(name: &str, problem: &str) -> ServerReport {
     let why = Failure {
-        message: run_sentences::base_unreadable(problem),
-        help: run_sentences::make_base_readable(),
-        stderr: String::new(),
+        kind: FailureKind::Base,
+        ..Failure::new(
+            run_sentences::base_unreadable(problem),
+            run_sentences::make_base_readable(),
+        )
     };
     ServerReport::undetermined(name, why)
 }

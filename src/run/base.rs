@@ -51,6 +51,12 @@ impl Whereabouts {
         Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
     }
 
+    /// The root of the repository.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        let root = self.repository.as_ref().map(Repository::root);
+        root.or(self.workspace.as_deref())
+    }
+
     /// From the root of the repository to the working folder, with `/` at the end if it is not empty.
     pub(crate) fn prefix(&self) -> String {
         match self.in_repository(Path::new("")) {

@@ -149,25 +149,38 @@ fn lock(path: &Path, bytes: &[u8]) -> Result<Option<LockBaseline>, Error> {
 
 /// Reads and verifies every baseline of a plan before any server is started.
 pub(crate) fn of_plan(plan: &Plan) -> Result<Baselines, Error> {
+    match found_or_empty(plan)? {
+        (baselines, None) => Ok(baselines),
+        (_, Some(missing)) => Err(missing),
+    }
+}
+
+/// [`of_plan`], with an empty baseline for each that does not exist, and the error that the first of them is.
+pub(crate) fn found_or_empty(plan: &Plan) -> Result<(Baselines, Option<Error>), Error> {
     let mut baselines = Baselines::new();
+    let mut missing = None;
     for target in plan.all_targets() {
         let path = plan.baseline_of(target);
         if baselines.contains_key(&path) {
             continue;
         }
-        let baseline = Baseline::read(&path).map_err(|unusable| match unusable {
-            Unusable::Own(error @ BaselineError::Missing { .. }) => {
+        let baseline = match Baseline::read(&path) {
+            Ok(baseline) => baseline,
+            Err(Unusable::Own(error @ BaselineError::Missing { .. })) => {
                 let help = format!("{}: {}", error.help(), target.pin_command);
-                Error::usage(error.to_string(), help)
+                let error = Error::usage(error.to_string(), help);
+                missing = missing.or(Some(error));
+                let empty = crate::baseline::render(&BTreeMap::new());
+                Baseline::parse(&path, empty).map_err(Error::from)?
             }
-            other => other.into(),
-        })?;
+            Err(other) => return Err(other.into()),
+        };
         baselines.insert(path, baseline);
     }
     for target in &plan.targets {
         baselines[&plan.baseline_of(target)].accepts(target)?;
     }
-    Ok(baselines)
+    Ok((baselines, missing))
 }
 
 /// Why a file is not a baseline.

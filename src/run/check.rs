@@ -1,7 +1,7 @@
 //! Checks servers: boot, capture, compare, judge, assemble.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::base::Base;
@@ -12,7 +12,8 @@ use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
 use super::{Error, fleet, shards};
-use crate::baseline::Manifest;
+use crate::baseline::{Manifest, server_entry, with_launch};
+use crate::canonical::Json;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
 use crate::policy::{Action, Policy};
@@ -81,6 +82,8 @@ pub(crate) struct Examined {
     pub(crate) report: Report,
     /// How long each captured server took.
     pub(crate) took: Vec<(String, Duration)>,
+    /// What pinning would write for each server that is not as its baseline says.
+    pub(crate) proposed: BTreeMap<String, Json>,
 }
 
 /// Captures every server and compares it with its baseline.
@@ -110,30 +113,39 @@ pub(crate) async fn examine(
             let (target, release) = (&plan.targets[index], releases[index].clone());
             let baseline = &baselines[&plan.baseline_of(target)];
             let begun = Instant::now();
+            let mut proposed = None;
             let report = job.run(check_server(
                 target,
                 release,
                 baseline,
                 &plan.policy,
                 &*observer,
+                &mut proposed,
             ));
             observer.finished();
-            report.map(|report| (report, begun.elapsed()))
+            report.map(|report| (report, begun.elapsed(), proposed))
         })
         .await?
     };
     let examined = examined.into_iter().collect::<Result<Vec<_>, _>>()?;
     let captured = examined
         .iter()
-        .filter(|(server, _)| !matches!(server.status, Status::Undetermined(_)));
+        .filter(|(server, ..)| !matches!(server.status, Status::Undetermined(_)));
     let took = captured
-        .map(|(server, time)| (server.name.clone(), *time))
+        .map(|(server, time, _)| (server.name.clone(), *time))
         .collect();
-    let mut servers: Vec<ServerReport> = examined.into_iter().map(|(server, _)| server).collect();
+    let differs = |server: &ServerReport| matches!(server.status, Status::Drifted | Status::New);
+    let proposed = examined
+        .iter()
+        .filter(|(server, ..)| differs(server))
+        .filter_map(|(server, _, entry)| Some((server.name.clone(), entry.clone()?)))
+        .collect();
+    let mut servers: Vec<ServerReport> = examined.into_iter().map(|it| it.0).collect();
     judge_server::locate(&mut servers);
     Ok(Examined {
         report: assembled(plan, baselines, servers),
         took,
+        proposed,
     })
 }
 
@@ -178,10 +190,14 @@ async fn check_server(
     baseline: &Baseline,
     policy: &Policy,
     observer: &dyn Observer,
+    proposed: &mut Option<Json>,
 ) -> Result<ServerReport, Error> {
     match baseline {
         Baseline::Own(manifest) => {
+            let seen = Mutex::new(None);
             let compare = |observed: &Observed| {
+                let entry = entry(target, release.as_ref(), observed);
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
                 Ok(against_manifest(
                     target,
                     release.as_ref(),
@@ -191,7 +207,10 @@ async fn check_server(
                 ))
             };
             let pinned = manifest.servers().get(&target.name);
-            repeat::capture_and_compare(target, pinned, policy, observer, compare).await
+            let report =
+                repeat::capture_and_compare(target, pinned, policy, observer, compare).await;
+            *proposed = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+            report
         }
         Baseline::Lock(it) => {
             let compare =
@@ -201,6 +220,14 @@ async fn check_server(
             repeat::capture_and_compare(target, None, &whole, observer, compare).await
         }
     }
+}
+
+/// What pinning would write.
+fn entry(target: &Target, release: Option<&Release>, observed: &Observed) -> Json {
+    let surface = &observed.captured.surface;
+    let of_server = || Release::of_server(surface);
+    let release = release.cloned().unwrap_or_else(of_server);
+    with_launch(server_entry(surface, &release), &target.launched)
 }
 
 fn against_manifest(

@@ -244,26 +244,64 @@ impl Changes {
                 self.other(sentences::verify_changed(name, is_verified(new)));
             }
         }
-        for (what, differs) in [
-            ("client", old.client != new.client),
-            ("era", old.era != new.era),
-            ("version", old.version != new.version),
+        // Without `..`: whether a new key can weaken the check is decided here.
+        let ServerConfig {
+            command,
+            args,
+            http,
+            cwd,
+            env,
+            pass_env,
+            client,
+            era,
+            timeout,
+            repeat,
+            settle,
+            read_resources,
+            version,
+            launch_digests,
+            sandbox,
+            sandbox_required,
+            // Compared above.
+            masks: _,
+            verify: _,
+            checksum_line: _,
+            // Part of the name.
+            profile: _,
+            // Where the values above come from.
+            values: _,
+            uses: _,
+            is_from_outside: _,
+        } = old;
+        for (setting, is_weaker) in [
+            ("client", *client != new.client),
+            ("era", *era != new.era),
+            ("version", *version != new.version),
+            ("repeat", repeat.unwrap_or(1) > new.repeat.unwrap_or(1)),
+            ("settle", *settle > new.settle),
+            ("read-resources", *read_resources && !new.read_resources),
+            ("launch-digests", *launch_digests != new.launch_digests),
+            ("sandbox", *sandbox > new.sandbox),
+            (
+                "sandbox-required",
+                *sandbox_required && !new.sandbox_required,
+            ),
         ] {
-            if differs {
-                self.weakens(sentences::server_setting_changed(name, what));
+            if is_weaker {
+                self.weakens(sentences::server_setting_changed(name, setting));
             }
         }
-        if old.repeat.unwrap_or(1) > new.repeat.unwrap_or(1) {
-            self.weakens(sentences::server_setting_changed(name, "repeat"));
+        for (setting, differs) in [
+            ("cwd", *cwd != new.cwd),
+            ("env", *env != new.env),
+            ("pass-env", *pass_env != new.pass_env),
+            ("timeout", *timeout != new.timeout),
+        ] {
+            if differs {
+                self.other(sentences::server_setting_changed(name, setting));
+            }
         }
-        if old.settle > new.settle {
-            self.weakens(sentences::server_setting_changed(name, "settle"));
-        }
-        if old.sandbox > new.sandbox || (old.sandbox_required && !new.sandbox_required) {
-            self.weakens(sentences::server_setting_changed(name, "sandbox"));
-        }
-        let started = |it: &ServerConfig| (it.command.clone(), it.args.clone(), it.http.clone());
-        if started(old) != started(new) {
+        if (command, args, http) != (&new.command, &new.args, &new.http) {
             self.other(sentences::command_changed(name));
         }
     }

@@ -12,7 +12,7 @@ use crate::interop::compare::Placed;
 use crate::judgement::Level;
 use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
-use crate::report::{Cost, Definition, Finding, Located, Place, ServerReport, Status};
+use crate::report::{Cost, Definition, Finding, Listed, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::sentences::run as sentences;
@@ -99,7 +99,37 @@ impl SurfacePair<'_> {
             components: new.map_or(0, |surface| surface.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
+            listed: match (old, new) {
+                (None, Some(new)) => self.listed(new),
+                _ => Vec::new(),
+            },
         }
+    }
+
+    /// The tools of a server that is new.
+    fn listed(&self, new: &Surface) -> Vec<Listed> {
+        let tools = new.of_kind(Kind::Tool).map(|tool| {
+            let text = |member: &str| tool.definition.get(member).and_then(Json::as_str);
+            let hints = tool.definition.get("annotations").and_then(Json::as_object);
+            let hints = hints.into_iter().flat_map(|it| it.iter());
+            let hints = hints.filter_map(|(name, value)| match value {
+                Json::Bool(value) => Some((name.to_string_lossy().to_owned(), *value)),
+                _ => None,
+            });
+            Listed {
+                name: tool.key.tool_name().unwrap_or_default().to_owned(),
+                says: text("description").unwrap_or_default().to_owned(),
+                hints: hints.collect(),
+                place: self.manifest.and_then(|manifest| {
+                    let is_pinned = manifest.servers().contains_key(self.name);
+                    is_pinned.then(|| Place {
+                        path: manifest.path().to_owned(),
+                        line: manifest.line(self.name, Some(&tool.key), ""),
+                    })
+                }),
+            }
+        });
+        tools.collect()
     }
 
     fn version(&self, changes: &[&Change]) -> VersionCheck {
@@ -247,6 +277,7 @@ impl AgainstLock<'_> {
             components: self.surface.map_or(0, |it| it.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
+            listed: Vec::new(),
         }
     }
 }

@@ -61,11 +61,7 @@ pub(crate) fn merged_by(
     }
     let servers = plan.targets.iter().map(|target| {
         let Some(mut server) = found.remove(&target.name) else {
-            let why = Failure {
-                message: sentences::no_part_has_it(),
-                help: sentences::run_part_again(),
-                stderr: String::new(),
-            };
+            let why = Failure::new(sentences::no_part_has_it(), sentences::run_part_again());
             return ServerReport::undetermined(&target.name, why);
         };
         server.accept_with.clone_from(&target.pin_command);

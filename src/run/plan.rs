@@ -423,6 +423,8 @@ fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> S
             server.version.clone_from(&base.version);
             server.repeat = server.repeat.max(base.repeat);
             server.settle = server.settle.max(base.settle);
+            server.read_resources |= base.read_resources;
+            server.launch_digests = base.launch_digests;
             server.sandbox = server.sandbox.max(base.sandbox);
             server.sandbox_required |= base.sandbox_required;
         }

@@ -1,6 +1,7 @@
 //! The two questions of a pull request: does the server still match its committed baseline, and
 //! what does that baseline change compared with the base branch's?
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,9 +14,10 @@ use super::check_changes::{CheckChange, covers};
 use super::observer::Observer;
 use super::plan::{Plan, today};
 use super::{Error, merged_parts};
+use crate::canonical::Json;
 use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
-use crate::report::Report;
+use crate::report::{Place, Report};
 use crate::sentences::base as sentences;
 
 pub(crate) struct Answered {
@@ -32,6 +34,8 @@ pub(crate) struct Answered {
     /// Whether the label would make it pass.
     pub(crate) label_would_help: bool,
     pub(crate) verdict: Verdict,
+    /// The baselines that pinning would write, by the path of the file that they replace.
+    pub(crate) proposed: BTreeMap<PathBuf, String>,
 }
 
 /// What the workflow requests besides the check itself.
@@ -87,13 +91,14 @@ pub(crate) async fn check(
     let weakens = check_changes.iter().any(|it| it.weakens) && !plan.changes_accepted;
     let weakening_accepted = check_changes.iter().any(|it| it.weakens) && acceptance.is_given();
     let plan = Arc::new(plan);
-    let live = if asked.merge.is_empty() {
+    let (live, proposed) = if asked.merge.is_empty() {
         let examined = examine(&plan, baselines, jobs, observer).await?;
         let mut live = examined.report;
         rebase(&mut live, prefix);
-        live
+        (live, proposed(&plan, baselines, examined.proposed))
     } else {
-        merged_parts::merged_by(&asked.merge, &plan, baselines)?
+        let live = merged_parts::merged_by(&asked.merge, &plan, baselines)?;
+        (live, BTreeMap::new())
     };
     let mut answered = Answered {
         verdict: live.verdict,
@@ -104,6 +109,7 @@ pub(crate) async fn check(
         label_would_help: weakens,
         check_changes,
         exceptions,
+        proposed,
     };
     // What merging approves is asked once, by the job that has all parts.
     let Some(base) = base.filter(|_| plan.part.is_none()) else {
@@ -120,6 +126,7 @@ pub(crate) async fn check(
     rebase(&mut approval.report, prefix);
     if has_blocking_change(&approval.report) {
         if acceptance.is_given() {
+            approval.unaccepted = Some(approval.report.clone());
             approval.report = accept(approval.report);
             answered.accepted_by_label = true;
         } else {
@@ -146,6 +153,26 @@ fn approval_policy(mut policy: Policy, asked: &PullRequestRequest, event: &Event
     policy
 }
 
+/// The baselines with the entries of servers that are not as they say.
+fn proposed(
+    plan: &Plan,
+    baselines: &Baselines,
+    mut entries: BTreeMap<String, Json>,
+) -> BTreeMap<PathBuf, String> {
+    let mut by_file: BTreeMap<PathBuf, BTreeMap<String, Json>> = BTreeMap::new();
+    for target in &plan.targets {
+        if let Some(entry) = entries.remove(&target.name) {
+            let of_file = by_file.entry(plan.baseline_of(target)).or_default();
+            of_file.insert(target.name.clone(), entry);
+        }
+    }
+    let texts = by_file.into_iter().filter_map(|(path, entries)| {
+        let text = baselines.get(&path)?.own()?.with_servers(entries);
+        Some((path, text))
+    });
+    texts.collect()
+}
+
 /// The masks and acceptances that are in force in a run.
 fn exceptions(plan: &Plan) -> Vec<String> {
     let masks = plan.all_targets().flat_map(|target| {
@@ -167,8 +194,13 @@ fn rebase(report: &mut Report, prefix: &str) {
     if prefix.is_empty() {
         return;
     }
-    let changes = report.servers.iter_mut().flat_map(|it| &mut it.changes);
-    for place in changes.flat_map(|it| [&mut it.location, &mut it.source]) {
+    let mut places: Vec<&mut Option<Place>> = Vec::new();
+    for server in &mut report.servers {
+        let changes = server.changes.iter_mut();
+        places.extend(changes.flat_map(|it| [&mut it.location, &mut it.source]));
+        places.extend(server.listed.iter_mut().map(|it| &mut it.place));
+    }
+    for place in places {
         if let Some(place) = place.as_mut().filter(|it| it.path.is_relative()) {
             place.path = Path::new(prefix).join(&place.path);
         }

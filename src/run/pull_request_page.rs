@@ -1,72 +1,203 @@
 //! Both results of a pull request in one page, within the limits of each place.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use super::acceptance::Acceptance;
 use super::approval::Approval;
 use super::pull_request::Answered;
 use super::secrets;
+use crate::github::Context;
 use crate::judgement::Level;
 use crate::policy::{Action, Verdict};
 use crate::report::escape::Visible;
-use crate::report::{self, Annotation, Comparison, Report, ServerReport, Status, escape};
+use crate::report::{
+    self, About, Annotation, AnnotationLevel, Comparison, Frame, Pages, Report, Section,
+    ServerReport, Status, escape,
+};
 use crate::rules::RuleId;
 use crate::sentences::base as base_sentences;
+use crate::sentences::page as page_sentences;
 use crate::sentences::run as sentences;
 
 /// How many changes of the check, masks or acceptances are listed.
 const MOST_LISTED: usize = 20;
 
+/// How many annotations a reader can use.
+const MOST_ANNOTATIONS: usize = 50;
+
+/// How many changes a comment and a check run list. The job summary has all.
+const ROWS: usize = 20;
+
 /// What is shown, made from both answers.
 pub(crate) struct Page<'a> {
     pub(crate) result: &'a Answered,
     pub(crate) label: &'a str,
+    pub(crate) context: &'a Context,
+    /// The name of the check.
+    pub(crate) name: &'a str,
+    /// Whether the workflow uploads the proposed baseline.
+    pub(crate) has_artifact: bool,
+    /// The files that the pull request changes, as far as that matters and is known.
+    pub(crate) in_diff: Option<&'a BTreeSet<String>>,
+}
+
+/// The files that a run has written.
+pub(crate) struct ReportFiles {
+    /// The JSON report of the first question.
+    pub(crate) report: Option<PathBuf>,
+    /// That of the second.
+    pub(crate) approval: Option<PathBuf>,
+    /// The proposed baseline, or a folder with several.
+    pub(crate) proposed: Option<PathBuf>,
+}
+
+impl ReportFiles {
+    pub(crate) fn map(&self, to: impl Fn(&Path) -> PathBuf) -> Self {
+        let one = |path: &Option<PathBuf>| path.as_deref().map(&to);
+        Self {
+            report: one(&self.report),
+            approval: one(&self.approval),
+            proposed: one(&self.proposed),
+        }
+    }
+}
+
+/// Where a page of this run is shown.
+pub(crate) fn frame(context: &Context, name: &str, rows: usize) -> Frame {
+    let repository = format!(
+        "{}/{}/{}",
+        context.server, context.owner, context.repository
+    );
+    let commit = &context.commit;
+    let short = commit.get(..7).unwrap_or(commit);
+    Frame {
+        name: name.to_owned(),
+        files: Some(format!("{repository}/blob/{commit}")),
+        commit: Some((short.to_owned(), format!("{repository}/commit/{commit}"))),
+        run: context.run.clone(),
+        has_artifact: false,
+        is_action: true,
+        rows,
+    }
+}
+
+fn code(text: &str) -> String {
+    escape::code(&escape::short(text, 120))
 }
 
 impl Page<'_> {
+    /// One line of plain text.
     pub(crate) fn title(&self) -> String {
+        let title = self.first_line(|text| escape::short(text, 60).into_string());
+        Visible::of_parts(title).cut_to_fit(250).into_string()
+    }
+
+    /// What a reader sees first. `show` is how names are shown.
+    fn first_line(&self, show: fn(&str) -> String) -> String {
         let mut parts = Vec::new();
         if self.weakens() {
-            parts.push(sentences::weakens_the_check(self.result.accepted_by_label));
+            let accepted = self.result.accepted_by_label;
+            parts.push(page_sentences::weakens_its_check(accepted).to_owned());
         }
-        let undetermined = |report: &Report| {
-            let mut servers = report.servers.iter();
-            servers.any(|it| matches!(it.status, Status::Undetermined(_)))
-        };
-        if undetermined(&self.result.live) {
-            parts.push(sentences::a_server_not_captured());
+        let live = self.live();
+        let is_quiet = |it: &ServerReport| matches!(it.status, Status::Clean);
+        if !live.servers.iter().all(is_quiet) {
+            parts.push(report::title(&live, About::Live, show));
         }
-        if let Some(counts) = counts(&self.result.live) {
-            parts.push(format!("drift: {counts}"));
-        }
-        if let Some(approval) = &self.result.approval {
-            if undetermined(&approval.report) {
-                parts.push(sentences::base_not_read());
+        if let Some(approval) = self.result.approval.as_ref().filter(|it| differs(it)) {
+            let mut title = report::title(&approval.report, About::Merging, show);
+            if let (Acceptance::Given { by, .. }, true) =
+                (&self.result.acceptance, approval.unaccepted.is_some())
+            {
+                title = page_sentences::accepted_by(&title, &show(someone(by)));
             }
-            if let Some(counts) = counts(&approval.report) {
-                parts.push(sentences::to_approve(
-                    &counts,
-                    self.result.accepted_by_label,
-                ));
+            let is_quiet = approval.report.servers.iter().all(is_quiet);
+            if !is_quiet {
+                parts.push(title);
             }
         }
         if parts.is_empty() {
-            "No drift".to_owned()
-        } else {
-            parts.join("; ")
+            let findings = self.loud_findings();
+            parts.push(match findings {
+                0 => report::title(&live, About::Live, show),
+                many => page_sentences::problems(many),
+            });
         }
+        parts.join("; ")
     }
 
-    /// Both sections, within `limit` bytes and without secrets.
+    /// How many findings are more than notes.
+    fn loud_findings(&self) -> usize {
+        let combined = self.combined();
+        let of_servers = combined.servers.iter().flat_map(|it| &it.findings);
+        let findings = combined.findings.iter().chain(of_servers);
+        findings.filter(|it| it.action >= Action::Warn).count()
+    }
+
+    /// The page of a comment or a check run, within `limit` bytes and without secrets.
     pub(crate) fn markdown(&self, limit: usize) -> String {
-        secrets::clean(&self.sections(limit))
+        self.page(limit, ROWS)
+    }
+
+    /// The page with every change.
+    pub(crate) fn whole(&self, limit: usize) -> String {
+        self.page(limit, usize::MAX)
     }
 
     /// What the pull request changes about the check comes first, what is exempt from it last.
-    fn sections(&self, limit: usize) -> String {
-        let (first, last) = (self.check_changes(), self.exceptions());
-        let room = limit.saturating_sub(first.len() + last.len());
-        format!("{first}{}{last}", self.answers(room))
+    fn page(&self, limit: usize, rows: usize) -> String {
+        let frame = Frame {
+            has_artifact: self.has_artifact,
+            ..frame(self.context, self.name, rows)
+        };
+        let live = self.live();
+        let mut sections = vec![Section {
+            report: &live,
+            about: About::Live,
+            intro: String::new(),
+        }];
+        let mut facts = Vec::new();
+        let is_clean = live
+            .servers
+            .iter()
+            .all(|it| matches!(it.status, Status::Clean));
+        match &self.result.approval {
+            Some(approval) if differs(approval) => {
+                let mut intro = String::new();
+                if !is_clean {
+                    intro += &format!("#### {}\n\n", sentences::second_question());
+                }
+                // It is above already where the check itself needs it.
+                if !self.weakens() {
+                    intro += &self.label_line();
+                }
+                for note in &approval.notes {
+                    intro += &format!("{}\n\n", escape::markdown(note));
+                }
+                sections.push(Section {
+                    report: &approval.report,
+                    about: About::Merging,
+                    intro,
+                });
+                if is_clean {
+                    facts.push(page_sentences::server_matches().to_owned());
+                }
+            }
+            Some(_) => facts.push(page_sentences::merging_changes_nothing().to_owned()),
+            None => {}
+        }
+        let page = Pages {
+            frame: &frame,
+            title: self.first_line(code),
+            verdict: self.result.verdict,
+            first: self.check_changes(),
+            sections,
+            last: self.exceptions(),
+            facts,
+        };
+        // What replaces a secret may be longer than it.
+        secrets::clean(&page.markdown(limit.saturating_sub(512)))
     }
 
     fn check_changes(&self) -> String {
@@ -74,7 +205,7 @@ impl Page<'_> {
         if changes.is_empty() {
             return String::new();
         }
-        let mut out = format!("## {}\n\n", base_sentences::changes_of_the_check());
+        let mut out = format!("#### {}\n\n", base_sentences::changes_of_the_check());
         out += &format!("{}\n\n", base_sentences::judged_by_the_base());
         for change in changes.iter().take(MOST_LISTED) {
             let mark = if change.weakens {
@@ -104,7 +235,7 @@ impl Page<'_> {
         }
         let title = base_sentences::exceptions_in_force();
         let mut out = format!(
-            "\n<details><summary>{title}: {}</summary>\n\n",
+            "<details><summary>{title}: {}</summary>\n\n",
             exceptions.len()
         );
         for line in exceptions.iter().take(MOST_LISTED) {
@@ -117,10 +248,7 @@ impl Page<'_> {
     /// What the label does, or would do.
     fn label_line(&self) -> String {
         let label = escape::code(self.label);
-        let by = |by: &str| {
-            let by = if by.is_empty() { "someone" } else { by };
-            escape::code(by).to_string()
-        };
+        let by = |by: &str| code(someone(by));
         match &self.result.acceptance {
             Acceptance::Given { by: who, .. } if self.result.accepted_by_label => {
                 format!("{}\n\n", sentences::accepted_by_label(&label, &by(who)))
@@ -142,70 +270,32 @@ impl Page<'_> {
         live
     }
 
-    fn answers(&self, limit: usize) -> String {
-        let Some(approval) = &self.result.approval else {
-            return report::markdown(&self.live(), limit);
-        };
-        let first = sentences::first_question();
-        let second = sentences::second_question();
-        // A lowered version is not a change of the contract, but blocks.
-        let differs = approval.report.changes().next().is_some()
-            || approval.report.verdict != Verdict::Pass
-            || !approval.notes.is_empty();
-        let mut intro = if differs {
-            format!("{}\n\n", sentences::compared_with_base())
-        } else {
-            format!("{}\n", sentences::same_as_base())
-        };
-        // It is above already where the check itself needs it.
-        if !self.weakens() {
-            intro += &self.label_line();
-        }
-        for note in &approval.notes {
-            intro += &format!("{}\n\n", escape::markdown(note));
-        }
-        // Including the markup and line ends of the two headings.
-        let around = first.len() + second.len() + intro.len() + 20;
-        let room = limit.saturating_sub(around);
-        // Half of the room for each, unless one needs less.
-        let body = |limit| {
-            if differs {
-                report::markdown(&approval.report, limit)
-            } else {
-                String::new()
-            }
-        };
-        let live = report::markdown(&self.live(), room - body(room / 2).len().min(room));
-        let approved = body(room.saturating_sub(live.len()));
-        let (live, approved) = (
-            section(first, "", &live),
-            section(second, &intro, &approved),
-        );
-        format!("{live}\n{approved}")
-    }
-
     /// Both reports in one, for sinks that count over both. Entries of the second question are
     /// labelled.
     pub(crate) fn combined(&self) -> Report {
         let mut servers: Vec<ServerReport> = self.result.live.servers.clone();
         let mut findings = self.result.live.findings.clone();
         if let Some(approval) = &self.result.approval {
-            for mut server in approval.report.servers.clone() {
-                for located in &mut server.changes {
-                    let change = &mut located.judged.change;
-                    change.message = crate::sentences::report::against_base_branch(&change.message);
-                }
-                servers.push(server);
-            }
+            servers.extend(against_base(&approval.report));
             findings.extend(approval.report.findings.clone());
         }
         Report::new(Comparison::Check, servers, findings)
     }
 
+    /// What blocks, or would without the label, in files of the pull request. Nothing in an annotation depends on whether a
+    /// change is accepted: it cannot be removed, and a later run on the same commit may conclude otherwise.
     pub(crate) fn annotations(&self) -> Vec<Annotation> {
-        let mut annotations = report::annotations(&self.combined());
+        let is_shown = |path: &str| self.in_diff.is_none_or(|it| it.contains(path));
+        let mut both = self.result.live.clone();
+        if let Some(approval) = &self.result.approval {
+            let report = approval.unaccepted.as_ref().unwrap_or(&approval.report);
+            both.servers.extend(against_base(report));
+        }
+        let mut annotations = report::annotations(&both, Action::Block, &is_shown);
+        annotations.truncate(MOST_ANNOTATIONS);
         for annotation in &mut annotations {
             let clean = |text: &str| Visible::of_parts(secrets::clean(text));
+            annotation.level = AnnotationLevel::Warning;
             annotation.title = clean(&annotation.title);
             annotation.message = clean(&annotation.message);
             annotation.raw_details = annotation.raw_details.as_deref().map(clean);
@@ -232,23 +322,19 @@ impl Page<'_> {
         })
     }
 
-    pub(crate) fn outputs(&self, json: &Path) -> Vec<(&'static str, String)> {
+    /// Over both questions; `drift` is the first.
+    pub(crate) fn outputs(&self, files: &ReportFiles) -> Vec<(&'static str, String)> {
         let live = &self.result.live;
+        let combined = self.combined();
         let count = |level| {
-            let servers = live.servers.iter();
+            let servers = combined.servers.iter();
             servers.map(|it| it.count(level)).sum::<usize>().to_string()
         };
-        let approved = self
-            .result
-            .approval
-            .iter()
-            .flat_map(|it| &it.report.servers);
-        let bump = live
-            .servers
-            .iter()
-            .chain(approved)
-            .map(|it| it.version.required)
-            .max();
+        let bump = combined.servers.iter().map(|it| it.version.required).max();
+        let slashed = |path: &Option<PathBuf>| {
+            let path = path.as_deref().unwrap_or(Path::new(""));
+            path.to_string_lossy().replace('\\', "/")
+        };
         let drift = live.changes().next().is_some();
         vec![
             ("verdict", self.result.verdict.word().to_owned()),
@@ -257,7 +343,9 @@ impl Page<'_> {
             ("risky", count(Level::Risky)),
             ("additive", count(Level::Additive)),
             ("cosmetic", count(Level::Cosmetic)),
-            ("report", json.to_string_lossy().replace('\\', "/")),
+            ("report", slashed(&files.report)),
+            ("approval-report", slashed(&files.approval)),
+            ("proposed-baseline", slashed(&files.proposed)),
             (
                 "required-bump",
                 bump.map_or("none", |it| it.word()).to_owned(),
@@ -274,32 +362,24 @@ fn left_out(count: usize) -> String {
     }
 }
 
-/// A page under a heading of its own, which takes the verdict over from the page's.
-fn section(title: &str, intro: &str, page: &str) -> String {
-    let verdict = page
-        .strip_prefix("## mcp-keel: ")
-        .and_then(|rest| rest.split_once('\n'));
-    match verdict {
-        Some((verdict, rest)) => {
-            format!("## {title}: {verdict}\n\n{intro}{}", rest.trim_start())
-        }
-        None => format!("## {title}\n\n{intro}{page}"),
-    }
+/// Whether there is something to approve. A lowered version is not a change of the contract, but blocks.
+fn differs(approval: &Approval) -> bool {
+    approval.report.changes().next().is_some()
+        || approval.report.verdict != Verdict::Pass
+        || !approval.notes.is_empty()
 }
 
-/// `1 breaking, 2 risky`; `None` if there is nothing.
-fn counts(report: &Report) -> Option<String> {
-    let levels = [
-        Level::Breaking,
-        Level::Risky,
-        Level::Additive,
-        Level::Cosmetic,
-    ];
-    let parts: Vec<String> = levels
-        .into_iter()
-        .map(|level| (report.servers.iter().map(|it| it.count(level)).sum(), level))
-        .filter(|(count, _): &(usize, Level)| *count > 0)
-        .map(|(count, level)| format!("{count} {level}"))
-        .collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+/// The servers of the second question, each change marked as one.
+fn against_base(report: &Report) -> Vec<ServerReport> {
+    let mut servers = report.servers.clone();
+    for located in servers.iter_mut().flat_map(|it| &mut it.changes) {
+        let change = &mut located.judged.change;
+        change.message = crate::sentences::report::against_base_branch(&change.message);
+    }
+    servers
+}
+
+/// A person whose name may not be known.
+fn someone(by: &str) -> &str {
+    if by.is_empty() { "someone" } else { by }
 }

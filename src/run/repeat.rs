@@ -12,11 +12,11 @@ use std::time::Duration;
 
 use super::observer::{Boot, Observer};
 use super::plan::Target;
-use super::{Error, boot};
+use super::{Error, boot, secrets, suggested_command};
 use crate::baseline::Pinned;
 use crate::capture::{CaptureFailure, Captured, Eras, Limits};
 use crate::policy::{Action, Policy, check_version};
-use crate::report::{Cost, Failure, Finding, ServerReport, Status};
+use crate::report::{Cost, Failure, FailureKind, Finding, ServerReport, Status};
 use crate::rules::RuleId;
 use crate::stability::{self, Between, Instability, Variation};
 use crate::surface::{ClientProfile, Era, Note, Surface};
@@ -74,17 +74,25 @@ impl Unobserved {
         let (failure, notes) = match self {
             Self::Failed(failure) => (
                 Failure {
-                    message: failure.to_string(),
-                    help: failure.help(),
+                    kind: if failure.error.is_early_end() {
+                        FailureKind::NotStarted
+                    } else {
+                        FailureKind::Other
+                    },
                     stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
+                    command: command(target),
+                    ..Failure::new(failure.to_string(), failure.help())
                 },
                 failure.notes(),
             ),
             Self::Unstable(instability) => (
                 Failure {
-                    message: instability.sentence(),
-                    help: instability.help(&target.configured_as),
-                    stderr: String::new(),
+                    kind: FailureKind::Unstable,
+                    paste: instability.paste(&target.configured_as),
+                    ..Failure::new(
+                        instability.sentence(),
+                        instability.help(&target.configured_as),
+                    )
                 },
                 instability.notes(false),
             ),
@@ -117,6 +125,16 @@ impl Unobserved {
         }
         Error::undetermined(message, instability.help(&target.configured_as))
     }
+}
+
+/// The command of a server as a shell takes it, without secrets.
+fn command(target: &Target) -> String {
+    let words = target.endpoint.launch().into_iter();
+    let words = words.flat_map(|it| &it.command);
+    let words: Vec<String> = words
+        .map(|word| suggested_command::quote(&secrets::clean(word)))
+        .collect();
+    words.join(" ")
 }
 
 /// Captures a server as often as needed, as the client that pinned it unless the user names

@@ -1,7 +1,7 @@
 //! `--from FILE`, and `from` in mcp-keel.toml: servers from existing client configurations.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::observer::Observer;
 use super::request::ServerRequest;
@@ -37,7 +37,9 @@ pub(crate) fn known(
     let variable = |name: &str| variable(request, name);
     let workspace = sandbox::workspace();
     for path in files {
-        let is_from_outside = is_outside(path, &workspace);
+        // A list that a configuration in the workspace names is as good as that configuration.
+        let is_named_outside = !request.from.is_empty() || config.is_some_and(is_config_outside);
+        let is_from_outside = is_named_outside && is_outside(path, &workspace);
         let surroundings = Surroundings {
             variable: &variable,
             withheld: &endpoint::is_withheld,
@@ -74,8 +76,14 @@ pub(crate) fn known(
 pub(super) fn is_outside(path: &Path, workspace: &Path) -> bool {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
-    // A link in the workspace is the pull request's, even if it leads out.
-    folder.is_ok_and(|it| !it.starts_with(workspace)) && !named_inside(path, workspace)
+    let is_outside = |it: std::io::Result<PathBuf>| it.is_ok_and(|it| !it.starts_with(workspace));
+    // A link in the workspace is the pull request's, even if it leads out, and one that leads into it is as well.
+    is_outside(folder) && is_outside(path.canonicalize()) && !named_inside(path, workspace)
+}
+
+/// Whether the configuration itself is outside of the workspace.
+fn is_config_outside(config: &Config) -> bool {
+    is_outside(&config.written.path, &sandbox::workspace())
 }
 
 /// Whether the path itself, links not followed, is in the workspace.

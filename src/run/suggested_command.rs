@@ -150,7 +150,7 @@ fn variable_for(name: &str) -> String {
     name.trim().chars().map(letter).collect()
 }
 
-fn quote(word: &str) -> String {
+pub(crate) fn quote(word: &str) -> String {
     match shlex::try_quote(word) {
         Ok(quoted) => quoted.into_owned(),
         Err(_) => format!("{word:?}"),

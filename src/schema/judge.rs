@@ -13,7 +13,7 @@ use super::walk::{Effect, SchemaFinding, Walker};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::Json;
 use crate::judgement::{Level, Proof};
-use crate::sentences::schema::{self as sentences, NOT_ALONE, NOTHING_SENT};
+use crate::sentences::schema::{self as sentences, NOT_ALONE};
 
 /// At most this many witnesses are searched for per schema.
 const MAX_WITNESSES: usize = 160;
@@ -76,7 +76,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     work.take(pair.steps());
     SchemaComparison {
         changes,
-        verdict: proof_of(verdict),
+        verdict: proof_of(verdict, side),
     }
 }
 
@@ -85,14 +85,14 @@ pub(crate) fn verdict(old: &Json, new: &Json, side: Side, work: &Work) -> Proof 
     let pair = Pair::new(old, new, side, work.left());
     let verdict = pair.verdict(&pair.open());
     work.take(pair.steps());
-    proof_of(verdict)
+    proof_of(verdict, side)
 }
 
-fn proof_of(verdict: Verdict) -> Proof {
+fn proof_of(verdict: Verdict, side: Side) -> Proof {
     match verdict {
         Verdict::Subsumed => Proof::Subsumed,
         Verdict::Witness(witness) => Proof::Witness(witness),
-        Verdict::Empty => Proof::Undecided(NOTHING_SENT.to_owned()),
+        Verdict::Empty => Proof::Undecided(sentences::no_value(side)),
         Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
     }
 }
@@ -241,17 +241,31 @@ impl Case<'_> {
         *self.verdict == Verdict::Empty && self.suspect(finding.effect)
     }
 
+    /// What a finding that breaks says. What usually allows more needs a reason.
+    fn breaking(&self, finding: &SchemaFinding) -> String {
+        let message = &finding.message;
+        match (finding.family, self.side) {
+            (Family::PropertyAddedOptional, Side::Input)
+            | (Family::PropertyRemoved, Side::Output) => {
+                sentences::name_was_free(message, self.side)
+            }
+            (Family::UnionBranchAdded, Side::Input)
+            | (Family::UnionBranchRemoved, Side::Output) => sentences::branches_overlap(message),
+            _ => message.clone(),
+        }
+    }
+
     fn change(&self, finding: &SchemaFinding, known: Known) -> SchemaChange {
         let own = || finding.message.clone();
         let harmless = || finding.message_if_safe.clone().unwrap_or_else(own);
         let (level, message) = match &known {
-            Known::Proof(Proof::Witness(_)) => (Level::Breaking, own()),
+            Known::Proof(Proof::Witness(_)) => (Level::Breaking, self.breaking(finding)),
             Known::Proof(Proof::Undecided(_)) => (Level::Risky, sentences::undecided(&own())),
             Known::Proof(Proof::Subsumed) => (finding.level_if_safe, harmless()),
             Known::RefusedAnyway => (Level::Risky, sentences::refused_anyway(&own())),
             Known::Nothing if self.proves_nothing(finding) => (
                 finding.level_if_safe.max(Level::Risky),
-                sentences::nothing_sent(&harmless()),
+                sentences::nothing_sent(&harmless(), self.side),
             ),
             Known::Nothing => (finding.level_if_safe, harmless()),
         };
@@ -294,7 +308,12 @@ impl Case<'_> {
                 // What does not concern validators needs no decision.
                 let concerned = findings.iter().enumerate().find(|(_, it)| {
                     it.effect != Effect::Neutral
-                        || matches!(it.family, Family::RefRestructured | Family::DialectChanged)
+                        || matches!(
+                            it.family,
+                            Family::RefRestructured
+                                | Family::DialectChanged
+                                | Family::DefinitionsChanged
+                        )
                 });
                 match concerned {
                     Some((at, finding)) => {
@@ -345,7 +364,7 @@ impl Case<'_> {
                 let change = &mut changes[first + at];
                 change.level = Level::Breaking;
                 change.proof = Some(proof);
-                change.message.clone_from(&finding.message);
+                change.message = self.breaking(finding);
             }
             None => changes.push(self.together(
                 named,

@@ -27,6 +27,8 @@ const STEPS_FOR_SAMENESS: u64 = 2_000;
 /// Values to evaluate for shrinking one witness, and how many parts they may have in total.
 const REDUCTIONS: u64 = 1_200;
 const REDUCED_PARTS: u64 = 600_000;
+/// Values to evaluate for repairing one that is no witness.
+const REPAIRS: usize = 100;
 /// Schema evaluations for shrinking one witness.
 const REDUCING: u64 = 1_000_000;
 /// This many of them count as one step.
@@ -197,6 +199,9 @@ impl<'p> Open<'p> {
                     if self.confirmed(&value) {
                         return Verdict::Witness(value);
                     }
+                    if let Some(value) = self.repaired(&value) {
+                        return Verdict::Witness(value);
+                    }
                     spurious = Some(Problem::Other(crate::sentences::schema::not_confirmed()));
                 }
                 Outcome::None if strict => {}
@@ -270,6 +275,23 @@ impl<'p> Open<'p> {
             Some(Ok((_, receiver))) => receiver.refusal(witness),
             _ => None,
         }
+    }
+
+    /// A witness inside a value that is none: what a branch declares depends on what else is there, so
+    /// less may be sent where more is not.
+    fn repaired(&self, value: &Json) -> Option<Json> {
+        let empty = match value {
+            Json::Object(_) => Some(Json::object([])),
+            Json::Array(_) => Some(Json::Array(Vec::new())),
+            _ => None,
+        };
+        let cuts = cuts(value);
+        let parts = cuts.iter().take(REPAIRS).map(|cut| without(value, cut));
+        let mut candidates = empty.into_iter().chain(parts);
+        let found = candidates
+            .find(|it| self.pair.budget.take(1 + size(it) / 16) && self.is_witness(it, true))?;
+        let found = self.shrunk(found, &self.pair.budget, &|_| true);
+        self.confirmed(&found).then_some(found)
     }
 
     /// Removes members and items for as long as it is still a witness.

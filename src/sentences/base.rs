@@ -66,7 +66,7 @@ pub(crate) fn setting_changed(
 }
 
 pub(crate) fn server_setting_changed(server: &str, what: &str) -> String {
-    format!("{what} of `{server}` changed")
+    format!("`{what}` of `{server}` changed")
 }
 
 pub(crate) fn server_removed(server: &str) -> String {

@@ -36,3 +36,8 @@ pub(crate) fn no_reason() -> &'static str {
 pub(crate) fn another_run() -> &'static str {
     "Another run of the same check started at the same time and reports the result."
 }
+
+/// What the workflow has to say so that the token may do it.
+pub(crate) fn missing_permission(permission: &str) -> String {
+    format!("the job needs `permissions: {permission}`")
+}

@@ -12,6 +12,7 @@ pub(crate) mod capture;
 pub(crate) mod conformance;
 pub(crate) mod drift;
 pub(crate) mod github;
+pub(crate) mod html_page;
 pub(crate) mod interop;
 pub(crate) mod page;
 pub(crate) mod provider;

@@ -180,34 +180,8 @@ pub(crate) fn server_itself() -> &'static str {
     "server"
 }
 
-pub(crate) fn accept_all() -> &'static str {
-    "To accept all changes, run this and commit the baseline:"
-}
-
-pub(crate) fn accept_one(id: &str) -> String {
-    format!(
-        "To accept this change alone: `[[accept]]` with `change = \"{id}\"`, a reason and an owner in `mcp-keel.toml`."
-    )
-}
-
-pub(crate) fn left_out(count: usize, noun: &str, verb: &str) -> String {
-    let are = if count == 1 { "is" } else { "are" };
-    format!(
-        "**{} {are} not {verb} here for lack of space**, the least severe first. `mcp-keel check` shows everything.",
-        counted(count, noun)
-    )
-}
-
 pub(crate) fn values_differ() -> &'static str {
     "(old and new values differ between them; the JSON report has them all)"
-}
-
-pub(crate) fn was_removed() -> &'static str {
-    "Removed:"
-}
-
-pub(crate) fn is_new() -> &'static str {
-    "New:"
 }
 
 pub(crate) fn look_alike(old: &str, new: &str) -> String {
@@ -222,13 +196,6 @@ pub(crate) fn witness(side: Option<Side>) -> &'static str {
     }
 }
 
-pub(crate) fn subsumed(side: Option<Side>) -> &'static str {
-    match side {
-        Some(Side::Output) => "Proved: every new result satisfies the old schema.",
-        _ => "Proved: every declared old call is still accepted.",
-    }
-}
-
 pub(crate) fn undecided() -> &'static str {
     "not decided"
 }
@@ -240,6 +207,11 @@ pub(crate) fn what_to_do() -> &'static str {
 /// Both judgements, the action, and the id for accepting the change.
 pub(crate) fn judgement(level: &str, exposure: &str, id: &str, happens: &str) -> String {
     format!("Level {level}, exposure {exposure}; change {id} {happens}.")
+}
+
+/// The rule and the id of a change, for accepting it.
+pub(crate) fn id(rule: &str, id: &str) -> String {
+    format!("{rule}, change = \"{id}\"")
 }
 
 pub(crate) fn declared_here(component: &str) -> String {
@@ -301,11 +273,6 @@ pub(crate) fn run_part_again() -> String {
 /// What a change that is only audited does.
 pub(crate) fn does_not_fail() -> &'static str {
     "does not fail"
-}
-
-/// The verb of what [`left_out`] counts.
-pub(crate) fn shown_in_detail() -> &'static str {
-    "shown in detail"
 }
 
 /// In what two parts of a run differ that belong to different runs.

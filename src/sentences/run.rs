@@ -59,50 +59,12 @@ pub(crate) fn era_not_spoken(spoken: &str, failure: &str) -> String {
     format!("the server speaks only the {spoken} era of the protocol: {failure}")
 }
 
-pub(crate) fn a_server_not_captured() -> String {
-    "a server could not be captured".to_owned()
-}
-
-pub(crate) fn base_not_read() -> String {
-    "the base branch's baseline could not be read".to_owned()
-}
-
-pub(crate) fn to_approve(counts: &str, accepted_by_label: bool) -> String {
-    let accepted = if accepted_by_label {
-        " (accepted by label)"
-    } else {
-        ""
-    };
-    format!("to approve: {counts}{accepted}")
-}
-
-pub(crate) fn first_question() -> &'static str {
-    "The server against its baseline"
-}
-
 pub(crate) fn second_question() -> &'static str {
     "What merging approves"
 }
 
-pub(crate) fn compared_with_base() -> &'static str {
-    "The committed baseline, compared with the one on the base branch."
-}
-
-pub(crate) fn same_as_base() -> &'static str {
-    "Nothing: the committed baseline is the one on the base branch."
-}
-
 pub(crate) fn accepted_by_label(label: &str, by: &str) -> String {
     format!("Accepted by {by} with the label {label}, for this commit.")
-}
-
-pub(crate) fn weakens_the_check(accepted_by_label: bool) -> String {
-    let accepted = if accepted_by_label {
-        " (accepted by label)"
-    } else {
-        ""
-    };
-    format!("weakens its own check{accepted}")
 }
 
 pub(crate) fn needs_maintainer(label: &str) -> String {

@@ -3,9 +3,16 @@
 use crate::canonical::{Json, parse_str, to_compact};
 use crate::rules::Side;
 
-/// For a sender whose schema accepts nothing.
-pub(crate) const NOTHING_SENT: &str =
-    "the old schema accepts no value, so there is nothing to prove";
+/// For a sender whose schema accepts nothing: callers send what the old one allows, servers what the
+/// new one does.
+pub(crate) fn no_value(side: Side) -> String {
+    let which = match side {
+        Side::Input => "old",
+        Side::Output => "new",
+    };
+    format!("the {which} schema accepts no value, so there is nothing to prove")
+}
+
 /// For a change next to one that breaks calls.
 pub(crate) const NOT_ALONE: &str =
     "another change breaks calls, and whether this one does too could not be decided";
@@ -478,6 +485,19 @@ pub(crate) fn respelled(at: At<'_>) -> String {
     at.says("schema written differently (accepts the same values)")
 }
 
+/// Why a member that one side declares can break: the other allows anything under its name.
+pub(crate) fn name_was_free(message: &str, side: Side) -> String {
+    match side {
+        Side::Input => format!("{message}; before, any value was allowed under this name"),
+        Side::Output => format!("{message}; any value may come under this name now"),
+    }
+}
+
+/// Why one alternative more can break.
+pub(crate) fn branches_overlap(message: &str) -> String {
+    format!("{message}; values that match two alternatives of oneOf are refused")
+}
+
 /// A finding that turned out to change nothing: what differs, without what it would have done.
 pub(crate) fn same_values(message: &str) -> String {
     let what = message.split("; ").next().unwrap_or(message);
@@ -561,8 +581,8 @@ pub(crate) fn refused_anyway(sentence: &str) -> String {
 }
 
 /// A sentence about a change without anything to prove.
-pub(crate) fn nothing_sent(sentence: &str) -> String {
-    format!("{sentence} ({NOTHING_SENT})")
+pub(crate) fn nothing_sent(sentence: &str, side: Side) -> String {
+    format!("{sentence} ({})", no_value(side))
 }
 
 pub(crate) fn remote_reference(to: &str) -> String {

@@ -519,6 +519,11 @@ pub fn keys(tables: &[Table]) -> Vec<&'static str> {
         .collect()
 }
 
+/// Whether the action has an input of this name.
+pub(crate) fn is_input(name: &str) -> bool {
+    inputs().any(|(_, input)| input.name == name)
+}
+
 /// The settings that are inputs of the action.
 pub fn inputs() -> impl Iterator<Item = (&'static Setting, Input)> {
     ALL.iter().filter_map(|it| Some((*it, it.input?)))

@@ -481,9 +481,19 @@ table! {
         .input()
         .input_default("true");
     CHECK_NAME = Setting::new("check-name", GitHub, ValueKind::Text,
-        "The name of the check run; two uses of the action on one commit, in a matrix for instance, need two names")
+        "The name of the check run; two uses of the action on one commit need two names. The values of a matrix are \
+         added to it")
         .input()
         .input_default("mcp-keel");
+    MATRIX = Setting::new("matrix", GitHub, ValueKind::Text,
+        "The values of the job's matrix, which tell its check run and comment from those of the other jobs; leave the \
+         default")
+        .input()
+        .input_default("${{ toJSON(matrix) }}");
+    BASELINE_ARTIFACT = Setting::new("baseline-artifact", GitHub, ValueKind::Switch,
+        "Link to the artifacts of the run, where the workflow uploads the output `proposed-baseline`")
+        .input()
+        .input_default("false");
     COMMENT = Setting::new("comment", GitHub, ValueKind::Switch,
         "Keep one comment on the pull request up to date (needs pull-requests: write)")
         .input()

@@ -90,6 +90,22 @@ pub(super) fn help(instability: &Instability, server: &str) -> String {
     sentences::or_tolerate(&help, rule.id())
 }
 
+/// The masks of [`help`] as a table of the configuration.
+pub(super) fn paste(instability: &Instability, server: &str) -> String {
+    let masks: Vec<String> = instability
+        .variation
+        .places
+        .iter()
+        .filter_map(mask)
+        .take(3)
+        .collect();
+    if masks.is_empty() || instability.rule() == RuleId::CaptureDiffersByClient {
+        return String::new();
+    }
+    let entries: String = masks.iter().map(|it| format!("  {it},\n")).collect();
+    format!("[server.{}]\nmask = [\n{entries}]", bare(server))
+}
+
 fn phrase(between: &Between) -> sentences::Between<'_> {
     match between {
         Between::Calls => sentences::Between::Answers(None),

@@ -210,6 +210,11 @@ impl Instability {
         describe::sentence(self)
     }
 
+    /// Masks for the server of this name, to be pasted into the configuration; empty if none would help.
+    pub fn paste(&self, server: &str) -> String {
+        describe::paste(self, server)
+    }
+
     /// How to go on with the server of this name.
     pub fn help(&self, server: &str) -> String {
         describe::help(self, server)

@@ -425,7 +425,7 @@ fn failures_at_startup_have_distinct_messages() {
 
     assert_eq!(
         command(&["false"]).fails(),
-        "the server ended (exit code 1) before it answered `initialize`"
+        "the server ended with exit code 1 before it answered `initialize`"
     );
     assert_eq!(
         command(&["cat"]).fails(),
@@ -468,7 +468,7 @@ fn a_server_that_exits_at_once_is_reported_with_its_stderr() {
     let failure = capture.run().unwrap_err();
     assert_eq!(
         failure.to_string(),
-        "the server ended (exit code 3) before it answered `initialize`; on stdout: one line that is not JSON-RPC: `usage`"
+        "the server ended with exit code 3 before it answered `initialize`; on stdout: one line that is not JSON-RPC: `usage`"
     );
     assert_eq!(failure.last_lines(5), ["API_KEY is not set"]);
     assert!(failure.help().contains("--pass-env"));
@@ -484,7 +484,7 @@ fn a_server_that_dies_later_is_distinguished_from_one_that_closes_stdout() {
     let dies = r#"{"tools":[],"on":{"tools/list":["abort"]}}"#;
     assert_eq!(
         Capture::of(dies).fails(),
-        "the server ended (killed by signal 6 (SIGABRT)) before it answered `tools/list`"
+        "the server was killed by signal 6 (SIGABRT) before it answered `tools/list`"
     );
     let closes = r#"{"tools":[],"on":{"tools/list":["close-stdout"]}}"#;
     assert_eq!(
@@ -502,7 +502,7 @@ fn a_server_that_exits_leaving_a_silent_child_has_ended() {
         .unwrap_err();
     assert_eq!(
         failure.to_string(),
-        "the server ended (exit code 4) before it answered `initialize`"
+        "the server ended with exit code 4 before it answered `initialize`"
     );
 }
 
@@ -901,7 +901,7 @@ mod left_behind {
                 assert_eq!(processes_with(&seen), [""; 0]);
                 assert_eq!(
                     thread.join().unwrap(),
-                    "the server ended (killed by signal 9 (SIGKILL)) before it answered `initialize`"
+                    "the server was killed by signal 9 (SIGKILL) before it answered `initialize`"
                 );
             },
         );

@@ -100,6 +100,7 @@ fn server(name: &str, old: Value, new: Value) -> ServerReport {
         components: 3,
         accept_with: format!("mcp-keel pin {name}"),
         third_party: false,
+        listed: Vec::new(),
     }
 }
 
@@ -144,9 +145,9 @@ fn hostile(text: &str) -> Report {
     drifted.version = check_version(Some(text), Some("1.0.1"), None);
     let failed = ServerReport {
         status: Status::Undetermined(Failure {
-            message: text.to_owned(),
-            help: text.to_owned(),
             stderr: format!("{text}\n{text}\n"),
+            command: text.to_owned(),
+            ..Failure::new(text.to_owned(), text.to_owned())
         }),
         changes: Vec::new(),
         findings: Vec::new(),
@@ -336,11 +337,18 @@ fn offence<'a>(root: Node<'a>) -> Option<String> {
         let data = node.data();
         match &data.value {
             NodeValue::Link(link) => {
-                let ours = "https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#";
-                (!link.url.starts_with(ours)).then(|| format!("a link to {}", link.url))
+                let ours = [
+                    "https://github.com/mcp-keel/mcp-keel/blob/main/docs/rules.md#",
+                    "https://github.com/mcp-keel/mcp-keel#install",
+                ];
+                (!ours.iter().any(|it| link.url.starts_with(it)))
+                    .then(|| format!("a link to {}", link.url))
             }
             NodeValue::HtmlBlock(html) => {
                 (!is_our_html(&html.literal)).then(|| format!("html: {}", html.literal))
+            }
+            NodeValue::HtmlInline(tag) => {
+                (!["<sub>", "</sub>"].contains(&tag.as_str())).then(|| format!("html: {tag}"))
             }
             NodeValue::Text(text) => acts(text).then(|| format!("text that acts: {text}")),
             NodeValue::Document
@@ -386,17 +394,31 @@ fn hostile_text_is_text_or_code_in_markdown_and_never_changes_its_shape() {
         let arena = Arena::new();
         let root = parse_document(&arena, &output, &options());
         assert_eq!(offence(root), None, "{text:?}:\n{output}");
-        let rows = output
+        let mut fence: Option<&str> = None;
+        let outside: Vec<&str> = output
             .lines()
-            .filter(|line| line.starts_with("<details>"))
-            .count();
+            .filter(|line| {
+                let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
+                match fence {
+                    None if ticks.len() >= 3 => fence = Some(ticks),
+                    None => return true,
+                    Some(open) if *line == open => fence = None,
+                    Some(_) => {}
+                }
+                false
+            })
+            .collect();
+        let lines = |start: &str| outside.iter().filter(|it| it.starts_with(start)).count();
         let shape = shape(root);
+        let tables = lines("| --- |");
+        let rows = lines("| ") - tables;
         let wanted = [
+            // The first line, and one for each server.
             ("heading", 3),
-            ("table", 1),
-            ("row", rows + 1),
-            ("cell", 5 * (rows + 1)),
-            ("item", 4),
+            ("table", tables),
+            ("row", rows),
+            ("cell", 3 * rows),
+            ("item", lines("- ")),
         ];
         for (node, count) in wanted {
             assert_eq!(
@@ -649,23 +671,25 @@ fn annotations_are_complete_ordered_and_within_their_limits() {
     let report = many(137);
     let changes = report.changes().count();
     assert!(changes >= 137, "{changes}");
-    let all = annotations(&report);
-    let in_baseline = all
+    let all = annotations(&report, Action::Warn, &|_| true);
+    // On the declaration where it is known, else on the baseline: never on both.
+    let source = |it: &&&Located| it.source.is_some();
+    let (declared, others): (Vec<&Located>, Vec<&Located>) =
+        report.changes().partition(|it| source(&it));
+    let declared: BTreeSet<_> = declared
         .iter()
-        .filter(|it| it.path == "mcp-baseline.json")
-        .count();
-    assert_eq!(in_baseline, changes);
-    let declared: BTreeSet<_> = report
-        .changes()
-        .filter(|it| it.source.is_some())
         .map(|it| it.judged.change.component.clone())
         .collect();
-    assert_eq!(all.len(), changes + declared.len());
+    assert_eq!(all.len(), others.len() + declared.len());
     assert!(all.windows(2).all(|pair| pair[0].level >= pair[1].level));
     assert!(all.iter().all(|it| it.level == AnnotationLevel::Failure));
-    assert!(all[0].title.starts_with("breaking"));
+    assert!(all[0].message.starts_with("breaking: "), "{:?}", all[0]);
+    // Where the declaration is not shown, the baseline is.
+    let all = annotations(&report, Action::Warn, &|path| path == "mcp-baseline.json");
+    assert_eq!(all.len(), changes);
+    assert_eq!(annotations(&report, Action::Warn, &|_| false), []);
     let huge = "x\u{1b}".repeat(20_000);
-    for annotation in annotations(&hostile(&huge)) {
+    for annotation in annotations(&hostile(&huge), Action::Audit, &|_| true) {
         assert!(annotation.title.chars().count() <= 255);
         assert!(annotation.message.len() <= 64_000);
         assert!(annotation.raw_details.is_none_or(|it| it.len() <= 64_000));
@@ -683,7 +707,7 @@ fn workflow_commands_stay_within_githubs_limits_and_count_the_rest() {
             .count(),
         10
     );
-    let all = annotations(&many(137)).len();
+    let all = annotations(&many(137), Action::Warn, &|_| true).len();
     let last = output.lines().last().unwrap();
     assert!(
         last.starts_with("::notice title=mcp-keel%3A not everything is shown::"),
@@ -698,23 +722,13 @@ fn workflow_commands_stay_within_githubs_limits_and_count_the_rest() {
 fn markdown_is_cut_by_whole_changes_and_counts_the_rest() {
     let report = many(250);
     let whole = markdown(&report, usize::MAX);
-    assert!(whole.len() > COMMENT_LIMIT && !whole.contains("for lack of space"));
-    let details = whole.matches("<details>").count();
-    let rows = |text: &str| {
-        text.lines()
-            .filter(|it| it.starts_with("| `") || it.starts_with("| 2"))
-            .count()
-    };
-    let count = |text: &str, what: &str| -> usize {
-        let line = text.lines().find(|it| it.contains(what));
-        line.map_or(0, |it| {
-            it.trim_start_matches('*')
-                .split(' ')
-                .next()
-                .unwrap()
-                .parse()
-                .unwrap()
-        })
+    assert!(whole.len() > COMMENT_LIMIT && !whole.contains("not listed here"));
+    let changes = report.changes().count();
+    let rows = |text: &str| text.matches(" · `change = \"").count();
+    assert_eq!(rows(&whole), changes);
+    let left_out = |text: &str| -> usize {
+        let line = text.lines().find(|it| it.contains("not listed here"));
+        line.map_or(0, |it| it.split(' ').next().unwrap().parse().unwrap())
     };
     for limit in [
         SUMMARY_LIMIT,
@@ -724,6 +738,7 @@ fn markdown_is_cut_by_whole_changes_and_counts_the_rest() {
         5_000,
         2_000,
         1_000,
+        100,
     ] {
         let cut = markdown(&report, limit);
         assert!(cut.len() <= limit, "{} > {limit}", cut.len());
@@ -731,21 +746,14 @@ fn markdown_is_cut_by_whole_changes_and_counts_the_rest() {
             cut.matches("<details>").count(),
             cut.matches("</details>").count()
         );
-        assert!(cut.starts_with("## mcp-keel: blocked\n"));
-        if whole.len() + 1_000 > limit {
-            let shown = cut.matches("<details>").count();
-            assert_eq!(
-                shown + count(&cut, "not shown in detail here"),
-                details,
-                "{limit}"
-            );
-            assert_eq!(
-                rows(&cut) + count(&cut, "not listed here"),
-                rows(&whole),
-                "{limit}"
-            );
+        assert!(
+            cut.starts_with("### ❌ mcp-keel: `s` breaks callers ("),
+            "{cut}"
+        );
+        if whole.len() > limit && cut.contains("<details>") {
+            assert_eq!(rows(&cut) + left_out(&cut), changes, "{limit}");
             // The least severe are cut first.
-            assert!(!cut.contains("<details><summary>additive"));
+            assert!(!cut.contains("\n- additive"));
         }
         let arena = Arena::new();
         assert_eq!(offence(parse_document(&arena, &cut, &options())), None);
@@ -756,9 +764,8 @@ fn markdown_is_cut_by_whole_changes_and_counts_the_rest() {
 fn many_servers_stay_within_the_limit() {
     let failed = |at: usize| ServerReport {
         status: Status::Undetermined(Failure {
-            message: "m".repeat(900),
-            help: "h".repeat(900),
             stderr: "e\n".repeat(100),
+            ..Failure::new("m".repeat(900), "h".repeat(900))
         }),
         changes: Vec::new(),
         ..server(
@@ -771,18 +778,17 @@ fn many_servers_stay_within_the_limit() {
     for limit in [COMMENT_LIMIT, 10_000] {
         let cut = markdown(&report, limit);
         assert!(cut.len() <= limit);
-        assert!(cut.contains("for lack of space"));
+        assert!(cut.contains("are not listed here"));
     }
 }
 
 #[test]
 fn an_undetermined_server_is_an_error_in_every_format() {
     let failed = ServerReport {
-        status: Status::Undetermined(Failure {
-            message: "the command does not exist".into(),
-            help: "check the spelling".into(),
-            stderr: String::new(),
-        }),
+        status: Status::Undetermined(Failure::new(
+            "the command does not exist".into(),
+            "check the spelling".into(),
+        )),
         changes: Vec::new(),
         ..server("s", json!({"tools": []}), json!({"tools": []}))
     };
@@ -801,7 +807,7 @@ fn an_undetermined_server_is_an_error_in_every_format() {
         log["runs"][0]["invocations"][0]["executionSuccessful"],
         false
     );
-    assert!(output["markdown"].contains("No verdict"));
+    assert!(output["markdown"].contains("nothing is known about it"));
     assert!(output["html"].contains("No verdict"));
 }
 
@@ -845,7 +851,10 @@ fn a_clean_run_is_brief() {
     let output = every_format(&report(vec![clean]));
     assert_eq!(
         output["markdown"],
-        "## mcp-keel: pass\n\n`s` matches the baseline (3 components).\n"
+        format!(
+            "### ✅ mcp-keel: `s` matches its baseline (3 components)\n\n<sub>mcp-keel {}</sub>\n",
+            env!("CARGO_PKG_VERSION")
+        )
     );
     assert_eq!(output["github"], "");
     assert_eq!(output["gitlab"], "[]\n");

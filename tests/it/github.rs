@@ -24,6 +24,8 @@ pub(crate) struct Pull {
     pub(crate) base: String,
     pub(crate) head: String,
     pub(crate) merge: String,
+    /// How often the job was run.
+    attempts: std::cell::Cell<u32>,
 }
 
 /// Runs git with a variable.
@@ -81,6 +83,7 @@ impl Pull {
             base: String::new(),
             head: String::new(),
             merge: String::new(),
+            attempts: std::cell::Cell::new(0),
             keel,
         }
     }
@@ -255,6 +258,7 @@ impl Pull {
     }
 
     pub(crate) fn program(&self) -> Command {
+        self.attempts.set(self.attempts.get() + 1);
         let mut program = Command::new(env!("CARGO_BIN_EXE_mcp-keel"));
         program
             .arg("action")
@@ -267,6 +271,8 @@ impl Pull {
                 "GIT_CEILING_DIRECTORIES",
                 self.keel.folder().parent().unwrap(),
             )
+            // Each is another attempt, unless the test says otherwise.
+            .env("GITHUB_RUN_ATTEMPT", self.attempts.get().to_string())
             .envs(&self.env)
             .stdin(Stdio::null());
         program
@@ -290,6 +296,19 @@ impl Pull {
     fn changes(&self) -> usize {
         let report: Value = serde_json::from_str(&self.keel.read("mcp-keel-report.json")).unwrap();
         report["servers"][0]["changes"].as_array().unwrap().len()
+    }
+
+    /// The pull request adds a file that declares these tools, one per line.
+    pub(crate) fn declare<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+        let tool = |name: &str| format!("server.registerTool(\"{name}\", {{}}, handler);\n");
+        let lines: String = names.into_iter().map(tool).collect();
+        self.keel.write("src/tools.ts", &lines);
+    }
+
+    /// [`drifted`] with its declarations in the pull request: a declaration that changed has an annotation.
+    pub(crate) fn drift(&self) {
+        self.serve(&drifted());
+        self.declare(["forecast", "alerts", "homes"]);
     }
 
     /// There is one run with this conclusion, and the API had no objections.
@@ -336,6 +355,7 @@ impl Pull {
     /// Everything that a run on an untouched pull request does, for comparison with another run.
     fn observed(&self) -> String {
         {
+            self.attempts.set(0);
             let mut state = self.double.state();
             state.runs.clear();
             state.comments.clear();
@@ -390,7 +410,7 @@ impl Pull {
 #[test]
 fn a_drifted_pull_request_has_one_of_each_after_any_number_of_runs() {
     let pull = Pull::new(&usual());
-    pull.serve(&drifted());
+    pull.drift();
     // Ours is on the second page, behind others of the same name and other people's comments.
     {
         let mut state = pull.double.state();
@@ -403,19 +423,18 @@ fn a_drifted_pull_request_has_one_of_each_after_any_number_of_runs() {
     for _ in 0..3 {
         pull.run().exits(1);
         let (run, annotations) = pull.one_run("failure");
-        assert_eq!(annotations.len(), pull.changes());
-        assert!(annotations.len() >= 4, "{annotations:#?}");
+        assert_eq!(annotations.len(), 3, "{annotations:#?}");
         for annotation in &annotations {
             let text = pull.keel.read(annotation["path"].as_str().unwrap());
             let line = annotation["start_line"].as_u64().unwrap() as usize;
             assert!((1..=text.lines().count()).contains(&line), "{annotation}");
         }
-        assert_eq!(annotations[0]["annotation_level"], "failure");
+        assert_eq!(annotations[0]["path"], "src/tools.ts");
         assert!(
             run["output"]["title"]
                 .as_str()
                 .unwrap()
-                .starts_with("drift: 2 breaking"),
+                .starts_with("weather breaks callers (2 breaking, "),
             "{run}"
         );
         assert_eq!(
@@ -441,16 +460,15 @@ fn a_drifted_pull_request_has_one_of_each_after_any_number_of_runs() {
                 "{outputs:?}"
             );
         }
-        assert_eq!(outputs.len(), 8);
+        assert_eq!(outputs.len(), 10);
     }
     // The second and third run changed nothing, so only the verdict was written.
     assert_eq!(pull.count("POST", ""), 2);
-    assert_eq!(pull.count("PATCH", "/check-runs/"), 3);
-    assert_eq!(pull.count("PATCH", "/comments/"), 0);
+    assert_eq!(pull.count("PATCH", "/check-runs/"), 5);
 }
 
 #[test]
-fn annotations_are_sent_in_batches_of_fifty() {
+fn at_most_fifty_annotations_are_sent() {
     let many = |description: &str| -> Vec<Value> {
         (0..137)
             .map(|index| tool(&format!("tool_{index:03}"), description))
@@ -458,14 +476,20 @@ fn annotations_are_sent_in_batches_of_fifty() {
     };
     let pull = Pull::new(&many("One thing."));
     pull.serve(&many("Another thing."));
+    let names: Vec<String> = (0..137).map(|it| format!("tool_{it:03}")).collect();
+    pull.declare(names.iter().map(String::as_str));
     pull.run().exits(1);
     assert_eq!(pull.changes(), 137);
-    assert_eq!(pull.one_run("failure").1.len(), 137);
-    assert_eq!(pull.count("PATCH", "/check-runs/"), 3);
-    // Again, with the response to the second batch lost: nothing is sent twice.
+    assert_eq!(pull.one_run("failure").1.len(), 50);
+    // Again: nothing is sent twice.
     pull.run().exits(1);
-    assert_eq!(pull.one_run("failure").1.len(), 137);
-    assert_eq!(pull.count("PATCH", "/check-runs/"), 4);
+    assert_eq!(pull.one_run("failure").1.len(), 50);
+    // A comment lists twenty, and says where the rest is.
+    let comment = &pull.comments()[0];
+    assert_eq!(comment.matches("`change = ").count(), 20, "{comment}");
+    let rest = "117 changes are not listed here: see [the whole report](https://github.com/octo/weather/actions/runs/42).";
+    assert!(comment.contains(rest), "{comment}");
+    assert_eq!(pull.summary().matches("`change = ").count(), 137);
 }
 
 #[test]
@@ -478,6 +502,8 @@ fn a_batch_whose_response_is_lost_is_not_repeated() {
     for carried_out in [true, false] {
         let pull = Pull::new(&many("One thing."));
         pull.serve(&many("Another thing."));
+        let names: Vec<String> = (0..137).map(|it| format!("tool_{it:03}")).collect();
+        pull.declare(names.iter().map(String::as_str));
         pull.fault(Fault {
             method: "PATCH",
             path: "/check-runs/",
@@ -486,7 +512,7 @@ fn a_batch_whose_response_is_lost_is_not_repeated() {
             ..Fault::status(502)
         });
         pull.run().exits(1);
-        assert_eq!(pull.one_run("failure").1.len(), 137);
+        assert_eq!(pull.one_run("failure").1.len(), 50);
     }
 }
 
@@ -495,7 +521,7 @@ fn writes_answered_with_502_leave_exactly_one() {
     for carried_out in [true, false] {
         for path in ["/check-runs", "/comments", ""] {
             let pull = Pull::new(&usual());
-            pull.serve(&drifted());
+            pull.drift();
             pull.fault(Fault {
                 method: "POST",
                 path,
@@ -504,7 +530,7 @@ fn writes_answered_with_502_leave_exactly_one() {
                 ..Fault::status(502)
             });
             let run = pull.run().exits(1);
-            assert_eq!(pull.one_run("failure").1.len(), pull.changes());
+            assert_eq!(pull.one_run("failure").1.len(), 3);
             assert_eq!(pull.comments().len(), 1);
             assert!(!run.stderr.contains("warning"), "{}", run.stderr);
         }
@@ -528,7 +554,7 @@ fn a_rate_limit_is_waited_out() {
     ];
     for (status, message, headers) in limits {
         let pull = Pull::new(&usual());
-        pull.serve(&drifted());
+        pull.drift();
         pull.fault(Fault {
             times: 2,
             message,
@@ -536,7 +562,7 @@ fn a_rate_limit_is_waited_out() {
             ..Fault::status(status)
         });
         let run = pull.run().exits(1);
-        assert_eq!(pull.one_run("failure").1.len(), pull.changes());
+        assert_eq!(pull.one_run("failure").1.len(), 3);
         assert_eq!(pull.comments().len(), 1);
         assert!(!run.stderr.contains("warning"), "{}", run.stderr);
     }
@@ -612,11 +638,11 @@ fn slow_responses_are_waited_for() {
 #[test]
 fn github_enterprise_server_has_its_api_below_a_path() {
     let mut pull = Pull::new(&usual());
-    pull.serve(&drifted());
+    pull.drift();
     pull.double.state().prefix = "/api/v3".to_owned();
     pull.set("GITHUB_API_URL", &pull.double.url());
     pull.run().exits(1);
-    assert_eq!(pull.one_run("failure").1.len(), pull.changes());
+    assert_eq!(pull.one_run("failure").1.len(), 3);
     assert_eq!(pull.comments().len(), 1);
 }
 
@@ -687,14 +713,14 @@ fn a_comment_is_folded_once_the_drift_is_gone_and_never_created_without_drift() 
     pull.run().exits(0);
     pull.one_run("success");
     assert_eq!(pull.comments(), Vec::<String>::new());
-    pull.serve(&drifted());
+    pull.drift();
     pull.run().exits(1);
     let long = pull.comments();
     pull.serve(&usual());
     pull.run().exits(0);
     let folded = pull.comments();
     assert_eq!((long.len(), folded.len()), (1, 1));
-    assert_eq!(folded[0].lines().count(), 2, "{folded:?}");
+    assert_eq!(folded[0].lines().count(), 3, "{folded:?}");
     assert!(folded[0].contains("no drift as of"), "{folded:?}");
     // Its annotations cannot be removed; the summary says that they are outdated.
     let (run, _) = pull.one_run("success");
@@ -747,10 +773,13 @@ fn what_merging_approves_is_judged_separately() {
     pull.run().exits(1);
     let (run, annotations) = pull.one_run("failure");
     let title = run["output"]["title"].as_str().unwrap();
-    assert!(title.starts_with("to approve: 2 breaking"), "{title}");
+    assert!(
+        title.starts_with("merging approves changes of weather that break callers (2 breaking"),
+        "{title}"
+    );
     let message = annotations[0]["message"].as_str().unwrap();
     assert!(
-        message.starts_with("against the base branch: "),
+        message.starts_with("breaking: against the base branch: "),
         "{message}"
     );
     let baseline = pull.keel.read("mcp-baseline.json").lines().count() as u64;
@@ -775,7 +804,7 @@ fn what_merging_approves_is_judged_separately() {
         run["output"]["title"]
             .as_str()
             .unwrap()
-            .contains("accepted by label"),
+            .contains("accepted by mona"),
         "{run}"
     );
     // It accepts changes; the version is still to be raised.
@@ -814,6 +843,9 @@ fn the_action_accepts_a_fastmcp_manifest_as_baseline() {
 
     // Its digests cover the key and the input schema, not the new description of `forecast`.
     pull.serve(&drifted());
+    // Its lines are annotated because the pull request changes it, too.
+    pull.on_base("manifest.json", &format!("{manifest}\n"));
+    pull.double.state().runs.clear();
     pull.run().exits(1);
     let pair = |rule: &str, component: &str| (rule.to_owned(), component.to_owned());
     let moved = [
@@ -845,6 +877,8 @@ fn the_action_accepts_a_fastmcp_manifest_as_baseline() {
         "{places:?}"
     );
 
+    pull.on_base("manifest.json", &manifest);
+    pull.double.state().runs.clear();
     // Accepted in the file, it is what merging approves.
     let mut words = ["pin", "--baseline", "manifest.json", "weather", "--"]
         .map(str::to_owned)
@@ -856,7 +890,10 @@ fn the_action_accepts_a_fastmcp_manifest_as_baseline() {
     assert_eq!(rules(&pull), []);
     let (run, _) = pull.one_run("failure");
     let title = run["output"]["title"].as_str().unwrap();
-    assert_eq!(title, "to approve: 1 breaking, 1 risky, 1 additive");
+    assert_eq!(
+        title,
+        "merging approves changes of weather that break callers (1 breaking, 1 risky, 1 other)"
+    );
 
     // A file of another kind is not compared with it, and no reason to let it pass unseen.
     let own = pull.keel.read("mcp-baseline.json");
@@ -894,7 +931,10 @@ fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
     pull.set("INPUT_BASE-FAIL-ON", "risky");
     pull.run().exits(1);
     let (run, _) = pull.one_run("failure");
-    assert_eq!(run["output"]["title"], "to approve: 1 risky");
+    assert_eq!(
+        run["output"]["title"],
+        "merging approves changes of weather that may surprise callers (1 risky)"
+    );
     let comment = &pull.comments()[0];
     assert!(comment.contains("lock-surface-changed"), "{comment}");
     // An edited lock is not a baseline, on either branch.
@@ -944,26 +984,30 @@ fn places_are_relative_to_the_root_of_the_repository() {
     pull.on_base("servers/weather/mcp-baseline.json", &baseline);
     pull.serve(&drifted());
     pull.set("INPUT_WORKING-DIRECTORY", "servers/weather");
+    let declared = "server.registerTool(\"alerts\", {}, handler);\n";
+    pull.keel.write("servers/weather/tools.ts", declared);
     pull.run().exits(1);
     let (_, annotations) = pull.one_run("failure");
-    assert_eq!(annotations[0]["path"], "servers/weather/mcp-baseline.json");
+    assert_eq!(annotations[0]["path"], "servers/weather/tools.ts");
+    let link = format!("/blob/{}/servers/weather/mcp-baseline.json#L", pull.head);
+    assert!(pull.comments()[0].contains(&link), "{:?}", pull.comments());
     let report = &pull.outputs()["report"];
     assert_eq!(report, "servers/weather/mcp-keel-report.json");
     assert!(pull.keel.folder().join(report).exists());
 }
 
 #[test]
-fn a_server_that_cannot_be_captured_is_action_required() {
+fn a_server_that_cannot_be_captured_is_a_failure_that_says_so() {
     let pull = Pull::new(&usual());
     pull.keel
         .write("scenario.json", r#"{"start": [{"exit": 7}]}"#);
     pull.run().exits(3);
-    let (run, _) = pull.one_run("action_required");
+    let (run, _) = pull.one_run("failure");
     assert!(
         run["output"]["title"]
             .as_str()
             .unwrap()
-            .contains("could not be captured"),
+            .contains("weather did not start, so nothing is known about it"),
         "{run}"
     );
 }
@@ -1007,7 +1051,7 @@ fn an_unwritable_report_leaves_no_run_in_progress() {
     let pull = Pull::new(&usual());
     std::fs::create_dir(pull.keel.folder().join("mcp-keel-report.json")).unwrap();
     pull.run().exits(2).says("mcp-keel-report.json");
-    pull.one_run("action_required");
+    pull.one_run("failure");
 }
 
 #[test]
@@ -1035,6 +1079,7 @@ fn pushes_and_invalid_inputs() {
 #[cfg(target_os = "linux")]
 fn a_configuration_cannot_remove_the_actions_sandbox() {
     let mut pull = Pull::new(&usual());
+    pull.set("HOME", "/nonexistent");
     let output = pull.keel.folder().join("runner/output");
     let scenario = json!({"tools": usual(), "start": [{"write": output, "content": "evil=true"}]});
     pull.keel.write("scenario.json", &scenario.to_string());
@@ -1065,8 +1110,8 @@ fn a_warning_is_neutral() {
     pull.serve(&drifted());
     pull.set("INPUT_ENFORCEMENT", "warn");
     pull.run().exits(0);
-    let (_, annotations) = pull.one_run("neutral");
-    assert_eq!(annotations[0]["annotation_level"], "warning");
+    // What does not block is not annotated.
+    assert_eq!(pull.one_run("neutral").1, Vec::<Value>::new());
     assert_eq!(pull.outputs()["verdict"], "warn");
 }
 
@@ -1085,7 +1130,10 @@ fn a_merge_queue_run_reports_what_it_merges_without_blocking_it() {
     pull.run().exits(0);
     let (run, _) = pull.one_run("success");
     let title = run["output"]["title"].as_str().unwrap();
-    assert!(title.starts_with("to approve: 2 breaking"), "{title}");
+    assert!(
+        title.starts_with("merging approves changes of weather that break callers (2 breaking"),
+        "{title}"
+    );
 }
 
 /// Each input of action.yml gets a value that no run can ignore: the result must differ from the
@@ -1221,6 +1269,7 @@ fn nothing_that_a_server_lists_has_an_effect_in_any_sink() {
                         "::notice file=",
                         "::error title=",
                         "::notice title=",
+                        "::warning title=mcp-keel::could not ",
                     ];
                     assert!(
                         line.is_empty() || ours.iter().any(|it| line.starts_with(it)),
@@ -1291,15 +1340,18 @@ fn parts_of_a_run_post_nothing_and_the_merge_posts_one_of_each() {
     pull.set("INPUT_MERGE", "parts");
     pull.run().exits(1);
     let (run, annotations) = pull.one_run("failure");
-    assert_eq!(run["output"], whole.0);
+    assert_eq!(run["output"]["title"], whole.0["title"]);
+    assert_eq!(run["output"]["summary"], whole.0["summary"]);
     assert_eq!(annotations, whole.1);
     assert_eq!(pull.keel.read("mcp-keel-report.json"), whole.2);
-    assert_eq!(pull.comments(), whole.3);
+    // But for the run that wrote it.
+    let page = |it: &[String]| it[0].rsplit_once('\n').unwrap().0.to_owned();
+    assert_eq!(page(&pull.comments()), page(&whole.3));
 
     // A missing part is not a success.
     std::fs::remove_dir_all(pull.keel.folder().join("parts/1")).unwrap();
     pull.run().exits(3);
-    pull.one_run("action_required");
+    pull.one_run("failure");
 
     pull.set("INPUT_SHARD", "1/2");
     pull.run().exits(2).says("two different jobs");

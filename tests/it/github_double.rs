@@ -56,6 +56,8 @@ pub(crate) struct State {
     pub(crate) repository: Option<std::path::PathBuf>,
     /// The merge base that it finds.
     pub(crate) merge_base: Option<String>,
+    /// The pull requests of every commit.
+    pub(crate) pulls: Vec<Value>,
     /// What happened to the pull request.
     pub(crate) timeline: Vec<Value>,
     /// Method and path of every request, with the status that it got.
@@ -438,6 +440,10 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
             Some(id) => Answer::new(200, json!({"merge_base_commit": {"sha": id}})),
             None => Answer::new(404, json!({"message": "Not Found"})),
         },
+        _ if path.ends_with("/pulls") => {
+            let all = state.pulls.clone();
+            Answer::new(200, Value::Array(page(&all, request)))
+        }
         _ if path.ends_with("/timeline") => {
             let all = state.timeline.clone();
             Answer::new(200, Value::Array(page(&all, request)))
@@ -505,6 +511,10 @@ fn update(run: &mut Value, body: &Value) {
             output.remove("annotations");
         }
         run[name] = value;
+    }
+    let is_reopened = body["status"].is_string() && body["status"] != "completed";
+    if is_reopened && body["conclusion"].is_null() {
+        run["conclusion"] = Value::Null;
     }
     if run["conclusion"].is_string() {
         run["status"] = json!("completed");

@@ -265,6 +265,26 @@ const BROKEN: &[(&str, &str, &str)] = &[
         r#"{"properties":{"m":{"type":"object","maxProperties":1}}}"#,
     ),
     (
+        "a reference that leads back to itself, where nothing leads to it",
+        r#"{"properties":{"id":{"enum":["a","b"]}},"required":["id"],"additionalProperties":false}"#,
+        r##"{"properties":{},"additionalProperties":false,"$defs":{"X":{"$ref":"#/$defs/X"}}}"##,
+    ),
+    (
+        "a reference that leads back to itself, and a call that does not meet it",
+        r##"{"properties":{"a":{"$ref":"#/$defs/D"},"b":{}},"$defs":{"D":{"type":"integer"}}}"##,
+        r##"{"properties":{"a":{"$ref":"#/$defs/D"},"b":{}},"required":["b"],"$defs":{"D":{"$ref":"#/$defs/D","minimum":2}}}"##,
+    ),
+    (
+        "a branch that declares only where it accepts",
+        r#"{"type":"object","anyOf":[{"properties":{"note":{},"city":{"type":"number"}},"required":["city"]},{"properties":{"city":{},"coords":{}},"if":{"properties":{"city":{"const":"json"}},"required":["city"]},"else":{"not":{"required":["coords"]}}}]}"#,
+        r#"{"type":"object","anyOf":[{"properties":{"note":{},"city":{"type":"number"}},"required":["city"],"additionalProperties":false},{"properties":{"city":{},"coords":{}},"if":{"properties":{"city":{"const":"json"}},"required":["city"]},"else":{"required":["id"]}}]}"#,
+    ),
+    (
+        "no item is allowed any more",
+        r#"{"properties":{"l":{"type":"array","items":true}}}"#,
+        r#"{"properties":{"l":{"type":"array","items":false}}}"#,
+    ),
+    (
         "a look-ahead",
         r#"{"properties":{"a":{"type":"string"}}}"#,
         r#"{"properties":{"a":{"type":"string","pattern":"^(?!tmp)"}}}"#,
@@ -474,6 +494,135 @@ fn what_is_not_a_schema_proves_nothing() {
             }
         }
     }
+}
+
+#[test]
+fn a_server_that_can_send_nothing_is_said_of_its_new_schema() {
+    let found = &both(
+        r#"{"type":"object","enum":["a"]}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string"}}}"#,
+    )[1]
+    .1;
+    let Proof::Undecided(reason) = &found.verdict else {
+        panic!("{found:?}")
+    };
+    assert_eq!(
+        reason,
+        "the new schema accepts no value, so there is nothing to prove"
+    );
+}
+
+#[test]
+fn what_usually_allows_more_says_why_it_breaks() {
+    let message = |sender: &str, receiver: &str| {
+        let found = compare(&json(sender), &json(receiver), Side::Input);
+        let broken = found.changes.iter().find(|it| it.level == Level::Breaking);
+        broken
+            .unwrap_or_else(|| panic!("{found:?}"))
+            .message
+            .clone()
+    };
+    assert_eq!(
+        message(
+            r#"{"properties":{"f":{"type":"object"}}}"#,
+            r#"{"properties":{"f":{"type":"object","properties":{"q":{"type":"string"}}}}}"#,
+        ),
+        "new optional property `f.q`; before, any value was allowed under this name"
+    );
+    let seven = BROKEN
+        .iter()
+        .find(|it| it.0.starts_with("W7"))
+        .expect("in the table");
+    let said = message(seven.1, seven.2);
+    assert!(
+        said.ends_with("; values that match two alternatives of oneOf are refused"),
+        "{said}"
+    );
+}
+
+#[test]
+fn another_spelling_of_the_same_values_is_cosmetic() {
+    for (old, new) in [
+        (
+            r#"{"type":"integer","maximum":10.5}"#,
+            r#"{"type":"integer","maximum":10}"#,
+        ),
+        (
+            r#"{"type":"string","pattern":"^a+$"}"#,
+            r#"{"type":"string","pattern":"^aa*$"}"#,
+        ),
+        (r#"{"type":"string","const":"a"}"#, r#"{"const":"a"}"#),
+        (
+            r#"{"type":"number","multipleOf":1}"#,
+            r#"{"type":"integer"}"#,
+        ),
+        (
+            r#"{"type":"array","maxItems":0}"#,
+            r#"{"type":"array","items":false}"#,
+        ),
+        (
+            r#"{"type":"array"}"#,
+            r#"{"type":"array","uniqueItems":false}"#,
+        ),
+        (
+            r#"{"type":"object"}"#,
+            r#"{"type":"object","propertyNames":{"type":"string"}}"#,
+        ),
+        (
+            r#"{"type":"object","properties":{"x":{}},"additionalProperties":false}"#,
+            r#"{"type":"object","properties":{"x":{}},"unevaluatedProperties":false}"#,
+        ),
+        ("true", "{}"),
+    ] {
+        let of = |schema: &str| json(&format!(r#"{{"properties":{{"a":{schema}}}}}"#));
+        for side in [Side::Input, Side::Output] {
+            for (old, new) in [(old, new), (new, old)] {
+                let found = compare(&of(old), &of(new), side);
+                let fine = |it: &mcp_keel::schema::SchemaChange| {
+                    it.level == Level::Cosmetic && it.rule.id().ends_with("equivalent-restructured")
+                };
+                assert!(found.changes.iter().all(fine), "{old} {new}: {found:?}");
+                assert_eq!(found.verdict, Proof::Subsumed);
+            }
+        }
+    }
+    // Nearly the same is not the same.
+    for (old, new) in [
+        (
+            r#"{"type":"number","maximum":10.5}"#,
+            r#"{"type":"number","maximum":11}"#,
+        ),
+        (
+            r#"{"type":"object","properties":{"x":{}}}"#,
+            r#"{"type":"object","properties":{"x":{}},"maxProperties":1}"#,
+        ),
+    ] {
+        let of = |schema: &str| json(&format!(r#"{{"properties":{{"a":{schema}}}}}"#));
+        let found = compare(&of(old), &of(new), Side::Input);
+        assert!(
+            found.changes.iter().any(|it| it.level != Level::Cosmetic),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn an_annotation_beside_a_reference_in_a_branch_has_its_place() {
+    let of = |more: &str| {
+        json(&format!(
+            r##"{{"properties":{{"a":{{"anyOf":[{{"$ref":"#/$defs/D"{more}}},{{"type":"null"}}]}}}},"$defs":{{"D":{{"type":"string"}}}}}}"##
+        ))
+    };
+    let found = compare(&of(""), &of(r#","default":"x""#), Side::Input);
+    let places: Vec<(&str, &str)> = found
+        .changes
+        .iter()
+        .map(|it| (it.rule.id(), it.pointer.as_str()))
+        .collect();
+    assert_eq!(
+        places,
+        [("input-default-added", "/properties/a/anyOf/0/default")]
+    );
 }
 
 #[test]

@@ -170,3 +170,115 @@ fn the_matrix_of_a_fleet_becomes_an_output() {
     run.exits(0);
     assert!(keel.read("output").ends_with("name=2-of-4\n"));
 }
+
+/// The stand-in for `gh` of the workflow that pins.
+const GH: &str = r#"
+case "$*" in
+  *collaborators*) printf "$LEVEL" ;;
+  *pulls*) printf "$HEAD_SHA\t$FROM\ta/branch" ;;
+  "run list"*) printf "$RUN_ID" ;;
+  "run download"*) mkdir -p proposal; printf '{}' > proposal/mcp-baseline.json ;;
+  *blobs*) cat > blob.json; printf 1111 ;;
+  *trees*) cat > tree.json; printf 2222 ;;
+  *"git/commits --input"*) cat > commit.json; printf 3333 ;;
+  *git/commits*) printf 4444 ;;
+esac"#;
+
+#[test]
+fn a_baseline_is_pinned_only_for_people_who_can_push_and_for_the_head_that_was_checked() {
+    let keel = Keel::new();
+    program(&keel, "gh", GH);
+    let script = step("pin.yml", "name: Find the proposal");
+    let find = |level: &str, from: &str, run: &str| {
+        let output = keel.folder().join("output").to_string_lossy().into_owned();
+        let env = [
+            ("GH_REPO", "octo/weather"),
+            ("NUMBER", "7"),
+            ("ACTOR", "mona"),
+            ("LEVEL", level),
+            ("FROM", from),
+            ("RUN_ID", run),
+            ("HEAD_SHA", "5555"),
+            ("GITHUB_OUTPUT", &output),
+        ];
+        shell(&keel, &script, &env)
+    };
+    for (level, from, run, problem) in [
+        ("read", "octo/weather", "9", "only people who can push"),
+        ("triage", "octo/weather", "9", "only people who can push"),
+        (
+            "write",
+            "someone/weather",
+            "9",
+            "in the fork someone/weather",
+        ),
+        ("write", "octo/weather", "", "no run of the workflow"),
+    ] {
+        let (run, log) = find(level, from, run);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.stdout.contains(problem), "{}", run.stdout);
+        assert!(!log.contains("download"), "{log}");
+    }
+    let (run, log) = find("write", "octo/weather", "9");
+    run.exits(0);
+    assert!(
+        log.contains("run list --workflow mcp-keel --commit 5555"),
+        "{log}"
+    );
+    assert!(
+        log.contains("run download 9 --name mcp-keel-baseline"),
+        "{log}"
+    );
+    assert_eq!(keel.read("output"), "head=5555\nbranch=a/branch\n");
+}
+
+#[test]
+fn what_is_committed_is_one_baseline_upon_the_head_that_was_checked() {
+    let keel = Keel::new().file("proposal/mcp-baseline.json", "{\"a\": 1}");
+    program(&keel, "gh", GH);
+    program(&keel, "docker", "exit $INVALID");
+    let script = step("pin.yml", "name: Commit the proposal");
+    let commit = |invalid: &str| {
+        let env = [
+            ("GH_REPO", "octo/weather"),
+            ("HEAD", "5555"),
+            ("BRANCH", "a/branch"),
+            ("ACTOR", "mona"),
+            ("IMAGE", "image"),
+            ("BASELINE", "mcp-baseline.json"),
+            ("INVALID", invalid),
+        ];
+        shell(&keel, &script, &env)
+    };
+    let (run, log) = commit("0");
+    run.exits(0);
+    let last = log.lines().last().unwrap();
+    assert_eq!(
+        last,
+        "gh api --method PATCH repos/octo/weather/git/refs/heads/a/branch -f sha=3333 -F force=false"
+    );
+    let json =
+        |name: &str| -> serde_json::Value { serde_json::from_str(&keel.read(name)).unwrap() };
+    assert_eq!(json("blob.json")["content"], "eyJhIjogMX0=");
+    assert_eq!(json("tree.json")["base_tree"], "4444");
+    assert_eq!(json("tree.json")["tree"][0]["path"], "mcp-baseline.json");
+    assert_eq!(json("commit.json")["parents"], serde_json::json!(["5555"]));
+    // A baseline that does not hold is not committed.
+    let (run, log) = commit("2");
+    assert_eq!(run.code, 2);
+    assert!(!log.contains("git/"), "{log}");
+    // Neither is anything else that the run has uploaded.
+    keel.write("proposal/.github/workflows/evil.yml", "");
+    let (run, log) = commit("0");
+    assert_eq!(run.code, 1);
+    assert!(!log.contains("docker") && !log.contains("git/"), "{log}");
+    std::fs::remove_dir_all(keel.folder().join("proposal/.github")).unwrap();
+    std::fs::remove_file(keel.folder().join("proposal/mcp-baseline.json")).unwrap();
+    std::os::unix::fs::symlink(
+        "/etc/passwd",
+        keel.folder().join("proposal/mcp-baseline.json"),
+    )
+    .unwrap();
+    let (run, log) = commit("0");
+    assert_eq!((run.code, log.as_str()), (1, ""));
+}

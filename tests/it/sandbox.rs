@@ -3,6 +3,7 @@
 //! These tests need a kernel with Landlock and seccomp, and ask the kernel itself: if it has them,
 //! a program that claims there is no sandbox fails.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -582,6 +583,11 @@ fn a_configuration_does_not_open_the_sandbox() {
         place.run_configured(&args, &config, &[]).exits(0);
         place.assert_nothing_was_taken(level);
     }
+    // A link in the working copy leads nowhere, even if the user types its name.
+    std::os::unix::fs::symlink(&secret, work.join("index.js")).unwrap();
+    let linked: Vec<String> = serde_json::from_str(&place.burglar(&["index.js"])).unwrap();
+    place.run(&["capture", "--sandbox", "fs"], &linked).exits(0);
+    place.assert_nothing_was_taken("a link");
     // What the user types is the user's own word.
     let typed: Vec<String> = serde_json::from_str(&place.burglar(&[path(&secret)])).unwrap();
     place.run(&["capture", "--sandbox", "fs"], &typed).exits(0);
@@ -620,7 +626,7 @@ fn a_version_command_runs_in_the_sandbox_of_its_server() {
     place
         .run_configured(&["pin", "a", "--sandbox", "fs"], &config, &[])
         .exits(2)
-        .says("`no-such-command` does not exist");
+        .says("`no-such-command`");
 }
 
 #[test]
@@ -649,6 +655,14 @@ fn an_env_file_is_in_the_workspace() {
         assert_eq!(seen, None);
     }
     assert_eq!(run("own.env", &list).1.as_deref(), Some("own"));
+    // A configuration in the workspace does not make another list the user's own.
+    let elsewhere = place.root.path().join("elsewhere.json");
+    run(path(&secret), &elsewhere);
+    let config = format!("from = [{:?}]\n", path(&elsewhere));
+    place
+        .run_configured(&["capture", "a"], &config, &[])
+        .exits(2)
+        .says("outside of the workspace");
     // A list of the user's own names the user's own files.
     let own = place.home().join("mcp.json");
     let (_, seen) = run(path(&secret), &own);
@@ -771,7 +785,13 @@ fn a_server_reaches_no_local_socket() {
         place
             .run(&["capture", "--sandbox", level], &command)
             .exits(0);
-        let is_reached = listener.accept().is_ok();
+        // mcp-keel itself looks whether anything listens, and says nothing.
+        let is_reached = std::iter::from_fn(|| listener.accept().ok()).any(|(mut stream, _)| {
+            let mut said = String::new();
+            stream.set_nonblocking(false).unwrap();
+            stream.read_to_string(&mut said).unwrap();
+            said == "hello"
+        });
         assert_eq!(is_reached, level == "off", "{level}");
     }
     // In a workflow, that is reported.

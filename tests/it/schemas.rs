@@ -61,6 +61,7 @@ fn server(status: Status, changes: Vec<Located>) -> ServerReport {
         components: 0,
         accept_with: String::new(),
         third_party: false,
+        listed: Vec::new(),
     }
 }
 
@@ -253,9 +254,13 @@ fn a_report_of_every_rule_is_valid() {
 fn a_report_of_a_server_that_could_not_be_captured_is_valid() {
     let validator = validator("report");
     let failure = Failure {
-        message: "the command `x` does not exist".into(),
-        help: "check the spelling".into(),
         stderr: "\u{1b}[31mboom\n".into(),
+        command: "x".into(),
+        paste: "mask = []".into(),
+        ..Failure::new(
+            "the command `x` does not exist".into(),
+            "check the spelling".into(),
+        )
     };
     let report = report(vec![server(Status::Undetermined(failure), Vec::new())]);
     assert_eq!(report["verdict"], "undetermined");

@@ -13,6 +13,7 @@
 
 mod errors;
 mod help;
+mod pages;
 mod scenes;
 
 use std::collections::BTreeSet;
@@ -223,8 +224,9 @@ fn no_snapshot_is_left_over() {
     known.insert("hostile.txt".to_owned());
     known.extend(help::names().into_iter().map(|it| format!("help/{it}")));
     known.extend(errors::names().into_iter().map(|it| format!("errors/{it}")));
+    known.extend(pages::names().into_iter().map(|it| format!("pages/{it}")));
     let mut found = BTreeSet::new();
-    for place in ["", "help", "errors"] {
+    for place in ["", "help", "errors", "pages"] {
         for entry in std::fs::read_dir(folder().join(place)).unwrap() {
             let entry = entry.unwrap();
             if entry.file_type().unwrap().is_file() {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::http_double::{json_answer, write};
 use crate::keel::Keel;
+use crate::scripted::scripted;
 
 fn boots(keel: &Keel) -> String {
     keel.read("boots")
@@ -460,7 +461,7 @@ fn a_suspicious_server_is_booted_and_listed_again_for_a_client_it_cannot_foresee
         .iter()
         .map(|it| format!(r#""{it}": {{"tools": [{{"name": "a", "description": "evil"}}]}}"#))
         .collect();
-    let two_faced = crate::scripted::scripted(&scenario(&to_others.join(",")));
+    let two_faced = scripted(&scenario(&to_others.join(",")));
     let with = |args: &[&str]| {
         let mut words = args.to_vec();
         words.push("--");

@@ -16,7 +16,7 @@ pub(crate) const AVOIDED: [&str; 8] = [
 ];
 
 /// Files in which a word is quoted on purpose.
-const ALLOWED: &[(&str, &str)] = &[];
+const ALLOWED: &[(&str, &str)] = &[("src/sentences/page.rs", "told")];
 
 const READ: [&str; 12] = [
     ".ci",

@@ -6,7 +6,7 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::capture::error::{describe_status, seconds};
+use crate::capture::error::{ended, seconds};
 
 /// Why a server over HTTP could not be captured.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum HttpError {
         authority: String,
     },
     /// The process of `--start` ended.
-    #[error("the server ended ({}) before it answered `{method}`", describe_status(*.status))]
+    #[error("the server {} before it answered `{method}`", ended(*.status))]
     Exited {
         /// The pending request.
         method: String,

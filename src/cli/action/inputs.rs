@@ -9,30 +9,31 @@ use crate::cli::args::{Cli, Command};
 use crate::policy::FailOn;
 use crate::run::Error;
 use crate::run::pull_request::PullRequestRequest;
-use crate::settings::{self, Form, Given, Input, Origin, Secrecy, Split, ValueKind};
+use crate::settings::{self, Form, Given, Input, Origin, Secrecy, Setting, Split, ValueKind};
 
 /// mcp-keel's own environment, as far as it is text.
 pub(super) type Environment = BTreeMap<String, String>;
 
-pub(super) struct Inputs {
-    /// Every setting that was set, including those only for the action, and the defaults of
-    /// `action.yml`.
-    pub(super) given: Given,
+/// What is posted, and under which name. It is read even from inputs that do not hold together, so that this can be posted.
+pub(super) struct Wanted {
     pub(super) folder: Option<PathBuf>,
     pub(super) check_run: bool,
     pub(super) check_name: String,
     pub(super) comment: bool,
     pub(super) annotations: bool,
     pub(super) summary: bool,
-    pub(super) asked: PullRequestRequest,
-    /// Distinguishes two uses of the action in one repository.
+    /// Distinguishes two uses of the action in one repository, and two jobs of a matrix.
     pub(super) identity: Vec<String>,
 }
 
-impl Inputs {
-    pub(super) fn read(env: &Environment) -> Result<Self, Error> {
-        let given = given(env)?;
-        let check_name = given.text(settings::CHECK_NAME).unwrap_or_default();
+impl Wanted {
+    pub(super) fn read(env: &Environment) -> Self {
+        let text = |setting: &Setting| input(env, setting.name).unwrap_or_default().to_owned();
+        let is_on = |setting: &Setting| text(setting) != "false";
+        let mut check_name = text(settings::CHECK_NAME);
+        if check_name.is_empty() {
+            check_name = "mcp-keel".to_owned();
+        }
         let named = [
             settings::WORKING_DIRECTORY,
             settings::CONFIG,
@@ -42,12 +43,85 @@ impl Inputs {
             settings::FROM,
         ];
         let mut identity = vec![check_name.clone()];
-        identity.extend(named.map(|it| input(env, it.name).unwrap_or_default().to_owned()));
-        identity.extend(given.text(settings::URL));
-        let merge = given.paths(settings::MERGE);
+        identity.extend(named.map(&text));
+        identity.extend(input(env, settings::URL.name).map(str::to_owned));
+        let matrix = Matrix::read(&text(settings::MATRIX));
+        identity.extend(matrix.identity());
         // A part of a run posts nothing: the job that merges the parts does.
-        let part = given.has(settings::SHARD);
-        if part && !merge.is_empty() {
+        let part = !text(settings::SHARD).is_empty();
+        Self {
+            folder: input(env, settings::WORKING_DIRECTORY.name).map(PathBuf::from),
+            check_run: is_on(settings::CHECK_RUN) && !part,
+            check_name: matrix.named(&check_name),
+            comment: is_on(settings::COMMENT) && !part,
+            annotations: is_on(settings::ANNOTATIONS) && !part,
+            summary: is_on(settings::SUMMARY),
+            identity,
+        }
+    }
+}
+
+/// The values of a job's matrix, by name.
+struct Matrix(BTreeMap<String, serde_json::Value>);
+
+impl Matrix {
+    /// Anything but an object is a job without a matrix: GitHub writes `null`.
+    fn read(text: &str) -> Self {
+        Self(serde_json::from_str(text).unwrap_or_default())
+    }
+
+    fn is_valid(text: &str) -> bool {
+        let value = serde_json::from_str::<serde_json::Value>(text);
+        value.is_ok_and(|it| it.is_null() || it.is_object())
+    }
+
+    fn identity(&self) -> Option<String> {
+        let text = serde_json::to_string(&self.0).unwrap_or_default();
+        (!self.0.is_empty()).then_some(text)
+    }
+
+    /// A name with the values, as GitHub names jobs, unless it has them already.
+    fn named(&self, name: &str) -> String {
+        let values: Vec<String> = self
+            .0
+            .values()
+            .map(|it| match it {
+                serde_json::Value::String(text) => text.clone(),
+                other => other.to_string(),
+            })
+            .collect();
+        if values.is_empty() || values.iter().all(|it| name.contains(it)) {
+            return name.to_owned();
+        }
+        let values: String = values.join(", ").chars().take(100).collect();
+        format!("{name} ({values})")
+    }
+}
+
+pub(super) struct Inputs {
+    /// Every setting that was set, including those only for the action, and the defaults of
+    /// `action.yml`.
+    pub(super) given: Given,
+    pub(super) asked: PullRequestRequest,
+    /// Whether the workflow uploads the proposed baseline.
+    pub(super) has_artifact: bool,
+}
+
+impl Inputs {
+    pub(super) fn read(env: &Environment) -> Result<Self, Error> {
+        let given = given(env)?;
+        let matrix = input(env, settings::MATRIX.name).unwrap_or("null");
+        let is_default = Some(matrix) == settings::MATRIX.input.and_then(|it| it.default);
+        if !is_default && !Matrix::is_valid(matrix) {
+            let name = settings::MATRIX.name;
+            return Err(wrong(
+                name,
+                matrix,
+                "leave its default, or give a JSON object",
+            ));
+        }
+        let merge = given.paths(settings::MERGE);
+        if given.has(settings::SHARD) && !merge.is_empty() {
             return Err(Error::usage(
                 "the inputs shard and merge belong to two different jobs",
                 "set shard in the jobs that check, and merge in the one after them",
@@ -70,13 +144,7 @@ impl Inputs {
                     }
                 },
             },
-            folder: given.path(settings::WORKING_DIRECTORY),
-            check_run: given.switch(settings::CHECK_RUN) && !part,
-            check_name,
-            comment: given.switch(settings::COMMENT) && !part,
-            annotations: given.switch(settings::ANNOTATIONS) && !part,
-            summary: given.switch(settings::SUMMARY),
-            identity,
+            has_artifact: given.switch(settings::BASELINE_ARTIFACT),
             given,
         })
     }
@@ -190,7 +258,6 @@ fn parse(words: Vec<String>) -> Result<Given, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Setting;
 
     fn env(inputs: &[(&str, &str)]) -> Environment {
         inputs
@@ -301,12 +368,33 @@ mod tests {
     }
 
     #[test]
+    fn a_matrix_is_part_of_the_name_and_of_the_identity() {
+        let wanted = |matrix: &str, name: &str| {
+            let env = env(&[("INPUT_MATRIX", matrix), ("INPUT_CHECK-NAME", name)]);
+            Wanted::read(&env)
+        };
+        let two = |node: &str| format!("{{\n  \"os\": \"linux\",\n  \"node\": {node}\n}}");
+        assert_eq!(wanted(&two("20"), "").check_name, "mcp-keel (20, linux)");
+        assert_eq!(wanted(&two("20"), "linux-20").check_name, "linux-20");
+        assert_ne!(
+            wanted(&two("20"), "x").identity,
+            wanted(&two("22"), "x").identity
+        );
+        for none in ["null", "", "{}", "${{ toJSON(matrix) }}"] {
+            let wanted = wanted(none, "");
+            assert_eq!(wanted.check_name, "mcp-keel");
+            assert_eq!(wanted.identity, Wanted::read(&env(&[])).identity);
+        }
+    }
+
+    #[test]
     fn without_inputs_the_defaults_of_the_action_apply() {
         let inputs = Inputs::read(&Environment::new()).expect("inputs");
         assert_eq!(inputs.given.text(settings::SANDBOX).as_deref(), Some("fs"));
         assert!(!inputs.given.switch(settings::SANDBOX_REQUIRED));
-        assert!(inputs.check_run && inputs.comment && inputs.annotations && inputs.summary);
-        assert_eq!(inputs.check_name, "mcp-keel");
+        let wanted = Wanted::read(&Environment::new());
+        assert!(wanted.check_run && wanted.comment && wanted.annotations && wanted.summary);
+        assert_eq!(wanted.check_name, "mcp-keel");
         assert!(inputs.asked.compare_base && inputs.asked.merge.is_empty());
         assert_eq!(inputs.asked.base_fail_on, FailOn::Breaking);
         assert!(inputs.asked.policy_from_base);

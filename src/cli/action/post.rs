@@ -2,28 +2,30 @@
 
 use std::path::Path;
 
-use super::inputs::Inputs;
+use super::inputs::Wanted;
 use crate::cli::{interrupt, output};
 use crate::github::check_run::{self, CheckRun, Outcome};
 use crate::github::comment::{self, Comment};
-use crate::github::{Api, ApiError, Context, files, identity};
+use crate::github::{Api, ApiError, Context, Stamp, files, identity};
 use crate::policy::Verdict;
-use crate::report::{self, escape};
-use crate::run::plan::Plan;
-use crate::run::pull_request::Answered;
-use crate::run::pull_request_page::Page;
+use crate::report::{self, Pages, escape};
+use crate::run::pull_request_page::{self, Page, ReportFiles};
 use crate::run::{Error, secrets};
+use crate::sentences::github as sentences;
+use crate::sentences::page as page_sentences;
 
 /// Everything that is posted, and its state.
 pub(super) struct Post<'a> {
     context: &'a Context,
-    inputs: &'a Inputs,
+    wanted: &'a Wanted,
     /// Where the token allows it.
     api: Option<Api>,
     identity: check_run::Identity,
     run: Option<CheckRun>,
     /// Whether what is checked out is what is judged.
     is_judged: bool,
+    /// Whether the result was posted.
+    is_done: bool,
 }
 
 /// GitHub's API, if there is a token for it.
@@ -34,27 +36,22 @@ pub(super) fn api(context: &Context) -> Option<Api> {
 }
 
 impl<'a> Post<'a> {
-    pub(super) fn new(
-        context: &'a Context,
-        inputs: &'a Inputs,
-        plan: &Plan,
-        api: Option<Api>,
-    ) -> Self {
-        let mut parts: Vec<&str> = inputs.identity.iter().map(String::as_str).collect();
-        parts.extend(plan.targets.iter().map(|target| target.name.as_str()));
+    pub(super) fn new(context: &'a Context, wanted: &'a Wanted, api: Option<Api>) -> Self {
+        let parts: Vec<&str> = wanted.identity.iter().map(String::as_str).collect();
         let identity = check_run::Identity {
-            name: inputs.check_name.clone(),
+            name: wanted.check_name.clone(),
             commit: context.commit.clone(),
             external_id: format!("mcp-keel:{}", identity(&parts)),
             details_url: context.run.clone(),
         };
         Self {
             context,
-            inputs,
+            wanted,
             api,
             identity,
             run: None,
             is_judged: true,
+            is_done: false,
         }
     }
 
@@ -62,7 +59,7 @@ impl<'a> Post<'a> {
     pub(super) fn withhold(&mut self, judged: Result<(), String>) {
         if let Err(problem) = judged {
             self.is_judged = false;
-            if self.inputs.check_run {
+            if self.wanted.check_run {
                 warn("post a check run", &problem);
             }
         }
@@ -70,11 +67,11 @@ impl<'a> Post<'a> {
 
     /// Creates the check run, which is visible while the servers boot.
     pub(super) async fn start(&mut self) {
-        let is_wanted = self.inputs.check_run && self.is_judged;
+        let is_wanted = self.wanted.check_run && self.is_judged && self.run.is_none();
         let Some(api) = self.api.as_ref().filter(|_| is_wanted) else {
             return;
         };
-        match CheckRun::start(api, &self.identity).await {
+        match CheckRun::start(api, &self.identity, &self.context.attempt).await {
             Ok(run) => {
                 self.run = Some(run.clone());
                 // A cancelled job must not leave it in progress forever.
@@ -85,16 +82,45 @@ impl<'a> Post<'a> {
         }
     }
 
-    /// Completes the run of a check that could not be made.
-    pub(super) async fn failed(&self, error: &Error) {
+    /// Posts that the check could not be made: an error in the log, the job summary and the check run. A result that was
+    /// posted already stays.
+    pub(super) async fn failed(&mut self, error: &Error) -> Result<(), Error> {
+        if self.context.on_runner {
+            annotate(error);
+        }
+        if self.is_done {
+            return Ok(());
+        }
+        let message = error.message().lines().next().unwrap_or_default();
+        let title = format!(
+            "{}: {}",
+            page_sentences::could_not_check(),
+            escape::short(message, 150)
+        );
+        let frame = pull_request_page::frame(self.context, &self.wanted.check_name, 0);
+        let text = secrets::clean(&error.to_string());
+        let page = Pages {
+            frame: &frame,
+            title: page_sentences::could_not_check().to_owned(),
+            verdict: Verdict::Undetermined,
+            first: escape::fenced("text", &escape::short_block(&text, 8_000)),
+            sections: Vec::new(),
+            last: String::new(),
+            facts: Vec::new(),
+        };
+        let summary = secrets::clean(&page.markdown(report::CHECK_RUN_LIMIT - 512));
         let outcome = Outcome {
             verdict: Verdict::Undetermined,
-            title: "Could not be checked".to_owned(),
-            summary: secrets::clean(&escape::fenced("text", &error.to_string())),
+            title: secrets::clean(&title),
+            summary: summary.clone(),
             annotations: Vec::new(),
             record: None,
+            attempt: self.context.attempt.clone(),
         };
+        self.start().await;
         self.complete(&outcome).await;
+        self.summary(|_| summary);
+        Ok(())
     }
 
     async fn complete(&self, outcome: &Outcome) -> bool {
@@ -113,86 +139,104 @@ impl<'a> Post<'a> {
         }
     }
 
-    pub(super) async fn finish(&self, result: &Answered, json: &Path) -> Result<(), Error> {
-        let page = Page {
-            result,
-            label: &self.inputs.asked.accept_label,
-        };
+    pub(super) async fn finish(
+        &mut self,
+        page: &Page<'_>,
+        written: &ReportFiles,
+    ) -> Result<(), Error> {
+        self.is_done = true;
+        let result = page.result;
         let outcome = Outcome {
             verdict: result.verdict,
             title: page.title(),
             summary: page.markdown(report::CHECK_RUN_LIMIT),
-            annotations: if self.inputs.annotations {
+            annotations: if self.wanted.annotations {
                 page.annotations()
             } else {
                 Vec::new()
             },
             record: result.acceptance.record(),
+            attempt: self.context.attempt.clone(),
         };
         let completed = self.complete(&outcome).await;
-        self.comment(&page).await;
-        if !completed && self.inputs.annotations {
+        self.comment(page).await;
+        if !completed && self.wanted.annotations {
             output::print(&report::github(&page.combined()))?;
         }
-        if let Some(path) = self
-            .context
-            .summary
-            .as_ref()
-            .filter(|_| self.inputs.summary)
-        {
-            // A page that does not fit is cut by its renderer; one that cannot be cut enough is
-            // omitted.
-            let room = files::summary_room(path);
-            let text = page.markdown(room);
-            let written = if text.len() <= room {
-                files::append(path, &text).map_err(|error| error.to_string())
-            } else {
-                Err("its size limit is reached".to_owned())
-            };
-            if let Err(problem) = written {
-                warn("write the job summary", &problem);
-            }
-        }
+        self.summary(|room| page.whole(room));
         if let Some(path) = &self.context.outputs {
             // Later steps start in the workspace, wherever this one ran.
-            let json = self
-                .inputs
-                .folder
-                .iter()
-                .fold(json.to_owned(), |it, at| at.join(it));
-            let text = files::outputs(&page.outputs(&json));
-            if let Err(problem) = files::append(path, &text) {
+            let from_workspace = |path: &Path| {
+                let folder = self.wanted.folder.iter();
+                folder.fold(path.to_owned(), |it, at| at.join(it))
+            };
+            let outputs = page.outputs(&written.map(from_workspace));
+            if let Err(problem) = files::append(path, &files::outputs(&outputs)) {
                 warn("write the outputs", &problem);
             }
         }
         Ok(())
     }
 
+    /// Writes the job summary. A page that does not fit is cut by its renderer; one that cannot be cut enough is omitted.
+    fn summary(&self, page: impl FnOnce(usize) -> String) {
+        let path = self.context.summary.as_ref();
+        let Some(path) = path.filter(|_| self.wanted.summary) else {
+            return;
+        };
+        let room = files::summary_room(path);
+        let text = page(room);
+        let written = if text.len() <= room {
+            files::append(path, &text).map_err(|error| error.to_string())
+        } else {
+            Err("its size limit is reached".to_owned())
+        };
+        if let Err(problem) = written {
+            warn("write the job summary", &problem);
+        }
+    }
+
     async fn comment(&self, page: &Page<'_>) {
         let (Some(api), Some(pull)) = (&self.api, self.context.pull_request()) else {
             return;
         };
-        if !self.inputs.comment {
+        if !self.wanted.comment {
             return;
         }
-        let parts: Vec<&str> = self.inputs.identity.iter().map(String::as_str).collect();
+        let parts: Vec<&str> = self.wanted.identity.iter().map(String::as_str).collect();
         let identity = identity(&parts);
-        let room = report::COMMENT_LIMIT - comment::marker(&identity).len() - 1;
+        let stamp = Stamp {
+            run: self.context.attempt.clone(),
+            verdict: page.result.verdict,
+        };
+        let around = comment::marker(&identity).len() + stamp.text().len() + 2;
         let wanted = if page.has_something_to_say() {
-            Comment::Say(page.markdown(room))
+            Comment::Say(page.markdown(report::COMMENT_LIMIT - around))
         } else {
+            let commit = &self.context.commit[..7];
             Comment::Fold(format!(
-                "**mcp-keel**: no drift as of {}.",
-                &self.context.commit[..12]
+                "✅ {}: {}",
+                escape::markdown(&self.wanted.check_name),
+                page_sentences::no_drift(&escape::code(commit))
             ))
         };
         let app = self.run.as_ref().and_then(|it| it.app.as_deref());
         let author = comment::author(api, app).await;
         let ours = (identity.as_str(), author.as_str());
-        if let Err(error) = comment::post(api, pull.number, ours, &wanted).await {
+        if let Err(error) = comment::post(api, pull.number, ours, &wanted, &stamp).await {
             refused(self.context, "post the comment", &error);
         }
     }
+}
+
+/// An error that the runner shows at the top of the run.
+pub(super) fn annotate(error: &Error) {
+    let text = secrets::clean(&error.to_string());
+    let text = text.strip_prefix("error: ").unwrap_or(&text);
+    let _ = output::print(&format!(
+        "::error title=mcp-keel::{}\n",
+        escape::command_data(&escape::short_block(text, 4_000))
+    ));
 }
 
 /// Completes the run of a check that a signal ended. Uses its own connection: the other runtime may
@@ -212,12 +256,26 @@ fn warn(what: &str, problem: &dyn std::fmt::Display) {
     output::complain(&format!("warning: could not {what}: {problem}"));
 }
 
-/// [`warn`], with the reason for the rejection if known.
-fn refused(context: &Context, what: &str, error: &ApiError) {
-    match context.read_only {
-        Some(reason) if matches!(error.status(), Some(401 | 403 | 404)) => {
-            warn(what, &format!("{error} ({})", reason.reason()));
-        }
-        _ => warn(what, error),
+/// [`warn`], with the reason for the rejection if known, or else the permission that is missing.
+pub(super) fn refused(context: &Context, what: &str, error: &ApiError) {
+    if !matches!(error.status(), Some(401 | 403 | 404)) {
+        return warn(what, error);
+    }
+    if let Some(reason) = context.read_only {
+        return warn(what, &format!("{error} ({})", reason.reason()));
+    }
+    let permission = if what.contains("check run") {
+        "checks: write"
+    } else if what.contains("comment") {
+        "pull-requests: write"
+    } else {
+        "pull-requests: read"
+    };
+    let problem = format!("{error}: {}", sentences::missing_permission(permission));
+    warn(what, &problem);
+    if context.on_runner {
+        let text = format!("could not {what}: {}", escape::line(&problem));
+        let text = escape::command_data(&escape::line(&secrets::clean(&text)));
+        let _ = output::print(&format!("::warning title=mcp-keel::{text}\n"));
     }
 }

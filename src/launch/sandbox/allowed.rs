@@ -157,9 +157,17 @@ impl Situation<'_> {
         let secret = self.secret.iter().filter_map(|it| it.canonicalize().ok());
         let secret: Vec<PathBuf> = secret.collect();
         hidden.extend(secret.iter().cloned());
+        // A workspace around a home folder shows nothing of it.
+        let mut homes = hidden.iter().filter(|it| !secret.contains(it));
+        let is_bounded = !homes.any(|it| it.starts_with(self.workspace));
         let is_own = |path: &Path| {
             let path = path.canonicalize();
-            self.may_widen || path.is_ok_and(|it| it.starts_with(self.workspace))
+            self.may_widen || is_bounded && path.is_ok_and(|it| it.starts_with(self.workspace))
+        };
+        // What is named in the workspace can be a link of the pull request's.
+        let is_named_outside = |path: &Path| {
+            let named = crate::files::without_dots(&self.folder.join(path));
+            !named.starts_with(self.workspace)
         };
         let copies: Vec<PathBuf> = [Some(self.folder).filter(|it| is_own(it)), Some(self.here)]
             .into_iter()
@@ -218,7 +226,8 @@ impl Situation<'_> {
             let within = hidden.iter().filter(|it| path.starts_with(it)).max()?;
             (path != *within).then(|| (path, within.clone()))
         };
-        for (folder, within) in self.path.iter().filter_map(|folder| found(folder)) {
+        let path = self.path.iter().filter(|it| is_named_outside(it));
+        for (folder, within) in path.filter_map(|folder| found(folder)) {
             allowed
                 .read
                 .insert(installation_of(&folder, &within).unwrap_or(folder));
@@ -231,26 +240,27 @@ impl Situation<'_> {
             let mut path = self.path.iter().filter_map(|it| it.canonicalize().ok());
             folder.is_some_and(|folder| path.any(|it| it == folder))
         };
-        let trusted = self.program.as_deref().is_some_and(is_on_path) || self.may_widen;
-        let program = self.program.iter().map(|it| (it, trusted));
-        let interpreter = self.interpreter.iter().map(|it| (it, trusted));
-        let arguments = self.arguments.iter().map(|it| (it, self.may_widen));
+        let is_trusted = |word: &Path| self.may_widen && is_named_outside(word);
+        let program = self.program.iter();
+        let program = program.map(|it| (it, is_on_path(it) || is_trusted(it)));
+        // The first line of a script is as good as the script.
+        let script = program.clone().any(|(_, trusted)| trusted);
+        let interpreter = self.interpreter.iter().map(|it| (it, script));
+        let arguments = self.arguments.iter().map(|it| (it, is_trusted(it)));
         for (word, trusted) in program.chain(interpreter).chain(arguments) {
             let Some((named, within)) = found(&self.folder.join(word)) else {
                 continue;
             };
             let is_secret = secret.iter().chain(&tokens).any(|it| named.starts_with(it));
-            if !(trusted || is_own(&named) && !is_secret) {
+            let is_inside = is_bounded && named.starts_with(self.workspace);
+            if !trusted && (!is_inside || is_secret) {
                 continue;
             }
             let folder = named.parent().unwrap_or(&named);
             let installed = installation_of(folder, &within);
             let shown = installed.unwrap_or_else(|| project_of(&named, &within));
-            allowed.read.insert(if trusted || is_own(&shown) {
-                shown
-            } else {
-                named
-            });
+            let shows = trusted || shown.starts_with(self.workspace);
+            allowed.read.insert(if shows { shown } else { named });
         }
         allowed
     }
@@ -553,6 +563,14 @@ mod tests {
         let allowed = situation.allowed();
         assert!(is_below(&allowed.read, &home.join("tool/node_modules/x")));
         assert!(!is_below(&allowed.read, &home.join(".ssh/id")));
+        // A link in the workspace leads where the pull request likes.
+        std::os::unix::fs::symlink(home.join(".ssh"), work.join("bin")).unwrap();
+        situation.arguments = vec!["bin/id".into()];
+        situation.program = Some("bin/id".into());
+        situation.path = vec![work.join("bin")];
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.read, &home.join(".ssh/id")));
+        situation.path = Vec::new();
         // A configuration in the workspace names what it likes.
         situation.may_widen = false;
         situation.arguments.push(home.join(".ssh/id"));
@@ -569,8 +587,28 @@ mod tests {
     }
 
     #[test]
+    fn a_workspace_around_a_home_shows_nothing_of_it() {
+        let (_guard, root) = tree(&["home/.git/config", "home/.ssh/id", "home/project/x"]);
+        let home = root.join("home");
+        let project = home.join("project");
+        let mut situation = situation(&home, &project);
+        situation.workspace = &home;
+        situation.may_widen = false;
+        situation.arguments = vec![home.join(".ssh/id")];
+        let allowed = situation.allowed();
+        assert!(!is_below(&allowed.read, &home.join(".ssh/id")));
+        assert!(is_below(&allowed.write, &project.join("x")));
+    }
+
+    #[test]
     fn a_working_directory_outside_of_the_workspace_is_not_a_working_copy() {
-        let (_guard, root) = tree(&["home/x", "work/x", "other/.git/config", "other/x"]);
+        // Not below /tmp, which is allowed.
+        let guard = tempfile::tempdir_in("/var/tmp").unwrap();
+        let root = guard.path().canonicalize().unwrap();
+        for file in ["home/x", "work/x", "other/.git/config", "other/x"] {
+            std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            std::fs::write(root.join(file), "").unwrap();
+        }
         let (home, work, other) = (root.join("home"), root.join("work"), root.join("other"));
         let mut situation = situation(&home, &work);
         situation.folder = &other;

@@ -22,6 +22,15 @@ const NEWEST: ABI = ABI::V6;
 /// From this version every way to change a file is covered, including truncation.
 const COMPLETE: ABI = ABI::V3;
 
+/// Whether this kernel keeps abstract sockets of outside processes out of reach.
+pub(super) fn scopes_abstract_sockets() -> bool {
+    use landlock::{CompatLevel, Compatible as _};
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .scope(Scope::AbstractUnixSocket);
+    ruleset.and_then(|it| it.create()).is_ok()
+}
+
 /// Restricts files, and in `strict` also sockets with names or ports. Returns what the kernel
 /// lacks.
 pub(super) fn files(
@@ -105,8 +114,11 @@ pub(super) fn user(user: u32, group: u32) -> Result<(), io::Error> {
         io::stdout().as_fd(),
         io::stderr().as_fd(),
     ] {
-        // Not every one of them has to be a pipe.
-        let _ = nix::unistd::fchown(pipe, Some(user), Some(group));
+        // Only pipes, which are ours: `/dev/null` belongs to all.
+        let kind = nix::sys::stat::fstat(pipe).map(|it| it.st_mode & libc::S_IFMT);
+        if kind == Ok(libc::S_IFIFO) {
+            let _ = nix::unistd::fchown(pipe, Some(user), Some(group));
+        }
     }
     // What the programs of that user could regain.
     rights()?;
@@ -114,30 +126,6 @@ pub(super) fn user(user: u32, group: u32) -> Result<(), io::Error> {
     nix::unistd::setgid(group)?;
     nix::unistd::setuid(user)?;
     Ok(())
-}
-
-/// The sockets of container engines. Who reaches one is root of the machine.
-const ENGINES: [&str; 6] = [
-    "/var/run/docker.sock",
-    "/run/docker.sock",
-    "/run/containerd/containerd.sock",
-    "/run/podman/podman.sock",
-    "/run/crio/crio.sock",
-    "/run/buildkit/buildkitd.sock",
-];
-
-/// Those that can be reached from here; `host` is `DOCKER_HOST`.
-pub(super) fn reachable_engines(host: Option<&str>) -> Vec<String> {
-    let host = host.and_then(|it| it.strip_prefix("unix://"));
-    let mut found: Vec<String> = Vec::new();
-    for socket in ENGINES.into_iter().chain(host) {
-        // `/var/run` is usually a link.
-        let is_known = |it: &String| it.strip_prefix("/var").unwrap_or(it) == socket;
-        if !found.iter().any(is_known) && std::os::unix::net::UnixStream::connect(socket).is_ok() {
-            found.push(socket.to_owned());
-        }
-    }
-    found
 }
 
 #[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
@@ -229,9 +217,8 @@ pub(super) fn calls() -> Result<(), io::Error> {
     install(refused, SeccompAction::Errno(libc::EPERM as u32))
 }
 
-/// Refuses local sockets where there is a network: anything may listen behind them (Docker, the
-/// user's session bus, a terminal multiplexer), and the kernel cannot tell which. A pair of connected
-/// sockets is harmless.
+/// Refuses local sockets where there is a network: the kernel cannot tell for us what listens behind
+/// one. A pair of connected sockets is harmless.
 pub(super) fn local_sockets() -> Result<(), io::Error> {
     let local = rule(vec![condition(0, SeccompCmpOp::Eq, libc::AF_UNIX)])?;
     let sockets = Rules::from([(libc::SYS_socket, vec![local])]);

@@ -22,6 +22,8 @@ mod allowed;
 mod confine;
 mod observed;
 #[cfg(target_os = "linux")]
+mod sockets;
+#[cfg(target_os = "linux")]
 mod stage;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod watch;
@@ -65,9 +67,13 @@ pub fn workspace() -> std::path::PathBuf {
     let here = here.canonicalize().unwrap_or(here);
     let of_runner = crate::own_env::var("GITHUB_WORKSPACE").map(std::path::PathBuf::from);
     let of_runner = of_runner.and_then(|it| it.canonicalize().ok());
+    let home = crate::own_env::var("HOME").map(std::path::PathBuf::from);
+    let home = home.and_then(|it| it.canonicalize().ok());
+    // A home folder under version control is not a workspace.
     let repository = || {
         let mut around = here.ancestors();
-        around.find(|it| it.join(".git").exists())
+        let found = around.find(|it| it.join(".git").exists());
+        found.filter(|it| !home.as_ref().is_some_and(|home| home.starts_with(it)))
     };
     match of_runner.filter(|it| here.starts_with(it)) {
         Some(workspace) => workspace,

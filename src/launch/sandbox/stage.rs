@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use super::allowed::{Situation, make_caches};
 use super::observed::Word;
-use super::{Level, Sandbox, confine};
+use super::{Level, Sandbox, confine, sockets};
 use crate::launch::{LaunchSpec, MARKER};
 use crate::sentences::capture as sentences;
 
@@ -144,7 +144,7 @@ fn user_for(workspace: &Path) -> Option<(u32, u32)> {
 /// What to say about each container engine that can be reached from here.
 pub(crate) fn reachable() -> Vec<String> {
     let host = crate::own_env::var("DOCKER_HOST").and_then(|it| it.into_string().ok());
-    let found = confine::reachable_engines(host.as_deref()).into_iter();
+    let found = sockets::engines(host.as_deref()).into_iter();
     found.map(|it| sentences::engine_reachable(&it)).collect()
 }
 
@@ -343,6 +343,8 @@ impl Stage {
             strict, required, ..
         } = self.orders;
         let mut missing = Vec::new();
+        // Before files are limited: what is hidden can still be connected to.
+        let has_neighbours = !strict && sockets::are_reachable(!confine::scopes_abstract_sockets());
         match confine::files(&self.orders.read, &self.orders.write, !strict) {
             Ok(lacking) => missing.extend(lacking),
             Err(error) => missing.push(format!("files are not limited: {error}")),
@@ -357,7 +359,7 @@ impl Stage {
             if let Err(error) = confine::network(self.orders.watched) {
                 missing.push(format!("the network is not limited: {error}"));
             }
-        } else if let Err(error) = confine::local_sockets() {
+        } else if has_neighbours && let Err(error) = confine::local_sockets() {
             missing.push(format!("local sockets are not limited: {error}"));
             missing.extend(reachable());
         }

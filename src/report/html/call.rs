@@ -3,7 +3,7 @@
 use super::super::escape::{self, Visible};
 use crate::canonical::{Json, to_compact, to_pretty};
 use crate::rules::Side;
-use crate::sentences::page;
+use crate::sentences::html_page as page;
 
 pub(super) struct Form {
     pub(super) label: &'static str,

@@ -22,7 +22,7 @@ use crate::canonical::{Json, to_pretty};
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::sentences::{page, report as sentences};
+use crate::sentences::{html_page as page, report as sentences};
 use crate::surface::ComponentKey;
 
 /// How much of a value is shown.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::super::{ServerReport, escape};
 use super::display_name;
 use crate::judgement::Level;
-use crate::sentences::page;
+use crate::sentences::html_page as page;
 use crate::surface::ComponentKey;
 
 /// Squares in a row.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::super::{Definition, escape};
 use crate::canonical::{Json, pointer};
-use crate::sentences::page;
+use crate::sentences::html_page as page;
 
 /// How many members all trees of a page show.
 pub(super) const MOST_MEMBERS: usize = 20_000;

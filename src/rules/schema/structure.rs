@@ -98,13 +98,13 @@ macro_rules! structure_families {
          instead.";
 
     "schema-unclassified" SchemaUnclassified,
-        r#"{"type": "object", "properties": {"a": true}}"# =>
-        r#"{"type": "object", "properties": {"a": false}}"#,
-        input InputSchemaUnclassified: Breaking None "the schema changed in a way that no rule describes",
-        "For example, it became `false`, or a keyword has a meaningless value. The level is proved as usual: \
-         breaking with a witness, cosmetic with a proof, otherwise risky.",
+        r#"{"type": "object", "properties": {"a": {"type": "string"}}}"# =>
+        r#"{"type": "object", "properties": {"a": "string"}}"#,
+        input InputSchemaUnclassified: Risky None "the schema changed in a way that no rule describes",
+        "For example, it is no schema any more. The level is proved as usual: breaking with a witness, cosmetic with a \
+         proof, otherwise risky.",
         "Read the old and new values. If the schema makes sense, please open an issue: a rule is missing.";
-        output OutputSchemaUnclassified: Cosmetic None "the result schema changed in a way that no rule describes",
+        output OutputSchemaUnclassified: Risky None "the result schema changed in a way that no rule describes",
         "The level is proved as usual: breaking with a witness, cosmetic with a proof, otherwise risky.",
         "Read the old and new values. If the schema makes sense, please open an issue: a rule is missing.";
 

@@ -223,7 +223,11 @@ impl<'a> References<'a> {
         let named = |keyword: &str| object.get(keyword).and_then(Json::as_str);
         let mut found = Vec::new();
         if let Some(reference) = named("$ref") {
-            found.push(self.resolve(node, reference)?);
+            let target = self.resolve(node, reference)?;
+            if self.leads_back(target.0) {
+                return Err(Problem::Circular);
+            }
+            found.push(target);
         }
         if self.draft() == Draft::Y2020
             && let Some(reference) = named("$dynamicRef")
@@ -247,6 +251,23 @@ impl<'a> References<'a> {
             found.push(target);
         }
         Ok(found)
+    }
+
+    /// Whether a chain of references never reaches a schema that says something: like one that leads
+    /// nowhere, it matters only to a value that meets it.
+    fn leads_back(&self, from: &'a Json) -> bool {
+        let mut met = HashSet::new();
+        let mut node = from;
+        while let Some(reference) = node.get("$ref").and_then(Json::as_str) {
+            if !met.insert(address(node)) {
+                return true;
+            }
+            match self.resolve(node, reference) {
+                Ok((target, _)) => node = target,
+                Err(_) => return false,
+            }
+        }
+        false
     }
 
     /// The target of one reference.

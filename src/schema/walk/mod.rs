@@ -252,7 +252,7 @@ impl<'a> Walker<'a> {
             (Ok(from), Ok(to)) => (from, to),
             (Err(problem), _) | (_, Err(problem)) => {
                 if old != new {
-                    let mut finding = self.finding(Family::SchemaUnclassified, place);
+                    let mut finding = self.finding(Family::CompositionChanged, place);
                     finding.message = sentences::not_followed(self.at(place), &problem.to_string());
                     finding.old = Some(old.clone());
                     finding.new = Some(new.clone());

@@ -313,6 +313,22 @@ impl Walker<'_> {
             _ => Effect::Either,
         };
         let here = self.at(place);
+        // A name is always a string.
+        let all_names = |it: Option<&Json>| match it {
+            None | Some(Json::Bool(true)) => true,
+            Some(Json::Object(schema)) => schema
+                .iter()
+                .all(|(keyword, value)| keyword == "type" && value.as_str() == Some("string")),
+            _ => false,
+        };
+        if keyword == "propertyNames" && all_names(was) && all_names(is) {
+            finding.family = Family::EquivalentRestructured;
+            finding.level_if_safe = Level::Cosmetic;
+            finding.effect = Effect::Neutral;
+            finding.message = sentences::without_effect(here, keyword, was, is);
+            self.push(finding, place);
+            return;
+        }
         finding.message = match (keyword, changed_members(was, is)) {
             ("patternProperties", Some(names)) => sentences::pattern_properties(here, &names),
             (_, Some(names)) if family == Family::DependencyChanged => {

@@ -42,12 +42,8 @@ impl Walker<'_> {
         let (Some(old_object), Some(new_object)) = (as_schema(old), as_schema(new)) else {
             let refuses = |node: &Json| *node == Json::Bool(false);
             let (family, effect) = match (refuses(old), refuses(new)) {
-                (false, true) if *old != Json::Bool(true) && !place.name.is_empty() => {
-                    (Family::PropertyTypeNarrowed, Effect::Narrows)
-                }
-                (true, false) if *new != Json::Bool(true) => {
-                    (Family::PropertyTypeWidened, Effect::Widens)
-                }
+                (false, true) => (Family::PropertyTypeNarrowed, Effect::Narrows),
+                (true, false) => (Family::PropertyTypeWidened, Effect::Widens),
                 _ => (Family::SchemaUnclassified, Effect::Either),
             };
             let mut finding = self.finding(family, place);
