@@ -236,7 +236,7 @@ fn accepting(change: &str, expires: Option<Date>) -> Policy {
             expires,
             line: 3,
         }],
-        ..Policy::default()
+        ..Policy::strict()
     }
 }
 
