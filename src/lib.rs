@@ -41,6 +41,8 @@ pub mod canonical;
 
 mod keyword_enum;
 
+mod tokens;
+
 #[doc(hidden)]
 pub mod judgement;
 

@@ -19,7 +19,7 @@ use crate::settings::MOST_PARTS;
     version = version::SHORT,
     long_version = version::long(),
     max_term_width = 100,
-    after_help = "Exit codes: 0 pass, 1 drift blocked, 2 wrong usage, configuration or baseline, \
+    after_help = "Exit codes: 0 pass, 1 drift blocked, 2 wrong usage, configuration or baseline,\n\
                   3 a server could not be captured, 4 verification of bytes failed."
 )]
 pub(super) struct Cli {
@@ -71,7 +71,7 @@ pub(super) enum Command {
         /// The name of the file (%P)
         path: Option<String>,
     },
-    /// List which servers each part of a run checks (`check --shard I/N`), also as a workflow matrix
+    /// List which servers each part of a run checks (`check --shard I/N`)
     Plan(PlanArgs),
     /// Join the JSON reports of the parts of a run into one report and one verdict
     Merge(MergeArgs),
@@ -79,7 +79,7 @@ pub(super) enum Command {
     Diff(DiffArgs),
     /// Print a digest of every component of a source
     Fingerprint(FingerprintArgs),
-    /// Scan descriptions for text a reviewer should see before a model does (advice, never a verdict)
+    /// Scan descriptions for text a reviewer should see before a model does
     Scan(ScanArgs),
     /// Turn another tool's file into a baseline, and list what could not be converted
     Import(ImportArgs),

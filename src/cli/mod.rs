@@ -12,6 +12,7 @@ mod chain;
 mod config;
 mod demo;
 mod flags;
+mod help;
 mod history;
 mod import;
 mod init;
@@ -31,7 +32,7 @@ mod version;
 
 use std::ffi::OsString;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::{CommandFactory as _, FromArgMatches as _};
 
 use args::{Cli, Command};
 
@@ -39,7 +40,8 @@ pub use crate::run::{Error, Exit};
 
 /// Runs the command line and returns the exit code. Errors are printed here, on stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let parsed = help::arranged(Cli::command()).try_get_matches_from(arguments);
+    let cli = match parsed.and_then(|it| Cli::from_arg_matches(&it)) {
         Ok(cli) => cli,
         Err(usage) => {
             // Help and version come this way too, with code 0. A closed pipe is not an error.
@@ -119,6 +121,8 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Action => action::run().await,
         Command::Demo(args) => demo::run(args).await,
         Command::Completions { shell } => reference::completions(shell, Cli::command()),
-        Command::Man { command } => reference::man(command.as_deref(), Cli::command()),
+        Command::Man { command } => {
+            reference::man(command.as_deref(), help::arranged(Cli::command()))
+        }
     }
 }

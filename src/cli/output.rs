@@ -158,7 +158,7 @@ pub(super) fn style(color: Color) -> Style {
             }
         },
         width: if is_terminal {
-            textwrap::termwidth().clamp(40, 120)
+            textwrap::termwidth().max(40)
         } else {
             80
         },

@@ -1,14 +1,15 @@
 //! The progress at a terminal while a server boots. In a pipe nothing is shown.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::output::Notes;
 use crate::capture::Stage;
 use crate::report::escape;
-use crate::run::observer::Observer;
+use crate::run::observer::{Boot, Observer};
 
 const FRAMES: [char; 4] = ['|', '/', '-', '\\'];
 
@@ -17,7 +18,7 @@ const WIPE: &str = "\r\x1b[2K";
 
 /// A spinner on stderr, wiped afterwards.
 pub(super) struct Progress {
-    status: Arc<Mutex<String>>,
+    status: Arc<Mutex<Status>>,
     /// How many servers are done, of how many.
     done: AtomicUsize,
     total: AtomicUsize,
@@ -27,15 +28,16 @@ pub(super) struct Progress {
 impl Progress {
     /// Starts if stderr is a terminal and `--quiet` is not set.
     pub(super) fn start(quiet: bool) -> Self {
-        let status = Arc::new(Mutex::new(String::new()));
+        let status = Arc::new(Mutex::new(Status::default()));
         let turning = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let status = Arc::clone(&status);
             tokio::spawn(async move {
                 for frame in FRAMES.iter().cycle() {
-                    let text = status
+                    let status = status
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
                         .clone();
+                    let text = status.text(Instant::now());
                     if !text.is_empty() {
                         LINE.lock()
                             .unwrap_or_else(PoisonError::into_inner)
@@ -54,7 +56,40 @@ impl Progress {
     }
 }
 
+/// What the line says.
+#[derive(Clone, Default)]
+struct Status {
+    text: String,
+    /// When the current stage began.
+    since: Option<Instant>,
+    /// The latest boot of each server.
+    boots: BTreeMap<String, Boot>,
+    limit: Option<Duration>,
+}
+
+impl Status {
+    /// With the elapsed time, once there is something to wait for.
+    fn text(&self, now: Instant) -> String {
+        let elapsed = self.since.map(|it| now.duration_since(it).as_secs());
+        match (elapsed, self.limit) {
+            (Some(elapsed), Some(limit)) if elapsed > 0 => {
+                format!(
+                    "{} ({elapsed} s of at most {} s)",
+                    self.text,
+                    limit.as_secs()
+                )
+            }
+            _ => self.text.clone(),
+        }
+    }
+}
+
 impl Observer for Progress {
+    fn boot(&self, server: &str, boot: Boot) {
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        status.boots.insert(server.to_owned(), boot);
+    }
+
     fn begin(&self, servers: usize) {
         self.total.store(servers, Ordering::Relaxed);
     }
@@ -76,13 +111,24 @@ impl Observer for Progress {
             Stage::Waiting => "waiting before listing again".to_owned(),
             Stage::Stopping => "stopping".to_owned(),
         };
-        let mut text = format!("{}: {what}", escape::short(server, 40));
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let boot = status.boots.get(server).copied();
+        let boot_of = match boot {
+            Some(boot) if boot.of > 1 => format!(", boot {} of {}", boot.number, boot.of),
+            _ => String::new(),
+        };
+        let mut text = format!("{}: {what}{boot_of}", escape::short(server, 40));
         let total = self.total.load(Ordering::Relaxed);
         if total > 1 {
             let done = self.done.load(Ordering::Relaxed);
             text = format!("{done} of {total} done, {text}");
         }
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        // A page more of a list is not another stage.
+        if status.text != text || status.since.is_none() {
+            status.since = Some(Instant::now());
+        }
+        status.limit = boot.map(|it| it.limit);
+        status.text = text;
     }
 }
 

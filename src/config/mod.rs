@@ -25,7 +25,7 @@ use crate::interop::jp::{Expected, Verify, VerifyKind};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
 use crate::policy::{
-    Acceptance, Date, Enforcement, FailOn, Policy, Rejection, RuleSetting, Unknown,
+    Acceptance, Date, Enforcement, FailOn, Policy, Preset, Rejection, RuleSetting, Unknown,
 };
 use crate::release::VersionSource;
 use crate::rules::RuleId;
@@ -450,8 +450,17 @@ fn number(table: &Node<'_>, setting: &Setting) -> Result<Option<u64>, ConfigErro
 }
 
 fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
-    node.only(&settings::keys(&[Table::Policy]))?;
     let mut policy = Policy::default();
+    let preset = |node: &Node<'_>| node.word(Preset::ALL.iter().map(|it| it.word()));
+    // `policy = "strict"`, where nothing else is set.
+    if node.string().is_ok() {
+        policy.preset = preset(node)?;
+        return Ok(policy);
+    }
+    node.only(&settings::keys(&[Table::Policy]))?;
+    if let Some(node) = node.get("preset") {
+        policy.preset = preset(&node)?;
+    }
     if let Some(node) = node.get("enforcement") {
         policy.enforcement = node.word(Enforcement::ALL.iter().map(|it| it.word()))?;
     }
@@ -459,14 +468,17 @@ fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
         policy.unknown = Some(node.word::<Unknown>(Unknown::ALL.iter().map(|it| it.word()))?);
     }
     if let Some(node) = node.get("fail-on") {
-        policy.fail_on = node.word(FailOn::ALL.iter().map(|it| it.word()))?;
+        policy.fail_on = Some(node.word(FailOn::ALL.iter().map(|it| it.word()))?);
     }
     if let Some(node) = node.get("fail-on-exposure") {
-        policy.fail_on_exposure = node.word(Exposure::ALL.iter().map(|it| it.word()))?;
+        policy.fail_on_exposure = Some(node.word(Exposure::ALL.iter().map(|it| it.word()))?);
     }
     if let Some(node) = node.get("require-version-bump") {
         policy.require_version_bump = node.boolean()?;
     }
+    let count = |it: Option<u64>| it.and_then(|it| usize::try_from(it).ok());
+    policy.context_limit = count(number(node, settings::CONTEXT_LIMIT)?);
+    policy.context_growth = count(number(node, settings::CONTEXT_GROWTH)?);
     if let Some(node) = node.get("rules") {
         let known: Vec<&str> = RuleId::all().map(RuleId::id).collect();
         node.only_of("rule", &known, "`mcp-keel rules` lists them")?;

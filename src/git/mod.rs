@@ -80,6 +80,14 @@ impl Repository {
         is_id(&id).then_some(id)
     }
 
+    /// Whether git ignores a file of the working copy.
+    pub(crate) fn ignores(&self, file: &Path) -> bool {
+        let mut git = self.git();
+        git.current_dir(&self.root);
+        git.args(["check-ignore", "--quiet", "--"]).arg(file);
+        output(git, 1024).is_ok()
+    }
+
     /// Its objects, verified.
     pub(crate) fn objects(&self) -> Option<Objects> {
         Objects::new(self.git())

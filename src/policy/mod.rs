@@ -4,10 +4,11 @@
 //!
 //! 1. A rejected change blocks, whatever the thresholds, rules and `unknown` say.
 //! 2. An accepted change, with reason and owner and not expired, is `accepted`.
-//! 3. A change below both thresholds (`fail-on`, `fail-on-exposure`) is `audit`: reported, never
-//!    failing.
+//! 3. Where `fail-on` is set, a change below both thresholds (`fail-on`, `fail-on-exposure`) is
+//!    `audit`: reported, never failing.
 //! 4. A rule with an action in `[policy.rules]` has that action.
-//! 5. A component that is not in the baseline follows `unknown`, every other change `enforcement`.
+//! 5. A change that the [`Preset`] does not fail is `warn`: the baseline is behind.
+//! 6. A component that is not in the baseline follows `unknown`, every other change `enforcement`.
 //!
 //! `enforcement = "audit"` is a cap, not a default: nothing fails under it, whatever single rules
 //! say; only `unknown`, if set, still applies to components that are not in the baseline. If unset,
@@ -127,6 +128,19 @@ impl FailOn {
     }
 }
 
+/// Which changes can fail where `fail-on` is not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// What breaks or may surprise a caller, what an approver has to read, and every component that
+    /// appeared or disappeared. The rest is a warning that the baseline is behind.
+    #[default]
+    Default,
+    /// Every change.
+    Strict,
+}
+
+keyword_enum!(Preset { Default = "default", Strict = "strict" });
+
 /// An entry of `[policy.rules]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleSetting {
@@ -161,11 +175,17 @@ pub struct Policy {
     pub enforcement: Enforcement,
     /// For unknown ones; `None` means as `enforcement`.
     pub unknown: Option<Unknown>,
-    pub fail_on: FailOn,
-    /// `None` means that exposure alone never fails.
-    pub fail_on_exposure: Exposure,
+    pub preset: Preset,
+    /// `None` means as the preset.
+    pub fail_on: Option<FailOn>,
+    /// `None` means as the preset, or, with `fail_on`, that exposure alone never fails.
+    pub fail_on_exposure: Option<Exposure>,
     /// Whether drift requires a matching version bump.
     pub require_version_bump: bool,
+    /// How many tokens the tools of a server may cost.
+    pub context_limit: Option<usize>,
+    /// By how many percent they may exceed the baseline; 0 is a ratchet.
+    pub context_growth: Option<usize>,
     pub rules: BTreeMap<RuleId, RuleSetting>,
     pub accept: Vec<Acceptance>,
     pub reject: Vec<Rejection>,
@@ -176,9 +196,12 @@ impl Default for Policy {
         Self {
             enforcement: Enforcement::Block,
             unknown: None,
-            fail_on: FailOn::Any,
-            fail_on_exposure: Exposure::None,
+            preset: Preset::default(),
+            fail_on: None,
+            fail_on_exposure: None,
             require_version_bump: false,
+            context_limit: None,
+            context_growth: None,
             rules: BTreeMap::new(),
             accept: Vec::new(),
             reject: Vec::new(),
@@ -214,6 +237,36 @@ pub enum Verdict {
 keyword_enum!(Verdict { Pass = "pass", Warn = "warn", Undetermined = "undetermined", Block = "block" });
 
 impl Policy {
+    /// Under which every change blocks.
+    pub fn strict() -> Self {
+        Self {
+            preset: Preset::Strict,
+            ..Self::default()
+        }
+    }
+
+    /// The lowest level that can fail.
+    pub fn fail_on(&self) -> FailOn {
+        self.fail_on.unwrap_or(match self.preset {
+            Preset::Default => FailOn::Risky,
+            Preset::Strict => FailOn::Any,
+        })
+    }
+
+    /// The lowest exposure that can fail; `None` if exposure alone never does.
+    pub fn fail_on_exposure(&self) -> Exposure {
+        let by_preset = match (self.preset, self.fail_on) {
+            (Preset::Default, None) => Exposure::Medium,
+            _ => Exposure::None,
+        };
+        self.fail_on_exposure.unwrap_or(by_preset)
+    }
+
+    /// Whether a component that appeared or disappeared can fail whatever its level and exposure.
+    pub fn fails_on_components(&self) -> bool {
+        self.fail_on.is_none()
+    }
+
     /// Judges the changes of one server.
     pub fn judge(&self, server: &str, changes: Vec<Change>, today: Date) -> Vec<Judged> {
         changes
@@ -269,22 +322,33 @@ impl Policy {
 
     /// The action for a change under this enforcement.
     fn action(&self, change: &Change, enforcement: Enforcement) -> Action {
-        let reached = self.fail_on.reached_by(change.level)
-            || (self.fail_on_exposure != Exposure::None
-                && change.exposure >= self.fail_on_exposure);
-        if !reached {
+        let reached = self.can_fail(change);
+        if !reached && self.fail_on.is_some() {
             return Action::Audit;
         }
         let unknown = self
             .unknown
             .filter(|_| change.rule.is_about_unknown())
             .map(Unknown::action);
-        let by_default = unknown.unwrap_or(enforcement.action());
+        let by_default = match unknown {
+            Some(unknown) => unknown,
+            None if reached => enforcement.action(),
+            None => enforcement.action().min(Action::Warn),
+        };
         let action = self.set_action(change).unwrap_or(by_default);
         match enforcement {
             Enforcement::Audit => action.min(by_default),
             _ => action,
         }
+    }
+
+    /// Whether the thresholds, or the preset, let a change fail.
+    fn can_fail(&self, change: &Change) -> bool {
+        let exposure = self.fail_on_exposure();
+        let of_component = change.rule.is_about_unknown() || change.rule.removes_component();
+        self.fail_on().reached_by(change.level)
+            || (exposure != Exposure::None && change.exposure >= exposure)
+            || (self.fails_on_components() && of_component)
     }
 
     fn set_action(&self, change: &Change) -> Option<Action> {
@@ -298,7 +362,7 @@ impl Policy {
     pub fn judge_note(&self, note: &Note) -> Action {
         let wanted = match self.rules.get(&note.rule) {
             Some(RuleSetting::Action(action)) => *action,
-            Some(RuleSetting::Level(level)) if self.fail_on.reached_by(*level) => Action::Block,
+            Some(RuleSetting::Level(level)) if self.fail_on().reached_by(*level) => Action::Block,
             Some(RuleSetting::Level(_)) => Action::Audit,
             None => match note.rule.default_action() {
                 DefaultAction::Enforcement | DefaultAction::Unknown => self.enforcement.action(),
@@ -323,7 +387,7 @@ impl Policy {
     pub fn tolerates(&self, rule: RuleId) -> bool {
         match self.rules.get(&rule) {
             Some(RuleSetting::Action(action)) => *action < Action::Block,
-            Some(RuleSetting::Level(level)) => !self.fail_on.reached_by(*level),
+            Some(RuleSetting::Level(level)) => !self.fail_on().reached_by(*level),
             None => false,
         }
     }

@@ -17,15 +17,64 @@ fn action(policy: &Policy, rule: RuleId) -> Action {
 }
 
 #[test]
-fn every_change_blocks_by_default() {
-    for rule in [
-        RuleId::ToolRemoved,
-        RuleId::ToolDescriptionChanged,
-        RuleId::ToolAdded,
-        RuleId::ToolTitleChanged,
+fn by_default_cosmetic_changes_and_additions_of_low_exposure_warn() {
+    for (rule, expected) in [
+        (RuleId::ToolRemoved, Action::Block),
+        (RuleId::ToolDescriptionChanged, Action::Block),
+        (RuleId::ToolAdded, Action::Block),
+        // High exposure, though no caller notices.
+        (RuleId::AppAccessWidened, Action::Block),
+        // Components that appear or disappear, whatever their level and exposure.
+        (RuleId::ResourceAdded, Action::Block),
+        (RuleId::ContentRemoved, Action::Block),
+        (RuleId::CapabilityAdded, Action::Warn),
+        (RuleId::ServerVersionChanged, Action::Warn),
+        (RuleId::ToolOrderChanged, Action::Warn),
+        (RuleId::DefinitionRespelled, Action::Warn),
+        (RuleId::ToolTitleChanged, Action::Warn),
     ] {
-        assert_eq!(action(&Policy::default(), rule), Action::Block, "{rule}");
+        assert_eq!(action(&Policy::default(), rule), expected, "{rule}");
+        assert_eq!(action(&Policy::strict(), rule), Action::Block, "{rule}");
     }
+}
+
+#[test]
+fn what_the_preset_does_not_fail_follows_its_rule_and_never_exceeds_enforcement() {
+    let mut policy = Policy::default();
+    policy
+        .rules
+        .insert(RuleId::ToolOrderChanged, RuleSetting::Action(Action::Block));
+    policy
+        .rules
+        .insert(RuleId::ToolTitleChanged, RuleSetting::Action(Action::Audit));
+    assert_eq!(action(&policy, RuleId::ToolOrderChanged), Action::Block);
+    assert_eq!(action(&policy, RuleId::ToolTitleChanged), Action::Audit);
+    policy.enforcement = Enforcement::Audit;
+    assert_eq!(action(&policy, RuleId::ToolOrderChanged), Action::Audit);
+    assert_eq!(action(&policy, RuleId::ServerVersionChanged), Action::Audit);
+}
+
+#[test]
+fn a_threshold_replaces_those_of_the_preset() {
+    let policy = Policy {
+        fail_on: Some(FailOn::Breaking),
+        ..Policy::default()
+    };
+    assert_eq!(policy.fail_on_exposure(), Exposure::None);
+    for rule in [
+        RuleId::ToolAdded,
+        RuleId::ResourceAdded,
+        RuleId::ContentRemoved,
+    ] {
+        assert_eq!(action(&policy, rule), Action::Audit, "{rule}");
+    }
+    let policy = Policy {
+        fail_on_exposure: Some(Exposure::High),
+        ..Policy::default()
+    };
+    assert_eq!(policy.fail_on(), FailOn::Risky);
+    assert_eq!(action(&policy, RuleId::CacheScopeChanged), Action::Warn);
+    assert_eq!(action(&policy, RuleId::ResourceAdded), Action::Block);
 }
 
 #[test]
@@ -86,14 +135,14 @@ fn enforcement_applies_to_known_components_and_unknown_to_new_ones() {
 #[test]
 fn a_change_below_both_thresholds_is_only_reported() {
     let mut policy = Policy {
-        fail_on: FailOn::Breaking,
+        fail_on: Some(FailOn::Breaking),
         ..Policy::default()
     };
     assert_eq!(action(&policy, RuleId::ToolRemoved), Action::Block);
     assert_eq!(action(&policy, RuleId::ToolAdded), Action::Audit);
-    policy.fail_on_exposure = Exposure::High;
+    policy.fail_on_exposure = Some(Exposure::High);
     assert_eq!(action(&policy, RuleId::ToolAdded), Action::Block);
-    policy.fail_on = FailOn::None;
+    policy.fail_on = Some(FailOn::None);
     assert_eq!(action(&policy, RuleId::ToolRemoved), Action::Audit);
 }
 
@@ -110,7 +159,7 @@ fn a_rule_has_the_configured_action_or_level() {
     assert_eq!(action(&policy, RuleId::PromptRemoved), Action::Warn);
 
     let mut policy = Policy {
-        fail_on: FailOn::Breaking,
+        fail_on: Some(FailOn::Breaking),
         ..Policy::default()
     };
     policy.rules.insert(
@@ -144,7 +193,7 @@ fn a_finding_fails_only_if_its_rule_is_configured_to() {
         message: String::new(),
     };
     let mut policy = Policy {
-        fail_on: FailOn::Breaking,
+        fail_on: Some(FailOn::Breaking),
         ..Policy::default()
     };
     assert_eq!(policy.judge_note(&note), Action::Audit);
@@ -187,7 +236,7 @@ fn accepting(change: &str, expires: Option<Date>) -> Policy {
             expires,
             line: 3,
         }],
-        ..Policy::default()
+        ..Policy::strict()
     }
 }
 

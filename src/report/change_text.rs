@@ -5,13 +5,14 @@
 
 use super::escape::{self, Visible};
 use super::{Finding, Located};
-use crate::canonical::{Json, to_pretty};
+use crate::canonical::{Json, pointer, to_pretty};
 use crate::drift::Change;
 use crate::drift::text_diff::Run;
 use crate::judgement::Proof;
 use crate::policy::{Action, Decision};
+use crate::rules::RuleId;
 use crate::sentences::report as sentences;
-use crate::surface::Kind;
+use crate::surface::{ComponentKey, Kind};
 
 /// How much of a value is shown in a sentence. The whole of it is in the JSON report.
 const VALUE_CHARACTERS: usize = 300;
@@ -98,6 +99,96 @@ pub(super) fn look_alike(change: &Change) -> Option<Visible> {
         &shown(old),
         &shown(new),
     )))
+}
+
+/// Old and new in one line, where they fit: `required: no → yes`, `maximum: 10 → 7`.
+pub(super) fn compared(change: &Change) -> Option<Visible> {
+    const CHARACTERS: usize = 60;
+    match change.rule {
+        RuleId::InputPropertyBecameRequired
+        | RuleId::OutputPropertyBecameRequired
+        | RuleId::PromptArgumentBecameRequired => {
+            return Some(Visible::of_parts(sentences::became_required()));
+        }
+        RuleId::InputPropertyBecameOptional
+        | RuleId::OutputPropertyBecameOptional
+        | RuleId::PromptArgumentBecameOptional => {
+            return Some(Visible::of_parts(sentences::became_optional()));
+        }
+        RuleId::ToolOrderChanged => return moved(change.old.as_ref()?, change.new.as_ref()?),
+        _ => {}
+    }
+    let is_scalar = |value: &Json| !matches!(value, Json::Object(_) | Json::Array(_));
+    let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
+    let (was, is) = (escape::value(old), escape::value(new));
+    let fits = was.chars().count() + is.chars().count() <= CHARACTERS;
+    if !(is_scalar(old) && is_scalar(new) && fits) {
+        return None;
+    }
+    let of = pointer::tokens(&change.pointer).last().unwrap_or_default();
+    let of = escape::short(&of, 60);
+    Some(Visible::of_parts(sentences::from_to(&of, &was, &is)))
+}
+
+/// The fewest tools that changed their place, with their old and new one.
+fn moved(old: &Json, new: &Json) -> Option<Visible> {
+    const MOST: usize = 3;
+    let names = |list: &Json| -> Option<Vec<String>> {
+        let names = list.as_array()?.iter();
+        names.map(|it| it.as_str().map(str::to_owned)).collect()
+    };
+    let (old, new) = (names(old)?, names(new)?);
+    let was = |name: &String| old.iter().position(|it| it == name);
+    let places: Vec<usize> = new.iter().filter_map(was).collect();
+    if places.len() != new.len() {
+        return None;
+    }
+    let kept = longest_increasing(&places);
+    let moved: Vec<(&String, usize, usize)> = new
+        .iter()
+        .zip(&places)
+        .enumerate()
+        .filter(|(_, (_, was))| kept.binary_search(was).is_err())
+        .map(|(is, (name, was))| (name, was + 1, is + 1))
+        .collect();
+    let mut shown: Vec<String> = moved
+        .iter()
+        .take(MOST)
+        .map(|(key, was, is)| {
+            let name = key.parse::<ComponentKey>();
+            let name = name.as_ref().map_or(key.as_str(), ComponentKey::identity);
+            sentences::moved(&escape::short(name, 60), *was, *is)
+        })
+        .collect();
+    if moved.len() > MOST {
+        shown.push(sentences::more_moved(moved.len() - MOST));
+    }
+    (!shown.is_empty()).then(|| Visible::of_parts(shown.join("; ")))
+}
+
+/// A longest increasing subsequence of distinct numbers, in order.
+fn longest_increasing(numbers: &[usize]) -> Vec<usize> {
+    // The position of the smallest last number of a subsequence of each length, and what comes
+    // before each number in its subsequence.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(numbers.len());
+    for (at, number) in numbers.iter().enumerate() {
+        let length = ends.partition_point(|end| numbers[*end] < *number);
+        before.push(length.checked_sub(1).map(|it| ends[it]));
+        if length == ends.len() {
+            ends.push(at);
+        } else {
+            ends[length] = at;
+        }
+    }
+    let mut found = Vec::new();
+    let mut at = ends.last().copied();
+    while let Some(position) = at {
+        found.push(numbers[position]);
+        at = before[position];
+    }
+    found.reverse();
+    found
 }
 
 /// What changed, how that is known and what to do, one line each.

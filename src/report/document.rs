@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::shard::{RunFinding, Shard};
 use super::{
     Comparison, Cost, Failure, FailureKind, Finding, Located, Place, Report, ServerReport, Status,
-    escape,
+    ToolCost, escape,
 };
 use crate::canonical::{Json, parse_wrapped, to_pretty};
 use crate::drift::Change;
@@ -21,6 +21,7 @@ use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Decision, Judged, Verdict, VersionCheck};
 use crate::rules::RuleId;
 use crate::surface::{ComponentKey, Note};
+use crate::tokens;
 
 /// The only version of the format so far.
 const REPORT_VERSION: u64 = 1;
@@ -103,6 +104,8 @@ struct ServerDocument {
     cost: CostDocument,
     components: usize,
     accept_with: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    third_party: bool,
     changes: Vec<ChangeDocument>,
     findings: Vec<FindingDocument>,
 }
@@ -159,8 +162,21 @@ struct VersionDocument {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CostDocument {
+    /// Reports of earlier versions, whose counts were estimates, have neither this nor `tools`.
+    #[serde(default)]
+    tokenizer: String,
     baseline_tokens: usize,
     current_tokens: usize,
+    #[serde(default)]
+    tools: Vec<ToolCostDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ToolCostDocument {
+    component: String,
+    baseline_tokens: Option<usize>,
+    current_tokens: Option<usize>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -361,11 +377,23 @@ impl From<&ServerReport> for ServerDocument {
                 ok: server.version.ok,
             },
             cost: CostDocument {
+                tokenizer: tokens::NAME.to_owned(),
                 baseline_tokens: server.cost.baseline,
                 current_tokens: server.cost.current,
+                tools: server
+                    .cost
+                    .tools
+                    .iter()
+                    .map(|tool| ToolCostDocument {
+                        component: tool.component.to_string(),
+                        baseline_tokens: tool.baseline,
+                        current_tokens: tool.current,
+                    })
+                    .collect(),
             },
             components: server.components,
             accept_with: server.accept_with.clone(),
+            third_party: server.third_party,
             changes: server.changes.iter().map(Into::into).collect(),
             findings: server.findings.iter().map(Into::into).collect(),
         }
@@ -410,9 +438,23 @@ impl TryFrom<ServerDocument> for ServerReport {
             cost: Cost {
                 baseline: document.cost.baseline_tokens,
                 current: document.cost.current_tokens,
+                tools: document
+                    .cost
+                    .tools
+                    .into_iter()
+                    .map(|tool| {
+                        Ok(ToolCost {
+                            component: component(&tool.component)?,
+                            baseline: tool.baseline_tokens,
+                            current: tool.current_tokens,
+                        })
+                    })
+                    .collect::<Result<_, ReadReportError>>()?,
             },
+            definitions: Vec::new(),
             components: document.components,
             accept_with: document.accept_with,
+            third_party: document.third_party,
             listed: Vec::new(),
         })
     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Located, change_text};
+use super::{Finding, Located, ServerReport, change_text};
 use crate::judgement::{Exposure, Level};
 use crate::surface::{ComponentKey, Kind};
 
@@ -28,6 +28,34 @@ impl Group<'_> {
         let change = &self.change.judged.change;
         (change.level, change.exposure)
     }
+}
+
+/// How many tools of a server changed alike, if that is most of them.
+pub(super) fn most_alike(server: &ServerReport) -> Option<(usize, usize)> {
+    let tools = server.cost.tools.iter().filter(|it| it.baseline.is_some());
+    let tools = tools.count();
+    let largest = fold(&server.changes)
+        .iter()
+        .map(|it| it.components.len())
+        .max()?;
+    (largest >= MANY && largest * 5 >= tools * 3).then_some((largest, tools.max(largest)))
+}
+
+/// Findings by rule and action, in the order of their first.
+pub(super) fn by_rule<'a>(
+    findings: impl IntoIterator<Item = &'a Finding>,
+) -> Vec<Vec<&'a Finding>> {
+    let mut groups: Vec<Vec<&'a Finding>> = Vec::new();
+    for finding in findings {
+        let same = |it: &&mut Vec<&'a Finding>| {
+            it[0].note.rule == finding.note.rule && it[0].action == finding.action
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups
 }
 
 /// The changes as shown. Two are the same if rule, place, sentence and judgement are.

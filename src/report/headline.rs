@@ -105,12 +105,42 @@ fn next_step(report: &Report, to_accept: usize, show: Show) -> (String, Option<S
         .filter(|it| it.judged.action == Action::Block)
         .count();
     let would_block = report.changes().filter(|it| it.judged.would_block).count();
-    let command = match &report.servers[..] {
-        [only] => only.accept_with.clone(),
-        _ => "mcp-keel pin".to_owned(),
+    let command = accept_command(report);
+    let mut drifted = report.servers.iter().filter(|it| !it.changes.is_empty());
+    let sentence = if drifted.all(|it| it.third_party) {
+        sentences::next_step_of_third_party(blocked, would_block)
+    } else {
+        sentences::next_step(blocked, would_block)
     };
-    let sentence = sentences::next_step(blocked, would_block);
     (sentence, Some(show(&command)))
+}
+
+/// The command that accepts what was found: for several servers that differ in their name only, one
+/// command with all names. Servers that could not be captured are left out, since `pin` would fail.
+fn accept_command(report: &Report) -> String {
+    let drifted = report
+        .servers
+        .iter()
+        .filter(|it| matches!(it.status, Status::Drifted | Status::New));
+    let drifted: Vec<&ServerReport> = drifted.collect();
+    let [first, others @ ..] = &drifted[..] else {
+        return "mcp-keel pin".to_owned();
+    };
+    let mut command = first.accept_with.clone();
+    let quoted = |server: &ServerReport| shlex::try_quote(&server.name).map(|it| it.into_owned());
+    let before = |server: &ServerReport| {
+        let name = quoted(server).ok()?;
+        server.accept_with.strip_suffix(&name).map(str::to_owned)
+    };
+    for other in others {
+        match (before(other), quoted(other)) {
+            (Some(start), Ok(name)) if Some(&start) == before(first).as_ref() => {
+                command = format!("{command} {name}");
+            }
+            _ => return "mcp-keel pin".to_owned(),
+        }
+    }
+    command
 }
 
 /// `1 breaking, 2 additive`

@@ -38,6 +38,8 @@ pub fn junit(report: &Report) -> String {
 struct Suite {
     name: String,
     cases: Vec<Case>,
+    /// Tokens of the tools, in the baseline and now.
+    cost: Option<(usize, usize)>,
 }
 
 struct Case {
@@ -65,6 +67,7 @@ impl Suite {
         Self {
             name,
             cases: Vec::new(),
+            cost: None,
         }
     }
 
@@ -88,12 +91,19 @@ impl Suite {
                 change.component.is_some() && !change.rule.removes_component()
             })
             .count();
-        let unchanged = server.components.saturating_sub(known);
-        suite.cases.push(Case {
-            name: Visible::of_parts(sentences::unchanged_components(unchanged)),
-            outcome: Outcome::Passed,
-            output: Vec::new(),
-        });
+        // Nothing of a server that is not in the baseline was compared, so nothing is unchanged.
+        let unchanged = match server.status {
+            Status::New => 0,
+            _ => server.components.saturating_sub(known),
+        };
+        if unchanged > 0 || by_component.is_empty() {
+            suite.cases.push(Case {
+                name: Visible::of_parts(sentences::unchanged_components(unchanged)),
+                outcome: Outcome::Passed,
+                output: Vec::new(),
+            });
+        }
+        suite.cost = Some((server.cost.baseline, server.cost.current));
         for (component, changes) in by_component {
             suite.cases.push(changed(component, &changes));
         }
@@ -146,6 +156,12 @@ impl Suite {
             self.failures(),
             self.errors(),
         );
+        if let Some((baseline, current)) = self.cost {
+            let _ = writeln!(
+                out,
+                "    <properties>\n      <property name=\"baselineTokens\" value=\"{baseline}\"/>\n      <property name=\"currentTokens\" value=\"{current}\"/>\n    </properties>"
+            );
+        }
         for case in &self.cases {
             case.write(out, &name);
         }

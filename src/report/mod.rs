@@ -25,11 +25,14 @@ mod shard;
 pub mod signature;
 mod terminal;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
-use crate::surface::{Kind, Note, Surface};
+use crate::surface::{ComponentKey, Kind, Note, Surface};
+use crate::tokens;
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
 pub use document::{ReadReportError, from_json, to_json};
@@ -86,10 +89,15 @@ pub struct ServerReport {
     pub version: VersionCheck,
     /// What the tools cost in a model's context.
     pub cost: Cost,
+    /// The components that changed, as they were and as they are. Not part of the JSON report, which
+    /// has the old and new value of every change.
+    pub definitions: Vec<Definition>,
     /// The number of components compared.
     pub components: usize,
     /// The command that accepts the drift.
     pub accept_with: String,
+    /// Whether it is a package or an address of a third party, which cannot be fixed here.
+    pub third_party: bool,
     /// The tools of a server that is new. Not part of the JSON report.
     pub listed: Vec<Listed>,
 }
@@ -104,8 +112,10 @@ impl ServerReport {
             findings: Vec::new(),
             version: check_version(None, None, None),
             cost: Cost::default(),
+            definitions: Vec::new(),
             components: 0,
             accept_with: String::new(),
+            third_party: false,
             listed: Vec::new(),
         }
     }
@@ -220,6 +230,37 @@ impl Place {
     }
 }
 
+/// A component on both sides of a comparison.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    pub component: ComponentKey,
+    pub old: Option<Json>,
+    pub new: Option<Json>,
+}
+
+impl Definition {
+    /// Every component that one of the changes is about.
+    pub fn of_changed(
+        old: Option<&Surface>,
+        new: Option<&Surface>,
+        changes: &[Located],
+    ) -> Vec<Self> {
+        let changed = changes.iter().map(|it| &it.judged.change);
+        let changed: BTreeSet<&ComponentKey> =
+            changed.filter_map(|it| it.component.as_ref()).collect();
+        let of = |surface: Option<&Surface>, key: &ComponentKey| {
+            let found = surface?.components.iter().find(|it| it.key == *key)?;
+            Some(found.definition.clone())
+        };
+        let definition = |key: &ComponentKey| Self {
+            component: key.clone(),
+            old: of(old, key),
+            new: of(new, key),
+        };
+        changed.into_iter().map(definition).collect()
+    }
+}
+
 /// A note and its action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -227,30 +268,82 @@ pub struct Finding {
     pub action: Action,
 }
 
-/// What the tools of a server cost in a model's context, before and now.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the tools of a server cost in a model's context, before and now, in tokens of
+/// [`tokens::NAME`].
+///
+/// The text of a tool is the JSON object of its `name`, `description` and `inputSchema`, in this
+/// order and without spaces, as clients hand it to a model. What a provider wraps around it differs
+/// and is not counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Tokens of the pinned tools.
     pub baseline: usize,
     /// Tokens of the current tools.
     pub current: usize,
+    /// Each tool, by key.
+    pub tools: Vec<ToolCost>,
 }
 
+/// What one tool costs; `None` where it does not exist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCost {
+    pub component: ComponentKey,
+    pub baseline: Option<usize>,
+    pub current: Option<usize>,
+}
+
+/// How much text of a surface is counted exactly. The largest published tool list has 260 kB; what
+/// a hostile server sends beyond is estimated at four bytes a token.
+const COUNTED_BYTES: usize = 1 << 20;
+
 impl Cost {
-    /// An estimate: a token is four bytes of name, description and input schema as a client sends
-    /// them to a model. Real tokenisers differ by some ten percent; what matters is the change
-    /// between two versions.
-    pub fn tokens(surface: &Surface) -> usize {
-        let bytes: usize = surface
-            .of_kind(Kind::Tool)
-            .flat_map(|tool| {
-                ["name", "description", "inputSchema"].map(|member| tool.definition.get(member))
-            })
-            .flatten()
-            .map(|value| crate::canonical::to_compact(value).len())
-            .sum();
-        bytes.div_ceil(4)
+    pub fn new(old: Option<&Surface>, new: Option<&Surface>) -> Self {
+        let mut tools: BTreeMap<&ComponentKey, ToolCost> = BTreeMap::new();
+        let texts = |surface: Option<&'_ Surface>| -> BTreeMap<ComponentKey, String> {
+            let tools = surface.into_iter().flat_map(|it| it.of_kind(Kind::Tool));
+            tools
+                .map(|tool| (tool.key.clone(), counted_text(&tool.definition)))
+                .collect()
+        };
+        let (old, new) = (texts(old), texts(new));
+        let entry = |key: &ComponentKey| ToolCost {
+            component: key.clone(),
+            baseline: None,
+            current: None,
+        };
+        let mut room = COUNTED_BYTES;
+        for (key, text) in &new {
+            let tool = tools.entry(key).or_insert_with(|| entry(key));
+            tool.current = Some(tokens_within(text, &mut room));
+        }
+        let mut room = COUNTED_BYTES;
+        for (key, text) in &old {
+            let tool = tools.entry(key).or_insert_with(|| entry(key));
+            // Most tools did not change, and are not counted twice.
+            let same = tool.current.filter(|_| new.get(key) == Some(text));
+            tool.baseline = Some(same.unwrap_or_else(|| tokens_within(text, &mut room)));
+        }
+        let sum = |of: fn(&ToolCost) -> Option<usize>| tools.values().filter_map(of).sum();
+        Self {
+            baseline: sum(|it| it.baseline),
+            current: sum(|it| it.current),
+            tools: tools.into_values().collect(),
+        }
     }
+}
+
+fn counted_text(definition: &Json) -> String {
+    let members = ["name", "description", "inputSchema"];
+    let members = members.map(|name| definition.get(name).map(|value| (name, value.clone())));
+    crate::canonical::to_compact(&Json::object(members.into_iter().flatten()))
+}
+
+fn tokens_within(text: &str, room: &mut usize) -> usize {
+    let most = text.len().min(*room);
+    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
+    let (counted, rest) = text.split_at(end.unwrap_or(0));
+    *room -= counted.len();
+    tokens::count(counted) + rest.len().div_ceil(4)
 }
 
 impl ServerReport {

@@ -6,6 +6,8 @@ use owo_colors::OwoColorize as _;
 
 use super::Style;
 use crate::canonical::{Json, parse_str, to_pretty};
+use crate::drift::Change;
+use crate::policy::{Date, Policy};
 use crate::rules::{DefaultAction, Example, Rule, RuleId, Subject, all};
 use crate::sentences::rules as sentences;
 
@@ -139,6 +141,81 @@ pub fn default_actions() -> String {
             }
         };
         let _ = writeln!(out, "| {rules} | {words} |");
+    }
+    out
+}
+
+/// What blocks by default and under `strict`, as a Markdown table: the worst action of examples of
+/// each kind, as the policy judges them.
+pub fn what_blocks() -> String {
+    use RuleId as Id;
+    let rows: [(&str, &[Id]); 7] = [
+        (
+            sentences::blocks_breaking(),
+            &[Id::ToolRemoved, Id::InputPropertyAddedRequired],
+        ),
+        (
+            sentences::blocks_risky(),
+            &[Id::ToolDescriptionChanged, Id::InstructionsChanged],
+        ),
+        (
+            sentences::blocks_exposure(),
+            &[Id::ToolHintChanged, Id::AppAccessWidened],
+        ),
+        (
+            sentences::blocks_added(),
+            &[
+                Id::ToolAdded,
+                Id::PromptAdded,
+                Id::ResourceAdded,
+                Id::TemplateAdded,
+            ],
+        ),
+        (
+            sentences::blocks_removed(),
+            &[
+                Id::ToolRemoved,
+                Id::PromptRemoved,
+                Id::ResourceRemoved,
+                Id::TemplateRemoved,
+            ],
+        ),
+        (
+            sentences::blocks_additive(),
+            &[
+                Id::InputPropertyAddedOptional,
+                Id::OutputSchemaAdded,
+                Id::CapabilityAdded,
+            ],
+        ),
+        (
+            sentences::blocks_cosmetic(),
+            &[
+                Id::ServerVersionChanged,
+                Id::ToolOrderChanged,
+                Id::DefinitionRespelled,
+                Id::ToolTitleChanged,
+            ],
+        ),
+    ];
+    let today = Date::from_unix_seconds(0);
+    let action = |policy: &Policy, rules: &[Id]| -> String {
+        let changes = rules
+            .iter()
+            .map(|rule| Change::new(*rule, "", String::new()));
+        let judged = policy.judge("", changes.collect(), today);
+        let mut words: Vec<&str> = judged.iter().map(|it| it.action.word()).collect();
+        words.dedup();
+        format!("**{}**", words.join("**, **"))
+    };
+    let mut out =
+        "| change | by default | `policy = \"strict\"` |\n| --- | --- | --- |\n".to_owned();
+    for (what, rules) in rows {
+        let (default, strict) = (
+            action(&Policy::default(), rules),
+            action(&Policy::strict(), rules),
+        );
+        let _ = writeln!(out, "| {what} | {default} | {strict} |");
     }
     out
 }

@@ -6,20 +6,24 @@ use std::fmt::Write as _;
 
 use owo_colors::{OwoColorize as _, Style as Paint};
 
-use super::fold::{Group, fold};
+use super::fold::{Group, by_rule, fold, most_alike};
 use super::{
-    Comparison, Failure, Finding, Located, Report, ServerReport, Status, change_text, escape,
-    headline,
+    Comparison, Failure, Finding, Located, Place, Report, ServerReport, Status, change_text,
+    escape, headline,
 };
 use crate::canonical::Json;
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
+use crate::rules::RuleId;
 use crate::sentences::report as sentences;
 use crate::surface::Kind;
 
 /// How much of a value is shown. The whole value is in the JSON report and in the baseline.
-const VALUE_CHARACTERS: usize = 300;
+const VALUE_CHARACTERS: usize = 200;
+
+/// From this many on, notes of one rule are shown once.
+const MANY_NOTES: usize = 3;
 
 /// How many of the last lines of a server's stderr are shown.
 const STDERR_LINES: usize = 12;
@@ -55,10 +59,13 @@ pub fn terminal(report: &Report, style: Style) -> String {
         pinning: matches!(report.comparison, Comparison::Pin { .. }),
     };
     page.headline(report);
+    let repeated = repeated_notes(report, style.quiet);
     for server in &report.servers {
-        page.server(server, &report.comparison);
+        page.server(server, report, &repeated);
     }
-    page.findings("", &report.findings);
+    page.repeated(report, &repeated);
+    page.findings("", &report.findings.iter().collect::<Vec<_>>());
+    page.ending(report);
     page.out
 }
 
@@ -78,6 +85,30 @@ pub fn one_change(located: &Located, style: Style) -> String {
     let component = located.judged.change.component.as_deref();
     page.component(component, &[group]);
     page.out
+}
+
+/// From this many servers on, the same note is shown once for all of them.
+const MANY_SERVERS: usize = 3;
+
+/// Rules whose notes several servers have. A note that warns or fails stays with its server.
+fn repeated_notes(report: &Report, quiet: bool) -> BTreeSet<RuleId> {
+    let mut servers: BTreeMap<RuleId, usize> = BTreeMap::new();
+    for server in &report.servers {
+        let notes = server.findings.iter().filter(|it| is_note(it));
+        let rules: BTreeSet<RuleId> = notes.map(|it| it.note.rule).collect();
+        for rule in rules {
+            *servers.entry(rule).or_default() += 1;
+        }
+    }
+    let many = servers
+        .into_iter()
+        .filter(|(_, count)| *count >= MANY_SERVERS || quiet);
+    many.map(|(rule, _)| rule).collect()
+}
+
+/// Whether a finding neither fails nor warns.
+fn is_note(finding: &Finding) -> bool {
+    finding.action == Action::Audit
 }
 
 struct Page {
@@ -123,10 +154,10 @@ impl Page {
             _ if matches!(report.comparison, Comparison::Pin { .. }) => {
                 self.paint("PINNED", Paint::new().green().bold())
             }
-            Verdict::Pass => self.paint("PASS", Paint::new().green().bold()),
-            Verdict::Warn => self.paint("WARN", Paint::new().yellow().bold()),
-            Verdict::Block => self.paint("BLOCK", Paint::new().red().bold()),
-            Verdict::Undetermined => self.paint("UNDETERMINED", Paint::new().magenta().bold()),
+            verdict => {
+                let (label, paint) = verdict_label(verdict);
+                self.paint(label, paint)
+            }
         };
         let (sentence, command) = headline::headline(report, |text| escape::line(text).into());
         let mark = format!("{label}  ");
@@ -145,13 +176,102 @@ impl Page {
         }
     }
 
-    fn server(&mut self, server: &ServerReport, comparison: &Comparison) {
+    /// Notes of several servers, each once.
+    fn repeated(&mut self, report: &Report, rules: &BTreeSet<RuleId>) {
+        if self.style.quiet {
+            return;
+        }
+        for rule in rules {
+            let of = |server: &&ServerReport| {
+                let mut findings = server.findings.iter();
+                findings.any(|it| is_note(it) && it.note.rule == *rule)
+            };
+            let servers: Vec<&ServerReport> = report.servers.iter().filter(of).collect();
+            let first = servers.iter().flat_map(|it| &it.findings);
+            let first = first
+                .filter(|it| is_note(it))
+                .find(|it| it.note.rule == *rule);
+            let Some(first) = first else { continue };
+            let names: Vec<String> = servers
+                .iter()
+                .map(|it| escape::short(&it.name, 60).into_string())
+                .collect();
+            let text = kept(&escape::short(&first.note.message, 500));
+            self.out.push('\n');
+            self.hanging(
+                0,
+                "note: ",
+                &format!("{text} ({rule}), {}", sentences::on_servers(&names)),
+            );
+        }
+    }
+
+    /// The last lines, which a person sees first in a scrolled terminal.
+    fn ending(&mut self, report: &Report) {
+        let open = report
+            .changes()
+            .filter(|it| it.judged.action != Action::Accepted);
+        let Some(first) = open.max_by_key(|it| super::annotations::severity(it)) else {
+            return;
+        };
+        if self.pinning {
+            return;
+        }
+        if report.comparison == Comparison::Check {
+            self.out.push('\n');
+            let sentence = sentences::what_an_id_is_for(&first.judged.id);
+            let mut dimmed = Self {
+                out: String::new(),
+                ..*self
+            };
+            dimmed.paragraph(0, &sentence);
+            self.out += &self.paint(dimmed.out.trim_end(), Paint::new().dimmed());
+            self.out.push('\n');
+        }
+        let count = |level: Level| {
+            report
+                .servers
+                .iter()
+                .map(|it| it.count(level))
+                .sum::<usize>()
+        };
+        let counts: Vec<String> = Level::ALL
+            .iter()
+            .rev()
+            .map(|level| (*level, count(*level)))
+            .filter(|(_, count)| *count > 0)
+            .map(|(level, count)| self.paint(&format!("{count} {level}"), level_paint(level)))
+            .collect();
+        let (label, paint) = verdict_label(report.verdict);
+        let mut line = format!("{}  {}", self.paint(label, paint), counts.join(", "));
+        if report.servers.len() > 1 {
+            let drifted = report
+                .servers
+                .iter()
+                .filter(|it| !it.changes.is_empty())
+                .count();
+            let _ = write!(
+                line,
+                " {}",
+                sentences::summary_of_servers(drifted, report.servers.len())
+            );
+        }
+        let _ = writeln!(self.out, "\n{line}");
+    }
+
+    fn server(&mut self, server: &ServerReport, report: &Report, repeated: &BTreeSet<RuleId>) {
+        let comparison = &report.comparison;
+        let findings: Vec<&Finding> = server
+            .findings
+            .iter()
+            .filter(|it| !(is_note(it) && repeated.contains(&it.note.rule)))
+            .collect();
         let nothing_to_say = server.changes.is_empty()
-            && server.findings.is_empty()
+            && findings.is_empty()
             && !matches!(server.status, Status::Undetermined(_));
         // A server that is pinned for the first time is in the headline.
         let nothing_to_say = nothing_to_say
-            || (self.pinning && matches!(server.status, Status::New) && server.findings.is_empty());
+            || (self.pinning && matches!(server.status, Status::New) && findings.is_empty());
         if nothing_to_say {
             return;
         }
@@ -179,6 +299,9 @@ impl Page {
         if was != is && !server.changes.is_empty() && was > 0 {
             self.paragraph(2, &sentences::context_cost(was, is));
         }
+        if let Some((alike, of)) = most_alike(server) {
+            self.paragraph(2, &sentences::most_alike(alike, of));
+        }
         let group = fold(&server.changes);
         let (mut many, single): (Vec<_>, Vec<_>) =
             group.into_iter().partition(|it| !it.components.is_empty());
@@ -204,7 +327,7 @@ impl Page {
             changes.sort_by_key(|change| std::cmp::Reverse(change.severity()));
             self.component(component, &changes);
         }
-        self.findings("  ", &server.findings);
+        self.findings("  ", &findings);
     }
 
     fn failure(&mut self, failure: &Failure) {
@@ -251,11 +374,17 @@ impl Page {
             Some(key) => kept(&escape::short(key, 120)),
             None => sentences::server_itself().to_owned(),
         };
-        let place = changes
-            .iter()
-            .find_map(|group| group.change.location.as_ref())
-            .map(|place| format!("  ({}:{})", escape::line(&place.slashed()), place.line))
-            .unwrap_or_default();
+        let at = |place: Option<&Place>| {
+            place.map(|it| format!("{}:{}", escape::line(&it.slashed()), it.line))
+        };
+        let source = changes.iter().find_map(|it| it.change.source.as_ref());
+        let baseline = changes.iter().find_map(|it| it.change.location.as_ref());
+        let place = match (at(source), at(baseline)) {
+            (Some(source), Some(baseline)) => format!("  {source}  ({baseline})"),
+            (Some(source), None) => format!("  {source}"),
+            (None, Some(baseline)) => format!("  ({baseline})"),
+            (None, None) => String::new(),
+        };
         let title =
             self.paint(&name, Paint::new().bold()) + &self.paint(&place, Paint::new().dimmed());
         self.paragraph(2, &title);
@@ -301,6 +430,15 @@ impl Page {
             self.paragraph(14, &words);
         } else if !group.same_values {
             self.paragraph(14, sentences::values_differ());
+        } else if let Some(compared) = change_text::compared(change) {
+            // Most sentences have both values already.
+            let says = |value: &Option<Json>| {
+                let value = value.as_ref().map(|it| escape::value(it).into_string());
+                value.is_none_or(|it| change.message.contains(it.trim_matches('"')))
+            };
+            if !(says(&change.old) && says(&change.new)) {
+                self.paragraph(14, &kept(&compared));
+            }
         } else if !change.pointer.is_empty() || change.component.is_none() {
             self.value("- ", change.old.as_ref(), Paint::new().red());
             self.value("+ ", change.new.as_ref(), Paint::new().green());
@@ -356,12 +494,27 @@ impl Page {
         out
     }
 
-    fn findings(&mut self, indent: &str, findings: &[Finding]) {
+    fn findings(&mut self, indent: &str, findings: &[&Finding]) {
         if findings.is_empty() {
             return;
         }
         self.out.push('\n');
-        for finding in findings {
+        for group in by_rule(findings.iter().copied()) {
+            let finding = group[0];
+            // Notes alike are shown once; what warns or fails is shown each time.
+            if !is_note(finding) || group.len() < MANY_NOTES {
+                for finding in &group {
+                    self.finding(indent, finding, "");
+                }
+                continue;
+            }
+            let more = format!("; {}", sentences::more_alike(group.len() - 1));
+            self.finding(indent, finding, &more);
+        }
+    }
+
+    fn finding(&mut self, indent: &str, finding: &Finding, more: &str) {
+        {
             let note = &finding.note;
             let component = note
                 .component
@@ -377,7 +530,7 @@ impl Page {
             self.hanging(
                 indent.len(),
                 &format!("{word}: "),
-                &format!("{text} ({})", note.rule),
+                &format!("{text} ({}){more}", note.rule),
             );
         }
     }
@@ -426,6 +579,15 @@ fn context(text: &str, before: bool, after: bool) -> String {
         let _ = write!(out, "… ({skipped} words)");
     }
     out
+}
+
+fn verdict_label(verdict: Verdict) -> (&'static str, Paint) {
+    match verdict {
+        Verdict::Pass => ("PASS", Paint::new().green().bold()),
+        Verdict::Warn => ("WARN", Paint::new().yellow().bold()),
+        Verdict::Block => ("BLOCK", Paint::new().red().bold()),
+        Verdict::Undetermined => ("UNDETERMINED", Paint::new().magenta().bold()),
+    }
 }
 
 fn level_paint(level: Level) -> Paint {

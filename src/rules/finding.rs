@@ -71,7 +71,7 @@ macro_rules! finding_rules {
     "server-not-checked" ServerNotChecked [] Finding Cosmetic None,
         "the baseline has a server that was not checked",
         "The configuration has no server for this entry, so its contract is not watched.",
-        "Add the server to mcp-keel.toml, or remove its entry from the baseline.",
+        "Add the server to mcp-keel.toml, or remove its entry: `mcp-keel baseline remove NAME`.",
         "a baseline with the servers `a` and `b`, and a mcp-keel.toml with `[server.a]` only";
     "version-not-bumped" VersionNotBumped [RequiredBump] Finding Cosmetic None,
         "the version does not reflect the changes",
@@ -79,6 +79,12 @@ macro_rules! finding_rules {
          minor, the rest a patch. Below 1.0.0, breaking changes require a minor version and the rest a patch.",
         "Raise the server's version, or revert the change.",
         "a tool removed between versions 1.4.0 and 1.4.1";
+    "context-limit-exceeded" ContextLimitExceeded [Blocks] Finding Cosmetic None,
+        "the tools cost more of a model's context than the policy allows",
+        "Every tool is sent to the model with every request. Definitions that grow leave less room for the task and \
+         cost money on each call. Off unless `context-limit` or `context-growth` is set.",
+        "Shorten descriptions and schemas, or raise the limit. The report lists the tokens of each tool.",
+        "[policy] context-growth = 0, and a tool whose description got longer";
     "version-decreased" VersionDecreased [RequiredBump] Finding Cosmetic None,
         "the version is lower than in the baseline",
         "An older build is being checked, or the version was reset. Package managers do not offer a lower version to \

@@ -251,7 +251,10 @@ fn against_manifest(
         servers: manifest.servers().len(),
         notes: &target.notes(pinned),
     };
-    compared.judge_server(policy, today())
+    ServerReport {
+        third_party: target.is_third_party(),
+        ..compared.judge_server(policy, today())
+    }
 }
 
 fn against_lock(
@@ -280,7 +283,10 @@ fn against_lock(
         notes,
         accept_with: &target.pin_command,
     };
-    Ok(against.judge_server(policy, today()))
+    Ok(ServerReport {
+        third_party: target.is_third_party(),
+        ..against.judge_server(policy, today())
+    })
 }
 
 /// Findings about the run: stale acceptances, and servers of the baseline that were not checked.

@@ -142,10 +142,10 @@ impl Changes {
         if old.unknown != new.unknown {
             self.value("unknown", unknown(old), unknown(new));
         }
-        let fail_on = |it: &Policy| (it.fail_on.word(), rank(FailOn::ALL, &it.fail_on));
+        let fail_on = |it: &Policy| (it.fail_on().word(), rank(FailOn::ALL, &it.fail_on()));
         self.value("fail-on", fail_on(old), fail_on(new));
         let exposure = |it: &Policy| {
-            let it = it.fail_on_exposure;
+            let it = it.fail_on_exposure();
             let strict = match it {
                 Exposure::None => 0,
                 Exposure::High => 1,
@@ -155,6 +155,32 @@ impl Changes {
             (it.word(), strict)
         };
         self.value("fail-on-exposure", exposure(old), exposure(new));
+        // With a threshold of its own a policy lets components come and go below it. Where another
+        // line says that the policy is weaker, this one would repeat it.
+        let components = |it: &Policy| usize::from(it.fails_on_components());
+        if fail_on(old).1 == fail_on(new).1 && exposure(old).1 == exposure(new).1 {
+            let shown = |it: &Policy| {
+                if it.fails_on_components() {
+                    "blocked"
+                } else {
+                    "below `fail-on`"
+                }
+            };
+            self.value(
+                "added and removed components",
+                (shown(old), components(old)),
+                (shown(new), components(new)),
+            );
+        }
+        let shown = |it: Option<usize>| it.map_or_else(|| "none".to_owned(), |it| it.to_string());
+        for (what, was, is) in [
+            ("context-limit", old.context_limit, new.context_limit),
+            ("context-growth", old.context_growth, new.context_growth),
+        ] {
+            // The lower the stricter.
+            let strict = |it: Option<usize>| usize::MAX - it.unwrap_or(usize::MAX);
+            self.value(what, (shown(was), strict(was)), (shown(is), strict(is)));
+        }
         let bump = |it: &Policy| {
             (
                 it.require_version_bump,

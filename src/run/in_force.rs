@@ -135,7 +135,16 @@ impl Layers<'_> {
             !is_replaced
         });
         let written = match key.map(|it| (it.table, it.name)) {
-            Some((Table::Policy, name)) => self.written(setting, &["policy", name]),
+            Some((Table::Policy, name)) => match self.written(setting, &["policy", name]) {
+                // `policy = "strict"`
+                none if none.is_empty() && setting.name == settings::POLICY.name => {
+                    let mut preset = self.written(setting, &["policy"]);
+                    // Not the table that has other keys.
+                    preset.retain(|it| !it.is_description);
+                    preset
+                }
+                written => written,
+            },
             Some((_, name)) => self.written(setting, &[name]),
             None => Vec::new(),
         };

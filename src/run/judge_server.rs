@@ -12,7 +12,7 @@ use crate::interop::compare::Placed;
 use crate::judgement::Level;
 use crate::policy::{Date, Moved, Policy, VersionCheck, check_version};
 use crate::release::Release;
-use crate::report::{Cost, Finding, Listed, Located, Place, ServerReport, Status};
+use crate::report::{Cost, Definition, Finding, Listed, Located, Place, ServerReport, Status};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::sentences::run as sentences;
@@ -80,18 +80,25 @@ impl SurfacePair<'_> {
             source: None,
             judged,
         };
+        let changes: Vec<Located> = judged.into_iter().map(located).collect();
+        let cost = Cost::new(old, new);
+        findings.extend(over_context_limit(
+            &cost,
+            old.is_some(),
+            new.is_some(),
+            policy,
+        ));
         ServerReport {
             name: self.name.to_owned(),
             status,
-            changes: judged.into_iter().map(located).collect(),
+            definitions: Definition::of_changed(old, new, &changes),
+            changes,
             findings,
             version,
-            cost: Cost {
-                baseline: old.map_or(0, Cost::tokens),
-                current: new.map_or(0, Cost::tokens),
-            },
+            cost,
             components: new.map_or(0, |surface| surface.components.len()),
             accept_with: self.accept_with.to_owned(),
+            third_party: false,
             listed: match (old, new) {
                 (None, Some(new)) => self.listed(new),
                 _ => Vec::new(),
@@ -149,8 +156,14 @@ impl SurfacePair<'_> {
         version: &VersionCheck,
         policy: &Policy,
     ) -> Vec<Finding> {
-        let Some((surface, release)) = self.new.filter(|_| self.old.is_some()) else {
+        let Some((surface, release)) = self.new else {
             return Vec::new();
+        };
+        let disagrees = |(surface, release): Versioned<'_>| {
+            let reported = surface.server_version();
+            release.source != "serverInfo"
+                && reported.is_some()
+                && reported != release.version.as_deref()
         };
         let shown = |version: &Option<String>| version.clone().unwrap_or_else(|| "none".to_owned());
         let (was, is) = (shown(&version.baseline), shown(&version.current));
@@ -160,6 +173,21 @@ impl SurfacePair<'_> {
             message,
         };
         let mut findings = Vec::new();
+        // Said when it is new: two of three published servers report another version for ever.
+        if disagrees((surface, release)) && !self.old.is_some_and(disagrees) {
+            let message = sentences::version_disagrees(
+                surface.server_version().unwrap_or_default(),
+                &release.source,
+                &shown(&release.version),
+            );
+            findings.push(finding(
+                policy,
+                note(RuleId::VersionDisagrees, None, message),
+            ));
+        }
+        if self.old.is_none() {
+            return findings;
+        }
         if !version.ok {
             let message =
                 sentences::version_not_bumped(&was, &is, &release.source, version.required.word());
@@ -176,26 +204,12 @@ impl SurfacePair<'_> {
                 note(RuleId::VersionDecreased, None, message),
             ));
         }
-        if version.moved == Moved::Up && !changes.iter().any(|change| is_drift(change)) {
+        // Where the server reports its version, that it changed is a change already.
+        if version.moved == Moved::Up && changes.is_empty() {
             let message = sentences::version_without_drift(&was, &is, &release.source);
             findings.push(finding(
                 policy,
                 note(RuleId::VersionWithoutDrift, None, message),
-            ));
-        }
-        let reported = surface.server_version();
-        if release.source != "serverInfo"
-            && reported.is_some()
-            && reported != release.version.as_deref()
-        {
-            let message = sentences::version_disagrees(
-                reported.unwrap_or_default(),
-                &release.source,
-                &shown(&release.version),
-            );
-            findings.push(finding(
-                policy,
-                note(RuleId::VersionDisagrees, None, message),
             ));
         }
         for key in changed_versioned_tools(changes) {
@@ -258,12 +272,11 @@ impl AgainstLock<'_> {
             changes: changes.collect(),
             findings: notes.map(|note| finding(policy, note)).collect(),
             version: check_version(None, self.surface.and_then(Surface::server_version), None),
-            cost: Cost {
-                baseline: 0,
-                current: self.surface.map_or(0, Cost::tokens),
-            },
+            cost: Cost::new(None, self.surface),
+            definitions: Vec::new(),
             components: self.surface.map_or(0, |it| it.components.len()),
             accept_with: self.accept_with.to_owned(),
+            third_party: false,
             listed: Vec::new(),
         }
     }
@@ -311,6 +324,31 @@ fn declared_names(server: &ServerReport) -> Vec<Option<String>> {
         }
     };
     changes().map(name).collect()
+}
+
+/// What the policy says about the tools' place in a model's context.
+fn over_context_limit(cost: &Cost, has_old: bool, has_new: bool, policy: &Policy) -> Vec<Finding> {
+    let note = |message| Note {
+        rule: RuleId::ContextLimitExceeded,
+        component: None,
+        message,
+    };
+    let mut notes = Vec::new();
+    if !has_new {
+        return Vec::new();
+    }
+    if let Some(limit) = policy.context_limit.filter(|it| cost.current > *it) {
+        notes.push(note(sentences::context_over_limit(cost.current, limit)));
+    }
+    if let Some(percent) = policy.context_growth.filter(|_| has_old) {
+        // In whole tokens, rounded down: with 0 percent every token counts.
+        let most = cost.baseline + cost.baseline.saturating_mul(percent) / 100;
+        if cost.current > most {
+            let message = sentences::context_over_growth(cost.baseline, cost.current, percent);
+            notes.push(note(message));
+        }
+    }
+    notes.into_iter().map(|it| finding(policy, it)).collect()
 }
 
 /// Lists that clients may still cache, and that name what no longer works.

@@ -375,7 +375,7 @@ async fn capture_to_pin(
     };
     let pinned = servers.get(&name).copied();
     let release = release.unwrap_or_else(|| Release::of_server(surface));
-    let entry = with_launch(server_entry(surface, &release), &target.launched);
+    let entry = with_launch(server_entry(surface, &release), &target.launch_to_pin());
     let compared = SurfacePair {
         name: &name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),

@@ -108,6 +108,8 @@ pub(crate) struct Target {
     sandbox: Sandbox,
     /// Why it must not be started or contacted.
     pub(crate) withheld: Option<String>,
+    /// Which of its links get a digest.
+    pub(crate) launch_digests: launched::Digests,
 }
 
 impl Target {
@@ -150,9 +152,47 @@ impl Target {
         // Without a launch chain in the baseline, no link can have changed.
         let is_known = self.withheld.is_none();
         if let Some(pinned) = pinned.filter(|pinned| is_known && !pinned.launch.is_empty()) {
-            notes.extend(launched::compare(&pinned.launch, &self.launched));
+            let mut changed = launched::compare(&pinned.launch, &self.launched_versions());
+            // Git is only asked if a link differs.
+            if !changed.is_empty() {
+                changed = launched::compare(&pinned.launch, &self.launch_to_pin());
+            }
+            notes.extend(changed);
         }
         notes
+    }
+
+    /// The launch chain with what a launcher fetched, once the server was started.
+    fn launched_versions(&self) -> Vec<LaunchLink> {
+        match self.endpoint.launch() {
+            Some(launch) => launched::with_versions(&self.launched, launch),
+            None => self.launched.clone(),
+        }
+    }
+
+    /// The launch chain as a baseline records it.
+    pub(crate) fn launch_to_pin(&self) -> Vec<LaunchLink> {
+        let launched = self.launched_versions();
+        match (self.launch_digests, self.endpoint.launch()) {
+            (launched::Digests::WorkingCopy, Some(launch)) => {
+                let folder = launch.cwd.as_deref().unwrap_or(Path::new("."));
+                launched::without_build_output(&launched, folder)
+            }
+            _ => launched,
+        }
+    }
+
+    /// Whether it is a package or an address of a third party: its code is not here to be fixed.
+    pub(crate) fn is_third_party(&self) -> bool {
+        let is_remote = matches!(
+            (&self.endpoint, self.endpoint.launch()),
+            (Endpoint::Http(_), None)
+        );
+        is_remote
+            || self
+                .launched
+                .iter()
+                .any(|it| it.role == launched::Role::Launcher)
     }
 
     /// The version of the server's package, read before the server is started; `None` if only the
@@ -637,6 +677,7 @@ fn target(
         pin_command: pin_command(request, &name),
         origin: request.given.origin(),
         launched,
+        launch_digests: server.launch_digests,
         configured_as: server
             .profile
             .as_ref()

@@ -141,8 +141,8 @@ pub(crate) async fn check(
 /// The policy of the second question. A baseline is changed on purpose, so only what breaks callers
 /// blocks it, unless the workflow requests more.
 fn approval_policy(mut policy: Policy, asked: &PullRequestRequest, event: &Event) -> Policy {
-    if policy.fail_on != FailOn::None {
-        policy.fail_on = asked.base_fail_on;
+    if policy.fail_on != Some(FailOn::None) {
+        policy.fail_on = Some(asked.base_fail_on);
     }
     if matches!(event, Event::MergeGroup { .. }) {
         // Every pull request of the group has passed, with its label if needed; a group has no

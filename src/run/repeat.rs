@@ -7,9 +7,10 @@
 //! stable parts.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use super::observer::Observer;
+use super::observer::{Boot, Observer};
 use super::plan::Target;
 use super::{Error, boot, secrets, suggested_command};
 use crate::baseline::Pinned;
@@ -108,10 +109,7 @@ impl Unobserved {
         ServerReport {
             findings: notes.into_iter().map(finding).collect(),
             version: check_version(version, None, None),
-            cost: Cost {
-                baseline: pinned.map_or(0, |pinned| Cost::tokens(&pinned.surface)),
-                current: 0,
-            },
+            cost: Cost::new(pinned.map(|pinned| &pinned.surface), None),
             accept_with: target.pin_command.clone(),
             ..ServerReport::undetermined(&target.name, failure)
         }
@@ -160,6 +158,8 @@ async fn capture_repeatedly(
         pinned,
         observer,
         limits: limits(target, boots > 1),
+        booted: AtomicUsize::new(0),
+        planned: boots,
     };
     let client = target.client(pinned);
     let first = repeated.boot(&client, None).await?;
@@ -242,6 +242,8 @@ async fn confirm(
         pinned,
         observer,
         limits: limits(target, true),
+        booted: AtomicUsize::new(1),
+        planned: 2,
     };
     let first = &observed.captured;
     let next = repeated.boot(&first.surface.client, Some(first)).await?;
@@ -282,6 +284,9 @@ struct Repeated<'a> {
     pinned: Option<&'a Surface>,
     observer: &'a dyn Observer,
     limits: Limits,
+    /// How often it was booted so far, and how often it will be at least.
+    booted: AtomicUsize,
+    planned: usize,
 }
 
 impl Repeated<'_> {
@@ -291,6 +296,13 @@ impl Repeated<'_> {
         client: &ClientProfile,
         like: Option<&Captured>,
     ) -> Result<Captured, Unobserved> {
+        let number = self.booted.fetch_add(1, Ordering::Relaxed) + 1;
+        let boot = Boot {
+            number,
+            of: self.planned.max(number),
+            limit: self.limits.request,
+        };
+        self.observer.boot(&self.target.name, boot);
         let eras = match like.map(|like| like.era) {
             None => (self.target.eras, boot::recorded(self.pinned)),
             Some(Era::Legacy) => (Eras::Legacy, None),

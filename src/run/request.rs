@@ -11,7 +11,7 @@ use crate::capture::http::HttpTransport;
 use crate::config::foreign;
 use crate::judgement::Exposure;
 use crate::launch::sandbox::{Level, Sandbox};
-use crate::policy::{Enforcement, FailOn, Policy, Unknown};
+use crate::policy::{Enforcement, FailOn, Policy, Preset, Unknown};
 use crate::settings::{self, Given, Origin};
 
 /// The name of an unnamed server.
@@ -131,19 +131,25 @@ impl SandboxRequest {
 
 #[derive(Default)]
 pub(crate) struct PolicyRequest {
+    pub(crate) preset: Option<Preset>,
     pub(crate) fail_on: Option<FailOn>,
     pub(crate) fail_on_exposure: Option<Exposure>,
     pub(crate) enforcement: Option<Enforcement>,
     pub(crate) unknown: Option<Unknown>,
+    pub(crate) context_limit: Option<usize>,
+    pub(crate) context_growth: Option<usize>,
 }
 
 impl PolicyRequest {
     pub(crate) fn new(given: &Given) -> Self {
         Self {
+            preset: given.word(settings::POLICY),
             fail_on: given.word(settings::FAIL_ON),
             fail_on_exposure: given.word(settings::FAIL_ON_EXPOSURE),
             enforcement: given.word(settings::ENFORCEMENT),
             unknown: given.word(settings::UNKNOWN),
+            context_limit: given.word(settings::CONTEXT_LIMIT),
+            context_growth: given.word(settings::CONTEXT_GROWTH),
         }
     }
 
@@ -157,12 +163,20 @@ impl PolicyRequest {
         if self.unknown.is_some() {
             policy.unknown = self.unknown;
         }
-        if let Some(fail_on) = self.fail_on {
-            policy.fail_on = fail_on;
+        if let Some(preset) = self.preset {
+            policy.preset = preset;
+            // A preset requested by a flag sets the thresholds of the configuration aside.
+            policy.fail_on = None;
+            policy.fail_on_exposure = None;
         }
-        if let Some(exposure) = self.fail_on_exposure {
-            policy.fail_on_exposure = exposure;
+        if self.fail_on.is_some() {
+            policy.fail_on = self.fail_on;
         }
+        if self.fail_on_exposure.is_some() {
+            policy.fail_on_exposure = self.fail_on_exposure;
+        }
+        policy.context_limit = self.context_limit.or(policy.context_limit);
+        policy.context_growth = self.context_growth.or(policy.context_growth);
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod drift;
 pub(crate) mod github;
 pub(crate) mod hints;
 pub(crate) mod history;
+pub(crate) mod html_page;
 pub(crate) mod init;
 pub(crate) mod interop;
 pub(crate) mod page;

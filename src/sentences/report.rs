@@ -75,8 +75,83 @@ pub(crate) fn next_step(blocked: usize, would_block: usize) -> String {
         let changes = counted(would_block, "change");
         format!("{changes} would block under enforcement \"block\". To accept:")
     } else {
-        "Nothing blocks. To accept:".to_owned()
+        "Nothing blocks, but the baseline is behind. To update it:".to_owned()
     }
+}
+
+/// Its code is not in this repository.
+pub(crate) fn next_step_of_third_party(blocked: usize, would_block: usize) -> String {
+    if blocked > 0 {
+        "Stay on the version that was pinned, or accept the changes:".to_owned()
+    } else {
+        next_step(blocked, would_block)
+    }
+}
+
+/// One cause is likelier than as many decisions.
+pub(crate) fn most_alike(alike: usize, of: usize) -> String {
+    format!(
+        "{alike} of {} changed alike: a new version of the SDK or of the library that writes the schemas is the likely cause. \
+         Compare the lockfile.",
+        counted(of, "tool")
+    )
+}
+
+pub(crate) fn became_required() -> String {
+    from_to("required", "no", "yes")
+}
+
+pub(crate) fn became_optional() -> String {
+    from_to("required", "yes", "no")
+}
+
+/// `maximum: 10 → 7`
+pub(crate) fn from_to(of: &str, was: &str, is: &str) -> String {
+    if of.is_empty() {
+        format!("{was} → {is}")
+    } else {
+        format!("{of}: {was} → {is}")
+    }
+}
+
+pub(crate) fn moved(tool: &str, was: usize, is: usize) -> String {
+    format!("{tool} moved from {} to {}", ordinal(was), ordinal(is))
+}
+
+pub(crate) fn more_moved(count: usize) -> String {
+    format!("{count} more moved")
+}
+
+/// `1st`, `12th`
+fn ordinal(number: usize) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+pub(crate) fn what_an_id_is_for(id: &str) -> String {
+    format!("An id, such as {id}, names one change: `[[accept]]` in mcp-keel.toml accepts it.")
+}
+
+pub(crate) fn more_alike(count: usize) -> String {
+    format!("and {count} more like it")
+}
+
+pub(crate) fn on_servers(servers: &[String]) -> String {
+    format!(
+        "on {}: {}",
+        counted(servers.len(), "server"),
+        servers.join(", ")
+    )
+}
+
+pub(crate) fn summary_of_servers(drifted: usize, of: usize) -> String {
+    format!("in {drifted} of {}", counted(of, "server"))
 }
 
 pub(crate) fn requires_bump(bump: &str) -> String {
@@ -86,7 +161,10 @@ pub(crate) fn requires_bump(bump: &str) -> String {
 pub(crate) fn context_cost(was: usize, is: usize) -> String {
     let sign = if is > was { "+" } else { "-" };
     let by = is.abs_diff(was);
-    format!("Context cost of the tools: about {was} → {is} tokens ({sign}{by}).")
+    if was == is {
+        return format!("Context cost of the tools: {is} tokens.");
+    }
+    format!("Context cost of the tools: {was} → {is} tokens ({sign}{by}).")
 }
 
 pub(crate) fn no_verdict() -> &'static str {

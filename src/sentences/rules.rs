@@ -36,7 +36,35 @@ pub(crate) fn default_action(action: DefaultAction) -> &'static str {
 }
 
 pub(crate) fn every_other_change() -> &'static str {
-    "every other change"
+    "every other change that [blocks](#what-blocks)"
+}
+
+pub(crate) fn blocks_breaking() -> &'static str {
+    "`breaking`: a call or a use that worked fails now"
+}
+
+pub(crate) fn blocks_risky() -> &'static str {
+    "`risky`: a caller may behave differently, such as after a new description"
+}
+
+pub(crate) fn blocks_exposure() -> &'static str {
+    "exposure `medium` or `high`, whatever the level: an approver has to read it"
+}
+
+pub(crate) fn blocks_added() -> &'static str {
+    "a tool, prompt, resource or template that appears"
+}
+
+pub(crate) fn blocks_removed() -> &'static str {
+    "a tool, prompt, resource or template that disappears"
+}
+
+pub(crate) fn blocks_additive() -> &'static str {
+    "`additive` of lower exposure, such as a new optional parameter"
+}
+
+pub(crate) fn blocks_cosmetic() -> &'static str {
+    "`cosmetic`: the server's own version, the order of tools, spelling, titles"
 }
 
 pub(crate) fn every_other_finding() -> &'static str {

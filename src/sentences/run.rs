@@ -4,6 +4,18 @@ pub(crate) fn version_not_bumped(was: &str, is: &str, source: &str, required: &s
     format!("version {was} → {is} ({source}), but the changes require a {required} version bump")
 }
 
+pub(crate) fn context_over_limit(tokens: usize, limit: usize) -> String {
+    format!(
+        "the tools cost {tokens} tokens of context, and the policy allows {limit} (`context-limit`)"
+    )
+}
+
+pub(crate) fn context_over_growth(was: usize, is: usize, percent: usize) -> String {
+    format!(
+        "the tools cost {was} → {is} tokens of context, and the policy allows {percent}% more than the baseline (`context-growth`)"
+    )
+}
+
 pub(crate) fn version_decreased(was: &str, is: &str, source: &str) -> String {
     format!("the version went down: {was} → {is} ({source})")
 }

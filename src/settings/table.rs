@@ -331,19 +331,30 @@ table! {
 
     // Policy
 
+    POLICY = Setting::new("policy", Policy, ValueKind::Word(&[word("default"), word("strict")]),
+        "What fails the check: default, or strict for every change")
+        .flag(Scope::Policy, "PRESET")
+        .key_named(Table::Policy, "preset")
+        .input()
+        .unset("default")
+        .details("See [policy.md](policy.md#what-blocks). `policy = \"strict\"` at the top is short for a `[policy]` with \
+            nothing but this. As a flag or input it sets the configured thresholds aside.");
     FAIL_ON = Setting::new("fail-on", Policy, ValueKind::Word(FAIL_ON_WORDS),
         "The lowest level that can fail the check")
         .flag(Scope::Policy, "LEVEL")
         .key(Table::Policy)
         .input()
-        .unset("any");
+        .unset_means("by --policy: risky, or any with strict")
+        .key_unset("by `preset`: `\"risky\"`, or `\"any\"` with `\"strict\"`")
+        .details("What is below it is only reported.");
     FAIL_ON_EXPOSURE = Setting::new("fail-on-exposure", Policy,
         ValueKind::Word(&[word("none"), word("low"), word("medium"), word("high")]),
         "The lowest exposure that can fail the check")
         .flag(Scope::Policy, "EXPOSURE")
         .key(Table::Policy)
         .input()
-        .unset("none")
+        .unset_means("medium, or none with --fail-on or strict")
+        .key_unset("`\"medium\"`, or `\"none\"` with `fail-on` or `\"strict\"`")
         .details("With `none`, exposure alone never fails.");
     ENFORCEMENT = Setting::new("enforcement", Policy,
         ValueKind::Word(&[word("audit"), word("warn"), word("block")]),
@@ -365,6 +376,19 @@ table! {
         .key(Table::Policy)
         .input()
         .unset_means("as enforcement");
+    CONTEXT_LIMIT = Setting::new("context-limit", Policy, ValueKind::Number { from: 1, to: 100_000_000 },
+        "How many tokens of a model's context the tools of a server may cost")
+        .flag(Scope::Policy, "TOKENS")
+        .key(Table::Policy)
+        .input()
+        .unset_means("no limit")
+        .details("Counted with `o200k_base`; [formats.md](formats.md#context-cost) says over which text.");
+    CONTEXT_GROWTH = Setting::new("context-growth", Policy, ValueKind::Number { from: 0, to: 1_000_000 },
+        "By how many percent the tools may cost more context than in the baseline; 0 lets them only shrink")
+        .flag(Scope::Policy, "PERCENT")
+        .key(Table::Policy)
+        .input()
+        .unset_means("no limit");
     REQUIRE_VERSION_BUMP = Setting::new("require-version-bump", Policy, ValueKind::Switch,
         "Require a version bump that matches the changes")
         .key(Table::Policy)
@@ -374,9 +398,9 @@ table! {
         .key(Table::Policy)
         .unset_means("empty")
         .details("See below.");
-    POLICY_TABLE = Setting::new("policy", Policy, ValueKind::Table("table"),
+    POLICY_TABLE = Setting::new("policy-table", Policy, ValueKind::Table("table, or a preset"),
         "What to do about a change, `[policy]`")
-        .key(Table::Top)
+        .key_named(Table::Top, "policy")
         .unset_means("see below");
     ACCEPT = Setting::new("accept", Policy, ValueKind::Table("array of tables"),
         "Accepted changes, `[[accept]]`")

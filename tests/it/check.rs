@@ -50,6 +50,86 @@ fn the_thresholds_decide_what_fails() {
 }
 
 #[test]
+fn by_default_a_new_version_and_another_order_only_warn() {
+    let server = |version: &str, names: [&str; 3]| {
+        let tools =
+            names.map(|it| serde_json::json!({"name": it, "inputSchema": {"type": "object"}}));
+        serde_json::json!({
+            "serverInfo": {"name": "weather", "version": version},
+            "tools": tools,
+        })
+        .to_string()
+    };
+    let program = crate::scripted::example("scripted-server");
+    let program = program.as_str();
+    let keel = Keel::new();
+    let old = server("1.0.0", ["a", "b", "c"]);
+    keel.run(&["pin", "--", program, &old]).exits(0);
+    let new = server("1.0.1", ["c", "a", "b"]);
+    keel.run(&["check", "--", program, &new])
+        .exits(0)
+        .says("WARN")
+        .says("the baseline is behind")
+        .says("c moved from 3rd to 1st");
+    keel.run(&["check", "--policy", "strict", "--", program, &new])
+        .exits(1)
+        .says("BLOCK");
+    keel.write("mcp-keel.toml", "policy = \"strict\"\n");
+    keel.run(&["check", "--", program, &new]).exits(1);
+    keel.run(&["check", "--policy", "default", "--", program, &new])
+        .exits(0);
+    keel.run(&["config", "--", program, &new])
+        .exits(0)
+        .says("strict");
+    keel.write("mcp-keel.toml", "policy = \"strickt\"\n");
+    keel.run(&["check", "--", program, &new])
+        .exits(2)
+        .says("strict");
+}
+
+#[test]
+fn a_limit_on_context_blocks_what_grew_or_is_too_large() {
+    let (keel, [program, scenario]) = drifted();
+    let check = |flags: &[&str]| {
+        let mut args = vec!["check", "--fail-on", "none"];
+        args.extend(flags);
+        args.extend(["--", &program, &scenario]);
+        keel.run(&args)
+    };
+    let report = check(&["--format", "json"]).exits(0).json();
+    let cost = &report["servers"][0]["cost"];
+    let (was, is) = (
+        cost["baselineTokens"].as_u64(),
+        cost["currentTokens"].as_u64(),
+    );
+    let (was, is) = (was.unwrap(), is.unwrap());
+    assert_eq!(cost["tokenizer"], "o200k_base");
+    // `old`, `get` and `new`: each tool is counted on the sides where it exists.
+    assert_eq!(cost["tools"].as_array().unwrap().len(), 3);
+    check(&["--context-limit", &is.to_string()]).exits(0);
+    check(&["--context-limit", &(is - 1).to_string()])
+        .exits(1)
+        .says("context-limit-exceeded");
+    assert!(is >= was, "{was} {is}");
+    let longer = NEW.replace("one thing", "one thing, and says at length what it is");
+    let [_, longer] = serving(&longer);
+    let grown = |percent: &str| {
+        keel.run(&[
+            "check",
+            "--fail-on",
+            "none",
+            "--context-growth",
+            percent,
+            "--",
+            &program,
+            &longer,
+        ])
+    };
+    grown("0").exits(1).says("context-limit-exceeded");
+    grown("900").exits(0);
+}
+
+#[test]
 fn the_json_report_carries_everything() {
     let (keel, [program, scenario]) = drifted();
     let report = keel
@@ -175,15 +255,18 @@ fn the_version_is_read_where_the_maintainers_write_it() {
         .says("package.json")
         .says("git-tag");
     keel.write("package.json", r#"{"version":"3.1.0"}"#);
-    keel.run(&["pin"]).exits(0);
+    keel.run(&["pin"])
+        .exits(0)
+        .says("version-disagrees")
+        .names(&["serverInfo.version", "1.0.0", "package.json", "3.1.0"]);
     assert!(
         keel.read("mcp-baseline.json")
             .contains("\"source\": \"package.json\"")
     );
+    // Once is enough.
     keel.run(&["check"])
         .exits(0)
-        .says("version-disagrees")
-        .names(&["serverInfo.version", "1.0.0", "package.json", "3.1.0"]);
+        .says_nothing_of("version-disagrees");
 
     keel.write("package.json", r#"{"version":"3.1.1"}"#);
     keel.run(&["check"]).exits(0).says("version-without-drift");

@@ -8,9 +8,9 @@ use mcp_keel::canonical::is_invisible;
 use mcp_keel::drift;
 use mcp_keel::policy::{Action, Date, Policy, check_version};
 use mcp_keel::report::{
-    AnnotationLevel, CHECK_RUN_LIMIT, COMMENT_LIMIT, Comparison, Cost, Failure, Finding, Format,
-    Located, Place, Report, SUMMARY_LIMIT, ServerReport, Status, Style, annotations, escape,
-    github, html, junit, markdown, render, sarif,
+    AnnotationLevel, CHECK_RUN_LIMIT, COMMENT_LIMIT, Comparison, Cost, Definition, Failure,
+    Finding, Format, Located, Place, Report, SUMMARY_LIMIT, ServerReport, Status, Style,
+    annotations, escape, github, html, junit, markdown, render, sarif,
 };
 use mcp_keel::rules::RuleId;
 use mcp_keel::surface::{ComponentKey, Kind, Note, Surface};
@@ -82,21 +82,24 @@ fn place(path: &str, line: usize) -> Option<Place> {
 /// A report of one server between two tool lists.
 fn server(name: &str, old: Value, new: Value) -> ServerReport {
     let (old, new) = (surface(&old), surface(&new));
-    let judged = Policy::default().judge(name, drift::compare(&old, &new), TODAY);
+    let judged = Policy::strict().judge(name, drift::compare(&old, &new), TODAY);
     let changes = judged.into_iter().enumerate().map(|(at, judged)| Located {
         judged,
         location: place("mcp-baseline.json", at + 1),
         source: place("src/tools.ts", 12).filter(|_| at % 2 == 0),
     });
+    let changes: Vec<Located> = changes.collect();
     ServerReport {
         name: name.to_owned(),
         status: Status::Drifted,
-        changes: changes.collect(),
+        definitions: Definition::of_changed(Some(&old), Some(&new), &changes),
+        changes,
         findings: Vec::new(),
         version: check_version(Some("1.0.0"), Some("1.0.1"), None),
-        cost: Cost::default(),
+        cost: Cost::new(Some(&old), Some(&new)),
         components: 3,
         accept_with: format!("mcp-keel pin {name}"),
+        third_party: false,
         listed: Vec::new(),
     }
 }
@@ -538,8 +541,56 @@ proptest! {
 #[test]
 fn html_contains_only_our_tags() {
     let ours = [
-        "!doctype", "html", "head", "meta", "title", "style", "body", "h1", "h2", "h3", "p",
-        "code", "pre", "section", "div", "a", "ul", "li",
+        "!doctype",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "script",
+        "body",
+        "main",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "p",
+        "code",
+        "pre",
+        "section",
+        "article",
+        "div",
+        "span",
+        "a",
+        "ul",
+        "li",
+        "del",
+        "ins",
+        "mark",
+        "details",
+        "summary",
+        "button",
+        "label",
+        "input",
+        "select",
+        "option",
+        "fieldset",
+        "legend",
+        "output",
+        "figure",
+        "figcaption",
+        "svg",
+        "g",
+        "rect",
+        "text",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
     ];
     for (text, _) in HOSTILE {
         let output = html(&hostile(text));
@@ -553,8 +604,15 @@ fn html_contains_only_our_tags() {
         }
         assert!(!output.contains(" src=") || text.contains("src="));
         for address in output.split("href=\"").skip(1) {
-            assert!(address.starts_with("https://github.com/mcp-keel/mcp-keel/"));
+            let is_ours = address.starts_with("https://github.com/mcp-keel/mcp-keel/");
+            assert!(is_ours || address.starts_with("#s"), "{address}");
         }
+        // Ours, and no other: the page's policy has their digests.
+        for tag in ["<script", "<style"] {
+            assert_eq!(output.matches(tag).count(), 1, "{tag} of {text:?}");
+        }
+        assert!(!output.contains("'unsafe-"), "{text:?}");
+        assert!(!output.contains(" style=\""), "{text:?}");
     }
 }
 

@@ -407,7 +407,7 @@ fn a_pull_request_does_not_choose_the_policy_it_is_judged_by() {
     for (weaker, says) in [
         (
             "[policy]\nfail-on = \"none\"\n".to_owned(),
-            "fail-on: was any, now none",
+            "fail-on: was risky, now none",
         ),
         (
             "[policy]\nenforcement = \"audit\"\n".to_owned(),

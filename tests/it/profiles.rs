@@ -68,7 +68,7 @@ fn a_server_is_checked_for_all_of_its_profiles_or_for_one() {
     // Drift is accepted per profile.
     keel.write(
         "scenario.json",
-        &SCENARIO.replace("\"same\"", "\"same\", \"title\": \"$env{ACCOUNT}\""),
+        &SCENARIO.replace("\"same\"", "\"same\", \"description\": \"$env{ACCOUNT}\""),
     );
     keel.run(&["check", "it@pro"])
         .exits(1)

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::generated::assert_blocks_current;
 use crate::keel::Keel;
 
 fn root() -> &'static Path {
@@ -13,29 +12,92 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// The excerpt of the demo's report in the README: from the verdict to the tool that an approver
-/// has to read.
-fn excerpt(printed: &str) -> String {
-    let report = printed
-        .split("\n\n")
-        .skip_while(|part| !part.starts_with("BLOCK"));
-    let mut shown: Vec<&str> = Vec::new();
-    for part in report {
-        shown.push(part);
-        if part.contains("get_alerts") {
-            break;
+/// A terminal's output as a picture: one `text` per line, one `tspan` per run of a colour.
+fn picture(printed: &str) -> String {
+    const LINE: usize = 19;
+    const COLUMN: f64 = 8.4;
+    let lines: Vec<&str> = printed.lines().collect();
+    let (width, height) = (80.0 * COLUMN + 32.0, lines.len() * LINE + 32);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height}\" width=\"{width:.0}\" height=\"{height}\" role=\"img\" aria-label=\"mcp-keel demo\">\n\
+         <style>text {{ font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #e6edf3; white-space: pre; }} \
+         .c31 {{ fill: #ff7b72; }} .c32 {{ fill: #7ee787; }} .c33 {{ fill: #f2cc60; }} .c35 {{ fill: #d2a8ff; }} .c36 {{ fill: #76e3ea; }} \
+         .c1 {{ font-weight: 700; }} .c2 {{ fill: #9da7b3; }}</style>\n\
+         <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#0d1117\"/>\n"
+    );
+    let escaped = |text: &str| mcp_keel::report::escape::xml(text);
+    // A colour may go on in the next line.
+    let mut classes: Vec<String> = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let y = 16 + LINE * at + 14;
+        out += &format!("<text x=\"16\" y=\"{y}\" xml:space=\"preserve\">");
+        for (part_at, part) in line.split("\u{1b}[").enumerate() {
+            let text = if part_at == 0 {
+                part
+            } else {
+                let (codes, text) = part.split_once('m').unwrap();
+                let codes = codes
+                    .split(';')
+                    .filter(|it| !["0", "39", "22", ""].contains(it));
+                classes = codes.map(|it| format!("c{it}")).collect();
+                text
+            };
+            let indent = text.len() - text.trim_start().len();
+            out += &text[..indent];
+            let text = &text[indent..];
+            if text.is_empty() || classes.is_empty() {
+                out += &escaped(text);
+            } else {
+                let text = escaped(text);
+                out += &format!("<tspan class=\"{}\">{text}</tspan>", classes.join(" "));
+            }
         }
+        out += "</text>\n";
     }
-    shown.join("\n\n")
+    out + "</svg>\n"
 }
 
 #[test]
-fn the_report_in_the_readme_is_the_demos() {
-    let printed = Keel::new().run(&["demo"]).exits(0).stdout;
-    let expected = excerpt(&printed);
-    assert!(expected.contains("worked before, fails now"), "{expected}");
-    let block = format!("```text\n{expected}\n```\n");
-    assert_blocks_current("README.md", &[("demo", block)]);
+fn the_picture_in_the_readme_is_the_demos_output() {
+    let printed = Keel::new()
+        .run(&["demo", "--color", "always"])
+        .exits(0)
+        .stdout;
+    let report = printed.find("BLOCK").unwrap();
+    let begin = printed[..report].rfind('\n').map_or(0, |it| it + 1);
+    // From the verdict to the calls that fail now.
+    let parts: Vec<&str> = printed[begin..].split("\n\n").take(4).collect();
+    let shown = parts.join("\n\n");
+    assert!(shown.contains("worked before, fails now"), "{shown}");
+    let picture = picture(&shown);
+    assert!(picture.len() < 150_000);
+    crate::generated::assert_current("docs/images/demo.svg", &picture);
+    assert!(read("README.md").contains("](docs/images/demo.svg)"));
+}
+
+#[test]
+fn every_snippet_of_json_in_the_documents_parses() {
+    let mut snippets = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for (word, block) in blocks(&text) {
+            if word != "json" {
+                continue;
+            }
+            // `...` marks what is left out.
+            let block = block.replace("\"...\"", "\"x\"");
+            let parsed = serde_json::from_str::<serde_json::Value>(&block);
+            let is_excerpt = block.contains("...") || block.contains('…');
+            assert!(
+                parsed.is_ok() || is_excerpt,
+                "{}: {}\n{block}",
+                document.display(),
+                parsed.unwrap_err()
+            );
+            snippets += 1;
+        }
+    }
+    assert!(snippets >= 2, "{snippets}");
 }
 
 /// The fenced blocks of a document: the info string, and the text.

@@ -85,6 +85,9 @@ fn a_rule_without_an_example_is_expected_by_a_test() {
                 read(&path, out);
                 continue;
             }
+            if path.extension().is_none_or(|it| it != "rs") {
+                continue;
+            }
             let text = std::fs::read_to_string(&path).unwrap();
             let is_program =
                 path.components().any(|it| it.as_os_str() == "src") && !path.ends_with("tests.rs");
@@ -223,6 +226,15 @@ fn the_rule_documentation_is_current() {
 fn the_table_of_default_actions_is_current() {
     let table = format!("\n{}\n", mcp_keel::report::rules::default_actions());
     assert_blocks_current("docs/policy.md", &[("default actions", table)]);
+}
+
+/// The policy itself computes it, from examples of each kind.
+#[test]
+fn the_table_of_what_blocks_is_current() {
+    let table = format!("\n{}\n", mcp_keel::report::rules::what_blocks());
+    assert!(table.contains("**warn**") && table.contains("**block**"));
+    assert_blocks_current("docs/policy.md", &[("what blocks", table.clone())]);
+    assert_blocks_current("README.md", &[("what blocks", table)]);
 }
 
 /// The code of a source file, without comments and test modules.

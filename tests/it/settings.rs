@@ -499,6 +499,7 @@ fn words_are_those_of_the_program() {
         table::FROM_FORMAT,
         words!(mcp_keel::config::foreign::Format),
     );
+    same(table::POLICY, words!(mcp_keel::policy::Preset));
     same(table::FAIL_ON, words!(mcp_keel::policy::FailOn));
     same(table::BASE_FAIL_ON, words!(mcp_keel::policy::FailOn));
     same(
@@ -537,14 +538,14 @@ fn defaults_are_those_of_the_program() {
             table::SANDBOX,
             mcp_keel::launch::sandbox::Level::default().word(),
         ),
-        (table::FAIL_ON, policy.fail_on.word()),
-        (table::FAIL_ON_EXPOSURE, policy.fail_on_exposure.word()),
+        (table::POLICY, policy.preset.word()),
         (table::ENFORCEMENT, policy.enforcement.word()),
         (table::BASELINE, mcp_keel::baseline::DEFAULT_PATH),
     ] {
         assert_eq!(value(setting), default, "{}", setting.name);
     }
     assert_eq!(policy.unknown, None);
+    assert_eq!((policy.fail_on, policy.fail_on_exposure), (None, None));
     assert!(!policy.require_version_bump);
 }
 
@@ -610,7 +611,11 @@ fn config_prints_what_is_in_force_and_where_it_comes_from() {
     assert_eq!(of_run("enforcement"), ["warn <- flag"]);
     // `--enforcement` also replaces `unknown` from the file.
     assert_eq!(of_run("unknown"), ["as enforcement <- default"]);
-    assert_eq!(of_run("fail-on-exposure"), ["none <- default"]);
+    assert_eq!(of_run("policy"), ["default <- default"]);
+    assert_eq!(
+        of_run("fail-on-exposure"),
+        ["medium, or none with --fail-on or strict <- default"]
+    );
     // Only the action has them.
     assert_eq!(of_run("comment"), [""; 0]);
 

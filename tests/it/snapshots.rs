@@ -250,7 +250,8 @@ fn no_snapshot_is_left_over() {
 fn opens_in_a_browser(page: &str) {
     assert!(page.starts_with("<!doctype html>"), "{page}");
     assert!(page.trim_end().ends_with("</html>"), "{page}");
-    for outside in ["<script", "<link", "<img", "@import"] {
+    for outside in ["<script ", "<link", "<img", "@import", "src="] {
         assert!(!page.contains(outside), "{outside} in {page}");
     }
+    assert_eq!(page.matches("<script>").count(), 1, "{page}");
 }

@@ -371,6 +371,36 @@ fn j8_check_and_pin_report_it_next_to_the_drift() {
 
 #[cfg(unix)]
 #[test]
+fn build_output_that_git_ignores_has_no_digest_and_is_not_reported() {
+    let keel = marked("");
+    let git = std::process::Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(keel.folder())
+        .status();
+    assert!(git.is_ok_and(|it| it.success()), "git is needed");
+    // Pinned before git ignored it: the baseline has a digest, and it is not compared.
+    keel.run(&["pin"]).exits(0);
+    assert!(keel.read("mcp-baseline.json").contains("\"sha256\""));
+    keel.write("server.sh", &(keel.read("server.sh") + "# built again\n"));
+    keel.run(&["check"]).exits(0).says("(launch-link-changed)");
+    keel.write(".gitignore", "server.sh\n");
+    keel.run(&["check"])
+        .exits(0)
+        .says_nothing_of("launch-link-changed");
+    keel.run(&["pin"]).exits(0);
+    assert!(!keel.read("mcp-baseline.json").contains("\"sha256\""));
+    // Unless every digest was requested.
+    keel.write(
+        "mcp-keel.toml",
+        &keel
+            .read("mcp-keel.toml")
+            .replacen("command", "launch-digests = true\ncommand", 1),
+    );
+    keel.run(&["pin"]).exits(0);
+    assert!(keel.read("mcp-baseline.json").contains("\"sha256\""));
+}
+
+#[test]
 fn the_baseline_records_the_launch_chain_and_check_reports_which_link_changed() {
     let keel = marked("");
     keel.run(&["pin"]).exits(0);

@@ -49,6 +49,9 @@ fn listed(command: &str) -> Vec<String> {
     let mut words: Vec<&str> = command.split_whitespace().collect();
     words.push("-h");
     let text = Keel::new().run(&words).exits(0).stdout;
+    if command.is_empty() {
+        return of_the_program(&text);
+    }
     let list = text.lines().skip_while(|line| *line != "Commands:").skip(1);
     list.take_while(|line| !line.is_empty())
         // A wrapped description continues below itself.
@@ -57,4 +60,27 @@ fn listed(command: &str) -> Vec<String> {
         .filter(|word| *word != "help")
         .map(str::to_owned)
         .collect()
+}
+
+/// The commands in the grouped list of the program: a line each, or in the list of all others.
+fn of_the_program(text: &str) -> Vec<String> {
+    let list = text.lines().skip_while(|line| !line.ends_with(':'));
+    let list = list.take_while(|line| !line.contains("Options:"));
+    let lines: Vec<&str> = list.filter(|line| line.starts_with("  ")).collect();
+    let also = text.lines().position(|line| line == "Also:").unwrap();
+    let also: Vec<&str> = text
+        .lines()
+        .skip(also + 1)
+        .take_while(|it| !it.is_empty())
+        .collect();
+    let mut found = Vec::new();
+    for line in lines {
+        if also.contains(&line) {
+            found.extend(line.split(',').map(|it| it.trim().to_owned()));
+        } else {
+            found.extend(line.split_whitespace().next().map(str::to_owned));
+        }
+    }
+    found.retain(|it| !it.is_empty());
+    found
 }

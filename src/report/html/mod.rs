@@ -1,0 +1,571 @@
+//! The report as one self-contained HTML page: no font, no image, nothing fetched.
+//!
+//! Everything can be read without the script, which only adds searching, filtering and copying. The
+//! page's own policy allows this style and this script, by their digests, and nothing else: a
+//! mistake in escaping would still run nothing.
+
+mod call;
+mod picture;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use sha2::{Digest as _, Sha256};
+
+use super::fold::{by_rule, most_alike};
+use super::{
+    Cost, Failure, Finding, Located, Report, ServerReport, Status, change_text, escape, rules,
+};
+use crate::canonical::{Json, to_pretty};
+use crate::drift::text_diff::Run;
+use crate::judgement::{Exposure, Level, Proof};
+use crate::rules::RuleId;
+use crate::sentences::{html_page as page, report as sentences};
+use crate::surface::ComponentKey;
+
+/// How much of a value is shown.
+const VALUE_CHARACTERS: usize = 20_000;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The report as a page, with a final newline.
+pub fn html(report: &Report) -> String {
+    let mut page = Page {
+        out: head(report),
+        tree_room: tree::MOST_MEMBERS,
+        copies: 0,
+    };
+    page.summary(report);
+    if report.servers.len() > 1 {
+        page.index(report);
+    }
+    if report.changes().next().is_some() {
+        page.controls(report);
+    }
+    for (at, server) in report.servers.iter().enumerate() {
+        if report.servers.len() == 1 || has_section(server) {
+            page.server(at, server);
+        }
+    }
+    page.findings(&report.findings);
+    let _ = write!(
+        page.out,
+        "</main>\n<p id=\"said\" role=\"status\" class=\"quiet\"></p>\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+    page.out
+}
+
+fn head(report: &Report) -> String {
+    let digest = |text: &str| {
+        let digest = Sha256::digest(text.as_bytes());
+        base64::engine::general_purpose::STANDARD.encode(digest)
+    };
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'sha256-{}'; \
+         script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n<title>mcp-keel: {}</title>\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n",
+        digest(STYLE),
+        digest(SCRIPT),
+        report.verdict,
+    )
+}
+
+struct Page {
+    out: String,
+    /// How many members of schema trees may still be shown.
+    tree_room: usize,
+    /// How many texts can be copied so far: the number in the id of the next one.
+    copies: usize,
+}
+
+impl Page {
+    fn summary(&mut self, report: &Report) {
+        let _ = writeln!(
+            self.out,
+            "<h1>mcp-keel: <span class=\"{0}\">{0}</span></h1>\n<p>{1}</p>",
+            report.verdict,
+            escape::html(&report.headline())
+        );
+    }
+
+    /// One line for each server, those with the worst verdict first.
+    fn index(&mut self, report: &Report) {
+        let _ = write!(
+            self.out,
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n<table>\n<caption class=\"quiet\">{0}</caption>\n<thead><tr><th scope=\"col\">{1}</th>",
+            page::servers(),
+            page::server()
+        );
+        let _ = write!(self.out, "<th scope=\"col\">{}</th>", page::status());
+        for level in Level::ALL.iter().rev() {
+            let _ = write!(self.out, "<th scope=\"col\" class=\"number\">{level}</th>");
+        }
+        let _ = writeln!(
+            self.out,
+            "<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">{}</th></tr></thead>\n<tbody>",
+            page::high_exposure(),
+            page::tokens()
+        );
+        let mut servers: Vec<(usize, &ServerReport)> = report.servers.iter().enumerate().collect();
+        servers.sort_by_key(|(at, server)| (std::cmp::Reverse(server.verdict()), *at));
+        for (at, server) in servers {
+            let name = format!(
+                "<code>{}</code>",
+                escape::html(&escape::short(&server.name, 80))
+            );
+            let name = if has_section(server) {
+                format!("<a href=\"#s{at}\">{name}</a>")
+            } else {
+                name
+            };
+            let _ = write!(
+                self.out,
+                "<tr><th scope=\"row\">{name}</th><td><span class=\"badge {}\">{}</span></td>",
+                server.verdict(),
+                server.status.word(),
+            );
+            for level in Level::ALL.iter().rev() {
+                let _ = write!(
+                    self.out,
+                    "<td class=\"number\">{}</td>",
+                    server.count(*level)
+                );
+            }
+            let _ = writeln!(
+                self.out,
+                "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
+                server.exposed(Exposure::High),
+                tokens(&server.cost)
+            );
+        }
+        self.out += "</tbody>\n</table>\n</div>\n";
+    }
+
+    /// Search and filters. Hidden until the script that they need runs.
+    fn controls(&mut self, report: &Report) {
+        let _ = write!(
+            self.out,
+            "<div class=\"controls\" id=\"controls\" role=\"search\" aria-label=\"{}\" data-shown=\"{}\" hidden>\n\
+             <label class=\"field\">{} <input type=\"search\" id=\"search\" accesskey=\"s\"></label>\n\
+             <label class=\"field\">{} <select id=\"tool\"><option value=\"\">{}</option>",
+            page::filter(),
+            page::shown(),
+            page::search(),
+            page::tool(),
+            page::all_tools(),
+        );
+        let mut names: Vec<&str> = report.changes().map(change_text::component).collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let name = escape::html(&escape::short(name, 120));
+            let _ = write!(self.out, "<option value=\"{name}\">{name}</option>");
+        }
+        self.out += "</select></label>\n";
+        let levels: Vec<&str> = Level::ALL.iter().rev().map(|it| it.word()).collect();
+        let exposures: Vec<&str> = Exposure::ALL.iter().rev().map(|it| it.word()).collect();
+        for (name, label, values) in [
+            ("level", page::level(), levels),
+            ("exposure", page::exposure(), exposures),
+        ] {
+            let _ = write!(self.out, "<fieldset><legend>{label}</legend>");
+            for value in values {
+                let _ = write!(
+                    self.out,
+                    "<label><input type=\"checkbox\" name=\"{name}\" value=\"{value}\" checked>{value}</label>"
+                );
+            }
+            self.out += "</fieldset>\n";
+        }
+        let _ = writeln!(
+            self.out,
+            "<button type=\"button\" id=\"reset\">{}</button>\n<output id=\"shown\" class=\"quiet\"></output>\n</div>",
+            page::reset()
+        );
+    }
+
+    fn server(&mut self, at: usize, server: &ServerReport) {
+        let _ = writeln!(
+            self.out,
+            "<section id=\"s{at}\" aria-labelledby=\"s{at}h\">\n<h2 id=\"s{at}h\"><code>{}</code> <span class=\"badge {}\">{}</span></h2>",
+            escape::html(&server.name),
+            server.verdict(),
+            server.status.word()
+        );
+        let mut facts = Vec::new();
+        let version = &server.version;
+        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
+            let (was, is) = (escape::short(was, 80), escape::short(is, 80));
+            let shown = if was == is {
+                format!("{} {is}", page::version())
+            } else {
+                format!("{} {was} → {is}", page::version())
+            };
+            facts.push(escape::html(&escape::Visible::of_parts(shown)));
+        }
+        let cost = &server.cost;
+        if cost.baseline + cost.current > 0 && !matches!(server.status, Status::Undetermined(_)) {
+            facts.push(escape::html(&sentences::context_cost(
+                if cost.baseline == 0 {
+                    cost.current
+                } else {
+                    cost.baseline
+                },
+                cost.current,
+            )));
+        }
+        if !facts.is_empty() {
+            let _ = writeln!(self.out, "<p class=\"quiet\">{}</p>", facts.join(" · "));
+        }
+        if let Status::Undetermined(it) = &server.status {
+            self.failure(it);
+        }
+        if let Some((alike, of)) = most_alike(server) {
+            let _ = writeln!(self.out, "<p>{}</p>", sentences::most_alike(alike, of));
+        }
+        let components = grouped(&server.changes);
+        let anchors: BTreeMap<&str, String> = components
+            .iter()
+            .enumerate()
+            .map(|(index, (name, _))| (*name, format!("s{at}t{index}")))
+            .collect();
+        if !server.changes.is_empty() {
+            self.out += &picture::picture(at, server, &anchors);
+        }
+        for (name, changes) in &components {
+            self.component(server, &anchors[name], name, changes);
+        }
+        if !server.changes.is_empty() {
+            self.costs(&server.cost);
+        }
+        self.findings(&server.findings);
+        self.out += "</section>\n";
+    }
+
+    fn failure(&mut self, failure: &Failure) {
+        let _ = writeln!(
+            self.out,
+            "<p>{}</p>\n<p>{}</p>\n<p>{}</p>",
+            sentences::no_verdict(),
+            escape::html(&failure.message),
+            escape::html(&failure.help)
+        );
+        if !failure.stderr.trim().is_empty() {
+            let _ = writeln!(
+                self.out,
+                "<pre tabindex=\"0\" aria-label=\"stderr\">{}</pre>",
+                escape::html_block(&failure.stderr)
+            );
+        }
+    }
+
+    fn component(&mut self, server: &ServerReport, anchor: &str, name: &str, changes: &[&Located]) {
+        let key = changes[0].judged.change.component.as_ref();
+        let (kind, shown) = match key {
+            Some(key) => (key.kind().noun(), display_name(key)),
+            None => ("", sentences::server_itself().to_owned()),
+        };
+        let _ = writeln!(
+            self.out,
+            "<section class=\"component\" id=\"{anchor}\">\n<h3><span class=\"quiet\">{kind}</span> <code>{}</code></h3>",
+            escape::html(&escape::short(&shown, 200))
+        );
+        self.places(changes);
+        for located in changes {
+            self.change(name, located);
+        }
+        let definition = server
+            .definitions
+            .iter()
+            .find(|it| Some(&it.component) == key);
+        if let Some(definition) = definition {
+            let pointers: Vec<&str> = changes
+                .iter()
+                .map(|it| it.judged.change.pointer.as_str())
+                .collect();
+            self.out += &tree::trees(definition, &pointers, &mut self.tree_room);
+        }
+        self.out += "</section>\n";
+    }
+
+    /// Where it is declared, and its first line in the baseline.
+    fn places(&mut self, changes: &[&Located]) {
+        let source = changes.iter().find_map(|it| it.source.as_ref());
+        let baseline = changes.iter().find_map(|it| it.location.as_ref());
+        let mut shown = Vec::new();
+        for (word, place) in [(page::source(), source), (page::baseline(), baseline)] {
+            if let Some(place) = place {
+                let path = escape::html(&place.slashed());
+                shown.push(format!("{word} <code>{path}:{}</code>", place.line));
+            }
+        }
+        if !shown.is_empty() {
+            let _ = writeln!(self.out, "<p class=\"quiet\">{}</p>", shown.join(" · "));
+        }
+    }
+
+    fn change(&mut self, name: &str, located: &Located) {
+        let judged = &located.judged;
+        let change = &judged.change;
+        let _ = writeln!(
+            self.out,
+            "<article class=\"change {0}\" data-level=\"{0}\" data-exposure=\"{1}\" data-tool=\"{2}\">\n<h4>{3}</h4>",
+            change.level,
+            change.exposure,
+            escape::html(&escape::short(name, 120)),
+            with_code(&escape::html(&escape::short(&change.message, 2_000))),
+        );
+        let exposure = if change.exposure >= Exposure::Medium {
+            format!(
+                "<span class=\"badge high\">{} {}</span>",
+                page::exposure(),
+                change.exposure
+            )
+        } else {
+            String::new()
+        };
+        let pointer = if change.pointer.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "<code>{}</code>",
+                escape::html(&escape::short(&change.pointer, 400))
+            )
+        };
+        let _ = writeln!(
+            self.out,
+            "<div class=\"facts\"><span class=\"badge {0}\">{0}</span>{exposure}<span>{1}</span>{pointer}{2}<span>{3} <code>{4}</code></span></div>",
+            change.level,
+            judged.action,
+            rule_link(change.rule),
+            page::id(),
+            judged.id,
+        );
+        if let Some(decision) = change_text::decision(located) {
+            let _ = writeln!(self.out, "<p>{}</p>", escape::html(&decision));
+        }
+        if let Some(alike) = change_text::look_alike(change) {
+            let _ = writeln!(self.out, "<p>{}</p>", escape::html(&alike));
+        }
+        self.values(located);
+        match &change.proof {
+            Some(Proof::Witness(instance)) => {
+                let label = change_text::witness_label(located);
+                let _ = writeln!(self.out, "<p>{label}:</p>");
+                let tool = change.component.as_ref().and_then(ComponentKey::tool_name);
+                for form in call::forms(change.rule.side(), tool, instance) {
+                    self.copyable(&form);
+                }
+            }
+            Some(Proof::Undecided(reason)) => {
+                let reason = escape::html(reason);
+                let _ = writeln!(self.out, "<p>{}: {reason}</p>", sentences::undecided());
+            }
+            Some(Proof::Subsumed) | None => {}
+        }
+        let advice = escape::html(change.rule.rule().advice);
+        let _ = writeln!(
+            self.out,
+            "<p class=\"quiet\">{}: {advice}</p>\n</article>",
+            sentences::what_to_do()
+        );
+    }
+
+    fn values(&mut self, located: &Located) {
+        let change = &located.judged.change;
+        if !change.words.is_empty() {
+            let _ = writeln!(self.out, "<p>{}</p>", words(&change.words));
+        } else if let Some(compared) = change_text::compared(change) {
+            let _ = writeln!(self.out, "<p><code>{}</code></p>", escape::html(&compared));
+            return;
+        }
+        if change.old.is_none() && change.new.is_none() {
+            return;
+        }
+        let is_text = !change.words.is_empty();
+        let is_large =
+            |value: &Option<Json>| value.as_ref().is_some_and(|it| to_pretty(it).len() > 600);
+        let folded = is_text || is_large(&change.old) || is_large(&change.new);
+        if folded {
+            let _ = writeln!(
+                self.out,
+                "<details><summary>{}</summary>",
+                page::old_and_new()
+            );
+        }
+        self.out += "<div class=\"sides\">\n";
+        for (word, value) in [(page::old(), &change.old), (page::new(), &change.new)] {
+            if let Some(value) = value {
+                let _ = writeln!(self.out, "<div><h5>{word}</h5>{}</div>", pre(value, word));
+            }
+        }
+        self.out += "</div>\n";
+        if folded {
+            self.out += "</details>\n";
+        }
+    }
+
+    /// A text with a button that copies it. The first form of a call is open.
+    fn copyable(&mut self, form: &call::Form) {
+        let id = self.copies;
+        self.copies += 1;
+        let open = if form.is_open { " open" } else { "" };
+        let _ = writeln!(
+            self.out,
+            "<details class=\"call\"{open}><summary>{0}</summary><pre id=\"t{id}\" tabindex=\"0\" aria-label=\"{0}\">{1}</pre>\
+             <button type=\"button\" data-copies=\"t{id}\" data-done=\"{2}\" data-selected=\"{3}\" hidden>{4}<span class=\"quiet\"> {0}</span></button></details>",
+            form.label,
+            escape::html_block(&form.text),
+            page::copied(),
+            page::selected(),
+            page::copy(),
+        );
+    }
+
+    fn costs(&mut self, cost: &Cost) {
+        let mut tools: Vec<_> = cost.tools.iter().collect();
+        if tools.is_empty() {
+            return;
+        }
+        let moved =
+            |it: &super::ToolCost| it.current.unwrap_or(0).abs_diff(it.baseline.unwrap_or(0));
+        tools.sort_by_key(|it| (std::cmp::Reverse(moved(it)), std::cmp::Reverse(it.current)));
+        let _ = writeln!(
+            self.out,
+            "<details><summary>{}</summary>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\">\n<table>\n<thead><tr><th scope=\"col\">{1}</th><th scope=\"col\" class=\"number\">{2}</th><th scope=\"col\" class=\"number\">{3}</th><th scope=\"col\" class=\"number\">{4}</th></tr></thead>\n<tbody>",
+            page::cost_by_tool(),
+            page::tool(),
+            page::old(),
+            page::new(),
+            page::difference(),
+        );
+        for tool in tools {
+            let number = |it: Option<usize>| it.map_or_else(String::new, |it| it.to_string());
+            let (was, is) = (tool.baseline.unwrap_or(0), tool.current.unwrap_or(0));
+            let sign = match was.cmp(&is) {
+                std::cmp::Ordering::Less => "+",
+                std::cmp::Ordering::Equal => "",
+                std::cmp::Ordering::Greater => "−",
+            };
+            let _ = writeln!(
+                self.out,
+                "<tr><th scope=\"row\"><code>{}</code></th><td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{sign}{}</td></tr>",
+                escape::html(&escape::short(&display_name(&tool.component), 120)),
+                number(tool.baseline),
+                number(tool.current),
+                is.abs_diff(was),
+            );
+        }
+        self.out += "</tbody>\n</table>\n</div>\n</details>\n";
+    }
+
+    fn findings(&mut self, findings: &[Finding]) {
+        if findings.is_empty() {
+            return;
+        }
+        let _ = writeln!(self.out, "<h3>{}</h3>\n<ul>", page::findings());
+        for group in by_rule(findings) {
+            let first = group[0];
+            let texts: Vec<String> = group
+                .iter()
+                .map(|it| escape::html(&change_text::finding(it)))
+                .collect();
+            let rule = rule_link(first.note.rule);
+            let _ = writeln!(
+                self.out,
+                "<li><span class=\"badge {0}\">{0}</span> {1} ({rule})</li>",
+                first.action,
+                texts.join("\n"),
+            );
+        }
+        self.out += "</ul>\n";
+    }
+}
+
+/// Whether there is more to say about a server of several than its line in the index.
+fn has_section(server: &ServerReport) -> bool {
+    let is_undetermined = matches!(server.status, Status::Undetermined(_));
+    !server.changes.is_empty() || !server.findings.is_empty() || is_undetermined
+}
+
+/// The changes by component, the worst first; equals in key order.
+fn grouped(changes: &[Located]) -> Vec<(&str, Vec<&Located>)> {
+    let mut by_component: BTreeMap<&str, Vec<&Located>> = BTreeMap::new();
+    for located in changes {
+        let name = change_text::component(located);
+        by_component.entry(name).or_default().push(located);
+    }
+    let mut groups: Vec<_> = by_component.into_iter().collect();
+    for (_, changes) in &mut groups {
+        changes.sort_by_key(|it| std::cmp::Reverse(super::annotations::severity(it)));
+    }
+    groups.sort_by_key(|(_, changes)| std::cmp::Reverse(super::annotations::severity(changes[0])));
+    groups
+}
+
+/// Text between two backticks as code. The text is escaped already, and stays so.
+fn with_code(escaped: &str) -> String {
+    let parts: Vec<&str> = escaped.split('`').collect();
+    // Without an even number of them it is anyone's guess.
+    if parts.len().is_multiple_of(2) {
+        return escaped.to_owned();
+    }
+    let part = |(at, text): (usize, &&str)| match at % 2 {
+        1 => format!("<code>{text}</code>"),
+        _ => (*text).to_owned(),
+    };
+    parts.iter().enumerate().map(part).collect()
+}
+
+/// `get_forecast`, and with its version `get_forecast@1.0`.
+fn display_name(key: &ComponentKey) -> String {
+    if key.is_versioned() {
+        format!("{}@{}", key.identity(), key.version())
+    } else {
+        key.identity().to_owned()
+    }
+}
+
+fn tokens(cost: &Cost) -> String {
+    match (cost.baseline, cost.current) {
+        (0, is) => is.to_string(),
+        // Nothing is known about it now.
+        (was, 0) => was.to_string(),
+        (was, is) if was == is => is.to_string(),
+        (was, is) => format!("{was} → {is}"),
+    }
+}
+
+fn words(runs: &[Run]) -> String {
+    let shown = |text: &str| escape::html_block(&escape::short_block(text, VALUE_CHARACTERS));
+    runs.iter()
+        .map(|run| match run {
+            Run::Same(text) => shown(text),
+            Run::Removed(text) => format!("<del>{}</del>", shown(text)),
+            Run::Added(text) => format!("<ins>{}</ins>", shown(text)),
+        })
+        .collect()
+}
+
+fn pre(value: &Json, label: &str) -> String {
+    // JSON's own escapes show what is invisible, so that a copy is still the value.
+    let text = escape::short_block(
+        &escape::Visible::of_parts(escape::json(to_pretty(value))),
+        VALUE_CHARACTERS,
+    );
+    format!(
+        "<pre tabindex=\"0\" aria-label=\"{label}\">{}</pre>",
+        escape::html_block(&text)
+    )
+}
+
+fn rule_link(rule: RuleId) -> String {
+    let address = escape::html(&rules::address(rule));
+    format!("<a href=\"{address}\">{rule}</a>")
+}

@@ -1,0 +1,114 @@
+//! The schemas of a component before and after, side by side, as trees in which the changed members
+//! are marked.
+
+use std::fmt::Write as _;
+
+use super::super::{Definition, escape};
+use crate::canonical::{Json, pointer};
+use crate::sentences::html_page as page;
+
+/// How many members all trees of a page show.
+pub(super) const MOST_MEMBERS: usize = 20_000;
+/// How many members one tree shows.
+const MOST_OF_ONE: usize = 600;
+const MOST_LEVELS: usize = 24;
+
+/// Both sides of a component that has a schema, or nothing.
+pub(super) fn trees(definition: &Definition, changed: &[&str], room: &mut usize) -> String {
+    let schemas = ["inputSchema", "outputSchema", "arguments"];
+    let has_schema = |side: &Option<Json>| {
+        let side = side.as_ref();
+        side.is_some_and(|it| schemas.iter().any(|name| it.get(name).is_some()))
+    };
+    let is_about_schema = changed.iter().any(|it| {
+        let first = pointer::tokens(it).next();
+        first.is_none_or(|it| schemas.contains(&it.as_str()))
+    });
+    if !is_about_schema
+        || !(has_schema(&definition.old) || has_schema(&definition.new))
+        || *room == 0
+    {
+        return String::new();
+    }
+    let mut out = format!(
+        "<details><summary>{}</summary>\n<div class=\"sides\">\n",
+        page::schemas()
+    );
+    for (word, side) in [
+        (page::old(), &definition.old),
+        (page::new(), &definition.new),
+    ] {
+        let _ = writeln!(out, "<div><h5>{word}</h5>");
+        match side {
+            None => {
+                let _ = writeln!(out, "<p class=\"quiet\">{}</p>", page::does_not_exist());
+            }
+            Some(side) => {
+                let mut tree = Tree {
+                    out: String::new(),
+                    changed,
+                    room: MOST_OF_ONE.min(*room),
+                };
+                let before = tree.room;
+                tree.out += "<ul class=\"tree\">\n";
+                for name in schemas {
+                    if let Some(schema) = side.get(name) {
+                        tree.member(name, schema, &pointer::join("", name), 0);
+                    }
+                }
+                tree.out += "</ul>\n";
+                *room -= before - tree.room;
+                out += &tree.out;
+                if tree.room == 0 {
+                    let _ = writeln!(out, "<p class=\"quiet\">{}</p>", page::tree_was_cut());
+                }
+            }
+        }
+        out += "</div>\n";
+    }
+    out + "</div>\n</details>\n"
+}
+
+struct Tree<'a> {
+    out: String,
+    changed: &'a [&'a str],
+    room: usize,
+}
+
+impl Tree<'_> {
+    fn member(&mut self, name: &str, value: &Json, at: &str, level: usize) {
+        if self.room == 0 {
+            return;
+        }
+        self.room -= 1;
+        let label = format!("<code>{}</code>", escape::html(&escape::short(name, 120)));
+        let label = if self.changed.contains(&at) {
+            format!("<mark>{label} <span>{}</span></mark>", page::changed())
+        } else {
+            label
+        };
+        let _ = write!(self.out, "<li>{label}");
+        let children: Vec<(String, &Json)> = match value {
+            Json::Object(members) if !members.is_empty() => members
+                .iter()
+                .map(|(name, value)| (name.to_string_lossy().to_owned(), value))
+                .collect(),
+            Json::Array(items) if items.iter().any(|it| matches!(it, Json::Object(_))) => items
+                .iter()
+                .enumerate()
+                .map(|(at, value)| (at.to_string(), value))
+                .collect(),
+            _ => Vec::new(),
+        };
+        if children.is_empty() || level >= MOST_LEVELS {
+            let shown = escape::html(&escape::short_value(value, 300));
+            let _ = writeln!(self.out, " <code>{shown}</code></li>");
+            return;
+        }
+        self.out += "\n<ul>\n";
+        for (name, value) in children {
+            self.member(&name, value, &pointer::join(at, &name), level + 1);
+        }
+        self.out += "</ul></li>\n";
+    }
+}
