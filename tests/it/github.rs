@@ -265,7 +265,8 @@ impl Pull {
             .current_dir(self.keel.folder())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.keel.folder())
+            // On a runner, the workspace is not the home folder.
+            .env("HOME", "/nonexistent")
             // A repository around the temporary folder must not be found.
             .env(
                 "GIT_CEILING_DIRECTORIES",

@@ -430,7 +430,7 @@ fn a_pull_request_does_not_choose_the_policy_it_is_judged_by() {
             "`client` of",
         ),
         (
-            "launch-digests = \"none\"\n".to_owned(),
+            "launch-digests = false\n".to_owned(),
             "`launch-digests` of",
         ),
     ] {
