@@ -334,7 +334,7 @@ fn argv(node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
     {
         let array = edit::NewValue::Texts(words).written();
         return Err(node
-            .error(&format!("`{}` is a string", node.key()))
+            .error(&format!("`{}` is a string", node.name()))
             .expecting(&format!("an array: {} = {array}", node.key())));
     }
     match node.strings()? {

@@ -133,6 +133,11 @@ impl<'a> Node<'a> {
         at(self.path, self.tree.line, problem)
     }
 
+    /// Its whole name.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The last part of its name.
     pub(super) fn key(&self) -> &str {
         self.name.rsplit('.').next().unwrap_or(&self.name)

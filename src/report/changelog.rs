@@ -127,7 +127,7 @@ fn line(server: &str, change: &Change, several: bool) -> String {
         line += &format!("{}: ", escape::code(&escape::short(server, 80)));
     }
     if let Some(key) = &change.component {
-        line += &format!("{}: ", escape::code(&escape::short(key.name(), 120)));
+        line += &format!("{}: ", escape::code(&escape::short(key.called(), 120)));
     }
     // The message may have code spans of its own; they are shown as they are written.
     line + &escape::markdown(&escape::short(&change.message, 300))

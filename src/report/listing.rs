@@ -41,7 +41,7 @@ pub fn listing(surface: &Surface) -> String {
 
 /// The name of a component, with its version if it has one.
 fn name(component: &Component) -> String {
-    escape::short(component.key.name(), 60).into_string()
+    escape::short(component.key.called(), 60).into_string()
 }
 
 /// The text up to the end of its first sentence or paragraph.

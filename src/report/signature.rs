@@ -30,7 +30,7 @@ pub fn signature(component: &Component) -> String {
 }
 
 fn name(component: &Component) -> String {
-    escape::short(component.key.name(), 200).into_string()
+    escape::short(component.key.called(), 200).into_string()
 }
 
 /// The members of a schema, with whether they are required, in the order of the schema.

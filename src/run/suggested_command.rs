@@ -36,9 +36,12 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     }
     let command = &request.command;
     let is_typed = request.url.is_some() || !command.is_empty();
-    // A typed server without a name gets one when it is pinned.
-    if !is_typed || !request.servers.is_empty() || name != UNNAMED {
-        words.push(quote(name));
+    match request.servers.first() {
+        // As it was typed: the name of a profile is another one.
+        Some(typed) if is_typed => words.push(quote(typed)),
+        // A typed server without a name gets one when it is pinned.
+        _ if is_typed && name == UNNAMED => {}
+        _ => words.push(quote(name)),
     }
     if !command.is_empty() {
         words.push("--".to_owned());
@@ -190,8 +193,8 @@ mod tests {
         }
         assert!(options.ends_with("--sandbox off --sandbox-required"));
         let command = |given: &Given| pin_command(&ServerRequest::new(given), "weather");
-        // The address is set, so the name is only repeated if it was given.
-        assert_eq!(command(&given), format!("mcp-keel pin{options}"));
+        // The name under which it was found in the baseline.
+        assert_eq!(command(&given), format!("mcp-keel pin{options} weather"));
         given.set(settings::SERVERS, vec!["it".into()]);
         assert_eq!(command(&given), format!("mcp-keel pin{options} it"));
 
@@ -200,7 +203,10 @@ mod tests {
             settings::COMMAND,
             vec!["node".into(), "my server.js".into()],
         );
-        assert_eq!(command(&typed), "mcp-keel pin -- node 'my server.js'");
+        let line = "mcp-keel pin weather -- node 'my server.js'";
+        assert_eq!(command(&typed), line);
+        let unnamed = pin_command(&ServerRequest::new(&typed), UNNAMED);
+        assert_eq!(unnamed, "mcp-keel pin -- node 'my server.js'");
     }
 
     #[test]

@@ -330,13 +330,6 @@ impl ComponentKey {
         !self.version().is_empty() && !self.version().starts_with('#')
     }
 
-    /// Its name for people, with its version if it has one.
-    pub fn name(&self) -> &str {
-        let rest = self.text.get(self.kind.word().len() + 1..);
-        let rest = rest.unwrap_or_default();
-        rest.strip_suffix('@').unwrap_or(rest)
-    }
-
     /// The name of the tool, if it is one.
     pub fn tool_name(&self) -> Option<&str> {
         (self.kind == Kind::Tool).then(|| self.identity())

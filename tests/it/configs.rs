@@ -649,7 +649,7 @@ fn all_errors_of_a_configuration_are_reported_at_once() {
     let keel = crate::keel::Keel::new().file("mcp-keel.toml", config);
     keel.run(&["check"]).exits(2).names(&[
         "mcp-keel.toml:1: there is no key `colour`",
-        "mcp-keel.toml:3: `command` is a string",
+        "mcp-keel.toml:3: `server.a.command` is a string",
         "command = [\"node\", \"a b.js\", \"x\"]",
         "mcp-keel.toml:6: `AWS_*` is a pattern",
         "mcp-keel.toml:8: `brekaing`",
