@@ -116,6 +116,9 @@ pub mod stability;
 pub mod config;
 
 #[doc(hidden)]
+pub mod detect;
+
+#[doc(hidden)]
 pub mod locate;
 
 #[doc(hidden)]

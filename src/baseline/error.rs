@@ -76,7 +76,7 @@ impl BaselineError {
             }
             Self::Version { .. } => "upgrade mcp-keel, or delete the file and run `mcp-keel pin`",
             Self::Edited { .. } => {
-                "baselines are written by `mcp-keel pin`, not by hand: restore the committed file, or pin this server again"
+                "baselines are written by `mcp-keel pin`, not by hand: restore the committed file, or replace the entry with `mcp-keel pin --force`"
             }
         }
     }

@@ -20,6 +20,8 @@ pub struct Manifest {
     servers: BTreeMap<String, Pinned>,
     integrity: String,
     integrity_holds: bool,
+    /// Why entries that are about to be replaced were not read.
+    dropped: Vec<BaselineError>,
 }
 
 /// One server as it was pinned.
@@ -111,6 +113,32 @@ impl Manifest {
         render_entries(&entries)
     }
 
+    /// An entry about to be replaced that was changed by hand.
+    pub fn edited(&self) -> Option<&BaselineError> {
+        let is_edited = |it: &&BaselineError| matches!(it, BaselineError::Edited { .. });
+        self.dropped.iter().find(is_edited)
+    }
+
+    /// The bytes of this manifest without some servers, and with others under a new name. Entries are kept
+    /// unchanged.
+    pub fn rearranged(&self, name: impl Fn(&str) -> Option<String>) -> String {
+        let mut entries: BTreeMap<String, Entry<'_>> = BTreeMap::new();
+        for kept in self.servers.keys() {
+            let at = pointer::join("/servers", kept);
+            let bytes = self.document.span(&at).map(|span| &self.text[span]);
+            let value = pointer::resolve(&self.document.value, &at);
+            if let (Some(name), Some(bytes), Some(value)) = (name(kept), bytes, value) {
+                entries.insert(name, Entry::Kept(bytes, value));
+            }
+        }
+        render_entries(&entries)
+    }
+
+    /// A server's entry as it is written.
+    pub fn entry(&self, server: &str) -> Option<&Json> {
+        pointer::resolve(&self.document.value, &pointer::join("/servers", server))
+    }
+
     /// The bytes of a server's entry, valid or not.
     pub(super) fn entry_text(&self, server: &str) -> Option<&str> {
         let at = pointer::join("/servers", server);
@@ -162,13 +190,14 @@ impl Reader<'_> {
         let known = ["$schema", "manifestVersion", "servers", "integrity"];
         self.only(&document, "", root, &known)?;
         let mut servers = BTreeMap::new();
+        let mut dropped = Vec::new();
         for (name, _) in self.object(&document, "/servers", "`servers`")?.iter() {
             let name = name.to_string_lossy().to_owned();
             match self.server(&document, &name) {
                 Ok(pinned) => {
                     servers.insert(name, pinned);
                 }
-                Err(_) if self.replacing.contains(&name.as_str()) => {}
+                Err(error) if self.replacing.contains(&name.as_str()) => dropped.push(error),
                 Err(error) => return Err(error),
             }
         }
@@ -177,6 +206,7 @@ impl Reader<'_> {
             path: self.path.to_owned(),
             integrity_holds: found == integrity(root),
             integrity: found,
+            dropped,
             servers,
             document,
             text,

@@ -9,11 +9,13 @@
 
 mod error;
 mod manifest;
+mod merge;
 mod render;
 pub mod store;
 
 pub use error::BaselineError;
 pub use manifest::{Manifest, Pinned};
+pub use merge::merge_entries;
 pub use render::{SCHEMA_URL, integrity, render, server_entry, with_launch};
 
 /// The only version of the format so far.

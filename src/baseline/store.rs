@@ -95,6 +95,22 @@ pub fn set_servers(
     write(path, &text)
 }
 
+/// Removes entries of the baseline at `path`. Returns whether the file was written.
+pub fn remove_servers(path: &Path, names: &[&str]) -> Result<bool, BaselineError> {
+    let _lock = lock(path)?;
+    let manifest = read(path)?;
+    let kept = |name: &str| (!names.contains(&name)).then(|| name.to_owned());
+    write(path, &manifest.rearranged(kept))
+}
+
+/// Renames an entry of the baseline at `path`. Returns whether the file was written.
+pub fn rename_server(path: &Path, old: &str, new: &str) -> Result<bool, BaselineError> {
+    let _lock = lock(path)?;
+    let manifest = read(path)?;
+    let renamed = |name: &str| Some(if name == old { new } else { name }.to_owned());
+    write(path, &manifest.rearranged(renamed))
+}
+
 /// Waits until no other mcp-keel replaces files in the directory of `path` ([`files::lock`]).
 pub fn lock(path: &Path) -> Result<files::Lock, BaselineError> {
     files::lock(path).map_err(|source| BaselineError::Io {

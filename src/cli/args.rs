@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::flags::{
-    Flags, OfCheck, OfConfig, OfDiff, OfPin, OfPlan, OfReport, OfServers, OfSource,
+    Flags, OfCheck, OfConfig, OfDecide, OfDiff, OfPending, OfPin, OfPlan, OfReport, OfServers,
+    OfSource,
 };
 use super::value_parsers;
 use super::version;
@@ -28,14 +29,48 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Set up this folder: find how its server starts, write configuration, baseline and a CI file
+    Init(InitArgs),
     /// Boot servers, compare them with the committed baseline, and report
     Check(Flags<OfCheck>),
     /// Capture servers and write the baseline
     Pin(PinArgs),
+    /// List the changes that are neither pinned nor accepted, with their ids
+    Pending(PendingArgs),
+    /// Accept single changes: writes [[accept]] entries into the configuration
+    Accept(AcceptArgs),
+    /// Reject single changes, which then block whatever the policy's thresholds say
+    Reject(RejectArgs),
     /// Print the settings in force, and where each of them comes from
     Config(ConfigArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
     Capture(CaptureArgs),
+    /// List, remove or rename entries of the baseline
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
+    /// Go through the changes on a terminal, and accept, reject or skip each
+    Review(ReviewArgs),
+    /// List the commits that changed the contract, or one tool of it
+    Log(LogArgs),
+    /// Write release notes from the changes between two revisions
+    Changelog(ChangelogArgs),
+    /// Show a change of the baseline: a diff and textconv driver for git
+    GitDiff {
+        /// As git passes them
+        #[arg(required = true, num_args = 1.., value_name = "ARGUMENT", allow_hyphen_values = true)]
+        arguments: Vec<PathBuf>,
+    },
+    /// Merge two versions of the baseline: a merge driver for git
+    GitMerge {
+        /// The common ancestor (%O)
+        ancestor: PathBuf,
+        /// Our version, which gets the result (%A)
+        ours: PathBuf,
+        /// Their version (%B)
+        theirs: PathBuf,
+        /// The name of the file (%P)
+        path: Option<String>,
+    },
     /// List which servers each part of a run checks (`check --shard I/N`), also as a workflow matrix
     Plan(PlanArgs),
     /// Join the JSON reports of the parts of a run into one report and one verdict
@@ -86,6 +121,21 @@ pub(super) enum Command {
 pub(super) struct PinArgs {
     #[command(flatten)]
     pub(super) flags: Flags<OfPin>,
+    /// Write the command or address to the configuration, so that `mcp-keel check` needs no arguments
+    #[arg(long)]
+    pub(super) save: bool,
+    /// Remove entries of servers that the configuration no longer has
+    #[arg(long)]
+    pub(super) prune: bool,
+    /// Write a page with one signature per tool beside the baseline (mcp-baseline.md); once it exists, it is kept current
+    #[arg(long)]
+    pub(super) markdown: bool,
+    /// Replace an entry that was changed by hand
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Ask nothing, and pin on the default branch in CI too
+    #[arg(short, long)]
+    pub(super) yes: bool,
     /// Sign the ToolPin lock that is written, with this private key (ed25519, PKCS#8 in PEM)
     #[arg(long, value_name = "FILE")]
     pub(super) sign_key: Option<PathBuf>,
@@ -95,6 +145,111 @@ pub(super) struct PinArgs {
     /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it exists]
     #[arg(long, value_name = "FILE", requires = "sign_key")]
     pub(super) toolpin_policy: Option<PathBuf>,
+}
+
+/// `mcp-keel pending`
+#[derive(Debug, Args)]
+pub(super) struct PendingArgs {
+    /// Read the JSON report of an earlier check instead of booting servers
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    pub(super) report: Option<PathBuf>,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
+    pub(super) format: TextOrJson,
+    #[command(flatten)]
+    pub(super) flags: Flags<OfPending>,
+}
+
+/// Which changes `accept` and `reject` are about.
+#[derive(Debug, Args)]
+pub(super) struct SelectionArgs {
+    /// Ids of changes, as a report and `mcp-keel pending` show them; the first four digits suffice if they are unique
+    #[arg(value_name = "ID", required_unless_present = "all")]
+    pub(super) ids: Vec<String>,
+    /// Why; it is shown beside the change
+    #[arg(long, value_name = "TEXT")]
+    pub(super) reason: String,
+    /// Who answers for it [default: git's user.name]
+    #[arg(long, value_name = "NAME")]
+    pub(super) owner: Option<String>,
+    /// Every pending change, or every one of --rule, --tool and --server
+    #[arg(long)]
+    pub(super) all: bool,
+    /// With --all: only changes of this rule (repeatable)
+    #[arg(long, value_name = "RULE", requires = "all")]
+    pub(super) rule: Vec<String>,
+    /// With --all: only changes of this tool, or of a component's key (repeatable)
+    #[arg(long, value_name = "NAME", requires = "all")]
+    pub(super) tool: Vec<String>,
+    /// Only this server (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(super) server: Vec<String>,
+    /// Read the JSON report of an earlier check instead of booting servers
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    pub(super) report: Option<PathBuf>,
+}
+
+/// `mcp-keel accept`
+#[derive(Debug, Args)]
+pub(super) struct AcceptArgs {
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
+    /// The last day of the acceptance, such as 2027-01-31, or a number of days such as 30d
+    #[arg(long, value_name = "DATE")]
+    pub(super) until: Option<String>,
+    #[command(flatten)]
+    pub(super) flags: Flags<OfDecide>,
+}
+
+/// `mcp-keel reject`
+#[derive(Debug, Args)]
+pub(super) struct RejectArgs {
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
+    #[command(flatten)]
+    pub(super) flags: Flags<OfDecide>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineCommand {
+    /// List the servers of the baseline
+    List(BaselineListArgs),
+    /// Remove a server's entry
+    Remove {
+        /// The name of the entry
+        name: String,
+        #[command(flatten)]
+        place: BaselinePlace,
+    },
+    /// Rename a server's entry
+    Rename {
+        /// The name of the entry
+        old: String,
+        /// Its new name
+        new: String,
+        #[command(flatten)]
+        place: BaselinePlace,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BaselineListArgs {
+    /// The output format
+    #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
+    pub(super) format: TextOrJson,
+    #[command(flatten)]
+    pub(super) place: BaselinePlace,
+}
+
+/// Where the baseline is.
+#[derive(Debug, Args)]
+pub(super) struct BaselinePlace {
+    /// The baseline [default: that of the configuration, else mcp-baseline.json]
+    #[arg(long, value_name = "FILE")]
+    pub(super) baseline: Option<PathBuf>,
+    /// The configuration [default: mcp-keel.toml, if it exists]
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
 }
 
 /// `mcp-keel plan`
@@ -368,4 +523,76 @@ pub(super) enum SchemaName {
     Baseline,
     Report,
     Config,
+}
+
+/// `mcp-keel init`
+#[derive(Debug, Args)]
+pub(super) struct InitArgs {
+    /// The command that starts the server, if it cannot be found
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(super) command: Vec<String>,
+    /// Ask nothing: take the first command that starts a server
+    #[arg(short, long)]
+    pub(super) yes: bool,
+    /// Which CI to write a file for [default: gitlab if there is a .gitlab-ci.yml, else github]
+    #[arg(long, value_enum)]
+    pub(super) ci: Option<CiName>,
+    /// Write .pre-commit-config.yaml as well
+    #[arg(long)]
+    pub(super) pre_commit: bool,
+    /// Make these owners of the baseline and the configuration in CODEOWNERS
+    #[arg(long, value_name = "OWNERS")]
+    pub(super) codeowners: Option<String>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub(super) force: bool,
+    /// Set an environment variable for the server (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = value_parsers::pair)]
+    pub(super) env: Vec<(String, String)>,
+    /// Pass this environment variable to the server (repeatable)
+    #[arg(long, value_name = "NAME")]
+    pub(super) pass_env: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CiName {
+    Github,
+    Gitlab,
+    None,
+}
+
+/// `mcp-keel review`
+#[derive(Debug, Args)]
+pub(super) struct ReviewArgs {
+    /// Who answers for acceptances [default: git's user.name]
+    #[arg(long, value_name = "NAME")]
+    pub(super) owner: Option<String>,
+    #[command(flatten)]
+    pub(super) flags: Flags<OfPending>,
+}
+
+/// `mcp-keel log`
+#[derive(Debug, Args)]
+pub(super) struct LogArgs {
+    /// Only this tool, or the component with this key
+    #[arg(value_name = "TOOL")]
+    pub(super) tool: Option<String>,
+    /// The output format
+    #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
+    pub(super) format: TextOrJson,
+    #[command(flatten)]
+    pub(super) place: BaselinePlace,
+}
+
+/// `mcp-keel changelog`
+#[derive(Debug, Args)]
+pub(super) struct ChangelogArgs {
+    /// Two revisions, such as v1.2.0..v1.3.0; without the second one, up to the working folder
+    #[arg(value_name = "FROM..TO")]
+    pub(super) range: String,
+    /// How to write them
+    #[arg(long, default_value = "markdown", value_parser = value_parsers::keyword::<crate::report::changelog::ChangelogStyle>(crate::report::changelog::ChangelogStyle::ALL, crate::report::changelog::ChangelogStyle::word))]
+    pub(super) style: crate::report::changelog::ChangelogStyle,
+    #[command(flatten)]
+    pub(super) place: BaselinePlace,
 }

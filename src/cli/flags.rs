@@ -13,11 +13,17 @@ use clap::builder::{
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::settings::{Form, Given, Origin, Scope, Setting, Unset, ValueKind, in_scopes};
+use crate::settings::{Form, Given, Origin, SERVERS, Scope, Setting, Unset, ValueKind, in_scopes};
 
 /// Which settings a command takes.
 pub(super) trait Takes {
     const SCOPES: &'static [Scope];
+    /// Whether servers are named by position.
+    const NAMES: bool = true;
+
+    fn settings() -> impl Iterator<Item = &'static Setting> {
+        in_scopes(Self::SCOPES).filter(|it| Self::NAMES || it.name != SERVERS.name)
+    }
 }
 
 /// Commands by the settings that they take.
@@ -42,7 +48,17 @@ takes! {
     OfPlan: Server, Sandbox, Timings;
     OfDiff: Sandbox, Policy, ReportFormat, Report;
     OfSource: Sandbox;
+    OfPending: Server, Sandbox, Jobs;
     OfReport: ReportFormat, Report;
+}
+
+/// `accept` and `reject`, whose positional arguments are ids.
+#[derive(Debug)]
+pub(super) enum OfDecide {}
+
+impl Takes for OfDecide {
+    const SCOPES: &'static [Scope] = OfPending::SCOPES;
+    const NAMES: bool = false;
 }
 
 /// The settings that were typed, of those that a command takes.
@@ -54,7 +70,7 @@ pub(super) struct Flags<T> {
 
 impl<T: Takes> Args for Flags<T> {
     fn augment_args(command: Command) -> Command {
-        let taken: Vec<&Setting> = in_scopes(T::SCOPES).collect();
+        let taken: Vec<&Setting> = T::settings().collect();
         let is_taken = |name: &str| taken.iter().any(|it| it.name == name);
         command.args(taken.iter().filter_map(|it| arg(it, &is_taken)))
     }
@@ -67,7 +83,7 @@ impl<T: Takes> Args for Flags<T> {
 impl<T: Takes> FromArgMatches for Flags<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given = Given::new(Origin::Flag);
-        for setting in in_scopes(T::SCOPES) {
+        for setting in T::settings() {
             // Switches have a value even if they were not typed.
             if matches.value_source(setting.name) != Some(ValueSource::CommandLine) {
                 continue;

@@ -4,17 +4,23 @@
 //! Nothing outside this room depends on clap. Commands return an [`Exit`] or an [`Error`]; only
 //! `main` ends the process.
 
+mod accept;
 mod action;
 mod args;
+mod baseline;
 mod chain;
 mod config;
 mod demo;
 mod flags;
+mod history;
 mod import;
+mod init;
 mod interrupt;
+mod keys;
 mod output;
 mod progress;
 mod reference;
+mod review;
 mod servers;
 mod shards;
 mod sources;
@@ -80,10 +86,25 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 async fn run(command: Command) -> Result<Exit, Error> {
     match command {
+        Command::Init(args) => init::run(args).await,
         Command::Check(flags) => servers::check(&flags.given).await,
         Command::Pin(args) => servers::pin(args).await,
+        Command::Pending(args) => accept::pending(args).await,
+        Command::Accept(args) => accept::accept(args).await,
+        Command::Reject(args) => accept::reject(args).await,
         Command::Config(args) => config::run(&args),
         Command::Capture(args) => servers::capture(args).await,
+        Command::Baseline(command) => baseline::run(command),
+        Command::Review(args) => review::run(args).await,
+        Command::Log(args) => history::log(args),
+        Command::Changelog(args) => history::changelog(args),
+        Command::GitDiff { arguments } => history::git_diff(&arguments),
+        Command::GitMerge {
+            ancestor,
+            ours,
+            theirs,
+            path,
+        } => history::git_merge(&ancestor, &ours, &theirs, path.as_deref()),
         Command::Plan(args) => shards::plan(&args),
         Command::Merge(args) => shards::merge(&args),
         Command::Diff(args) => sources::diff(args).await,

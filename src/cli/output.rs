@@ -42,6 +42,35 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", secrets::clean(text));
 }
 
+/// Asks a question that is answered with yes (also by an empty line) or no; `None` if this is not a terminal.
+pub(super) fn asks(question: &str) -> Result<Option<bool>, Error> {
+    match answer(&format!("{question} [Y/n] "))? {
+        Some(text) => {
+            let text = text.trim().to_ascii_lowercase();
+            Ok(Some(matches!(text.as_str(), "" | "y" | "yes")))
+        }
+        None => Ok(None),
+    }
+}
+
+/// The line that a person answers on a terminal; `None` if this is not a terminal.
+pub(super) fn answer(question: &str) -> Result<Option<String>, Error> {
+    if !is_attended() {
+        return Ok(None);
+    }
+    print(question)?;
+    let mut line = String::new();
+    match std::io::stdin().read_line(&mut line) {
+        Ok(0) | Err(_) => Ok(None),
+        Ok(_) => Ok(Some(line)),
+    }
+}
+
+/// Whether a person reads and writes here.
+pub(super) fn is_attended() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
 /// Prints the notes of a run, without progress.
 pub(super) struct Notes;
 

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use super::args::{CaptureArgs, PinArgs};
 use super::output::{self, Delivery};
 use super::progress::Progress;
+use crate::report::{Format, escape, listing};
 use crate::run::check::CheckRequest;
 use crate::run::pin::PinRequest;
 use crate::run::plan::plan;
 use crate::run::repeat::{self, Purpose};
 use crate::run::request::ServerRequest;
 use crate::run::sign_lock::SignRequest;
-use crate::run::{self, Error, Exit, shards};
-use crate::settings::{Given, RECORD_TIMINGS};
+use crate::run::{self, Error, Exit, save, shards};
+use crate::sentences::pin as sentences;
+use crate::settings::{self, Given, RECORD_TIMINGS};
 use crate::source::capture_document;
 
 /// `mcp-keel check`: boot, capture, compare, report, exit.
@@ -28,21 +30,74 @@ pub(super) async fn check(given: &Given) -> Result<Exit, Error> {
 }
 
 /// `mcp-keel pin`: capture, write the baseline, and report what was accepted.
-pub(super) async fn pin(args: PinArgs) -> Result<Exit, Error> {
+pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
+    let sign = SignRequest {
+        key: args.sign_key.take(),
+        signature: args.signature.take(),
+        policy: args.toolpin_policy.take(),
+    };
     let given = &args.flags.given;
     let delivery = Delivery::new(given);
     let progress = Arc::new(Progress::start(delivery.quiet));
-    let sign = SignRequest {
-        key: args.sign_key,
-        signature: args.signature,
-        policy: args.toolpin_policy,
-    };
-    let request = PinRequest::new(given, delivery.lock, sign);
-    let outcome = run::pin::pin(request, progress).await?;
-    if !outcome.report.servers.is_empty() {
-        output::deliver(&outcome.report, &delivery)?;
+    let is_typed = given.has(settings::COMMAND) || given.has(settings::URL);
+    if args.save && !is_typed {
+        return Err(Error::usage(
+            "--save needs a command or an address",
+            "pass the command after `--`, or the address with --url",
+        ));
     }
-    worst(outcome.failed)
+    let request = PinRequest {
+        force: args.force,
+        prune: args.prune,
+        yes: args.yes,
+        page: args.markdown,
+        ..PinRequest::new(given, delivery.lock, sign)
+    };
+    let outcome = run::pin::pin(request, progress).await?;
+    let report = &outcome.report;
+    if !report.servers.is_empty() || !outcome.pruned.is_empty() {
+        output::deliver(report, &delivery)?;
+        if delivery.format == Format::Terminal && !delivery.quiet {
+            for (name, surface) in &outcome.new {
+                let name = escape::line(name);
+                output::print(&format!("\n{name}\n{}", listing(surface)))?;
+            }
+            if !outcome.pruned.is_empty() {
+                output::print(&(sentences::pruned(&outcome.pruned) + "\n"))?;
+            }
+        }
+    }
+    if let ([server], true) = (&report.servers[..], is_typed && !delivery.lock) {
+        remember(given, &server.name, &args, &delivery)?;
+    }
+    let pinned = report.servers.len();
+    if pinned > 0 && !outcome.failed.is_empty() {
+        let all = pinned + outcome.failed.len();
+        output::complain(&sentences::some_pinned(pinned, all));
+    }
+    worst(outcome.failed.into_iter().map(|(_, error)| error).collect())
+}
+
+/// Writes what was typed into the configuration, if asked to; on a terminal it is offered.
+fn remember(given: &Given, name: &str, args: &PinArgs, delivery: &Delivery) -> Result<(), Error> {
+    if save::is_known(given, name) {
+        return Ok(());
+    }
+    let is_offered = !delivery.quiet && delivery.format == Format::Terminal;
+    let wanted = args.save
+        || (is_offered && !args.yes && output::asks(sentences::offer_to_save())? == Some(true));
+    if wanted {
+        let (path, notes) = save::save(given, name)?;
+        for note in notes {
+            output::complain(&format!("note: {}", escape::line(&note)));
+        }
+        if is_offered {
+            output::print(&(sentences::saved(&path.display().to_string()) + "\n"))?;
+        }
+    } else if is_offered {
+        output::print(&(sentences::not_saved().to_owned() + "\n"))?;
+    }
+    Ok(())
 }
 
 /// The worst failure, whatever the order; the others are printed before.

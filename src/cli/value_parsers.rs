@@ -16,3 +16,11 @@ where
             .map_err(|()| "not one of the words".to_owned())
     })
 }
+
+/// `KEY=VALUE`
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| "expected KEY=VALUE".to_owned())?;
+    Ok((name.to_owned(), value.to_owned()))
+}

@@ -5,6 +5,7 @@
 //! weaken it.
 
 mod client;
+pub mod edit;
 pub mod foreign;
 mod http;
 mod mask;
@@ -23,7 +24,9 @@ use crate::capture::http::{HttpTransport, Template};
 use crate::interop::jp::{Expected, Verify, VerifyKind};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
-use crate::policy::{Acceptance, Date, Enforcement, FailOn, Policy, RuleSetting, Unknown};
+use crate::policy::{
+    Acceptance, Date, Enforcement, FailOn, Policy, Rejection, RuleSetting, Unknown,
+};
 use crate::release::VersionSource;
 use crate::rules::RuleId;
 use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
@@ -156,7 +159,9 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let tree = node::from_toml(path, text)?;
         let root = Node::root(path, &tree);
-        root.only(&settings::keys(&[Table::Top]))?;
+        // Everything that is wrong is reported at once.
+        let mut wrong = Wrong::default();
+        wrong.note(root.only(&settings::keys(&[Table::Top])));
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
@@ -174,9 +179,14 @@ impl Config {
         let mut servers = BTreeMap::new();
         if let Some(node) = root.get("server") {
             for (name, node) in node.members()? {
-                let server = server(&node, &folder)?;
+                let Some(server) = wrong.note(server(&node, &folder)) else {
+                    continue;
+                };
                 let found = match node.get("profile") {
-                    Some(profiles) => profile::read(&profiles, &name, &server)?,
+                    Some(profiles) => match wrong.note(profile::read(&profiles, &name, &server)) {
+                        Some(found) => found,
+                        None => continue,
+                    },
                     None => [(name, server)].into(),
                 };
                 for (name, server) in found {
@@ -189,16 +199,20 @@ impl Config {
             }
         }
         let mut policy = match root.get("policy") {
-            Some(node) => read_policy(&node)?,
+            Some(node) => wrong.note(read_policy(&node)).unwrap_or_default(),
             None => Policy::default(),
         };
         if let Some(node) = root.get("accept") {
-            policy.accept = node
-                .items()?
-                .iter()
-                .map(acceptance)
-                .collect::<Result<_, _>>()?;
+            let items = wrong.note(node.items()).unwrap_or_default();
+            let entries = items.iter().map(acceptance);
+            policy.accept = entries.filter_map(|it| wrong.note(it)).collect();
         }
+        if let Some(node) = root.get("reject") {
+            let items = wrong.note(node.items()).unwrap_or_default();
+            let entries = items.iter().map(rejection);
+            policy.reject = entries.filter_map(|it| wrong.note(it)).collect();
+        }
+        wrong.none()?;
         Ok(Self {
             from: from.iter().map(|it| folder.join(it)).collect(),
             folder,
@@ -207,6 +221,22 @@ impl Config {
             policy,
             written: Written::read(path, &root)?,
         })
+    }
+}
+
+/// Errors of a file, collected.
+#[derive(Default)]
+struct Wrong(Vec<ConfigError>);
+
+impl Wrong {
+    /// The value, or nothing and its error noted.
+    fn note<T>(&mut self, result: Result<T, ConfigError>) -> Option<T> {
+        result.map_err(|error| self.0.push(error)).ok()
+    }
+
+    /// An error with all that was noted, in the order of the file.
+    fn none(self) -> Result<(), ConfigError> {
+        ConfigError::of_all(self.0)
     }
 }
 
@@ -299,6 +329,14 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
 
 /// A program and its arguments.
 fn argv(node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+    if let Ok(line) = node.string()
+        && let Some(words) = shlex::split(line).filter(|it| !it.is_empty())
+    {
+        let array = edit::NewValue::Texts(words).written();
+        return Err(node
+            .error(&format!("`{}` is a string", node.key()))
+            .expecting(&format!("an array: {} = {array}", node.key())));
+    }
     match node.strings()? {
         words if words.first().is_none_or(String::is_empty) => Err(node
             .error(&format!("`{}` is empty", node.key()))
@@ -386,6 +424,13 @@ fn environment(
         }
     }
     let pass_env = node.get("pass-env").map(|it| it.strings()).transpose()?;
+    if let (Some(found), Some(list)) = (node.get("pass-env"), &pass_env)
+        && let Some(name) = list.iter().find(|it| it.contains(['*', '?']))
+    {
+        return Err(found
+            .error(&format!("`{name}` is a pattern"))
+            .expecting("the name of each variable, so that nothing is passed on by accident"));
+    }
     Ok((env, pass_env.unwrap_or_default().into_iter().collect()))
 }
 
@@ -437,6 +482,37 @@ fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
 
 fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
     node.only(&["change", "reason", "owner", "expires"])?;
+    Ok(Acceptance {
+        change: change_id(node)?,
+        reason: said(node, "reason", "why the change is accepted")?,
+        owner: said(node, "owner", "the owner, such as \"@team\"")?,
+        expires: match node.get("expires") {
+            Some(node) => {
+                let (year, month, day) = node.date()?;
+                Some(Date { year, month, day })
+            }
+            None => None,
+        },
+        line: node.line(),
+    })
+}
+
+fn rejection(node: &Node<'_>) -> Result<Rejection, ConfigError> {
+    node.only(&["change", "reason", "owner"])?;
+    let owner = "who rejected it, such as \"@team\"";
+    Ok(Rejection {
+        change: change_id(node)?,
+        reason: said(node, "reason", "why the change is rejected")?,
+        owner: match node.get("owner") {
+            Some(_) => Some(said(node, "owner", owner)?),
+            None => None,
+        },
+        line: node.line(),
+    })
+}
+
+/// `change` of an entry: the id of a change.
+fn change_id(node: &Node<'_>) -> Result<String, ConfigError> {
     let change_node = node.require(
         "change",
         "the id of a change, 12 hexadecimal digits, as a report shows it",
@@ -447,28 +523,18 @@ fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
             .error(&format!("`{change}` is not the id of a change"))
             .expecting("12 hexadecimal digits, as a report shows them"));
     }
-    let said = |name: &str, expected: &str| -> Result<String, ConfigError> {
-        let node = node.require(name, expected)?;
-        match node.string()?.trim() {
-            "" => Err(node
-                .error(&format!("`{name}` is empty"))
-                .expecting(expected)),
-            text => Ok(text.to_owned()),
-        }
-    };
-    Ok(Acceptance {
-        change: change.to_ascii_lowercase(),
-        reason: said("reason", "why the change is accepted")?,
-        owner: said("owner", "the owner, such as \"@team\"")?,
-        expires: match node.get("expires") {
-            Some(node) => {
-                let (year, month, day) = node.date()?;
-                Some(Date { year, month, day })
-            }
-            None => None,
-        },
-        line: node.line(),
-    })
+    Ok(change.to_ascii_lowercase())
+}
+
+/// A text of an entry that must not be empty.
+fn said(node: &Node<'_>, name: &str, expected: &str) -> Result<String, ConfigError> {
+    let node = node.require(name, expected)?;
+    match node.string()?.trim() {
+        "" => Err(node
+            .error(&format!("`{name}` is empty"))
+            .expecting(expected)),
+        text => Ok(text.to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -25,11 +25,47 @@ pub enum ConfigError {
         /// What was expected, and how to go on.
         help: String,
     },
+    /// Several, each with its own help.
+    #[error("{}", several(.0))]
+    Several(Vec<ConfigError>),
+}
+
+/// One error per line, each with its help but the last, whose help follows.
+fn several(errors: &[ConfigError]) -> String {
+    let (last, before) = match errors.split_last() {
+        Some(it) => it,
+        None => return String::new(),
+    };
+    let before = before
+        .iter()
+        .map(|error| format!("{error} ({})\n", error.help()));
+    format!("{}{last}", before.collect::<String>())
 }
 
 impl ConfigError {
+    /// All errors of a file as one, in the order of its lines.
+    pub(super) fn of_all(errors: Vec<Self>) -> Result<(), Self> {
+        let mut all = Vec::new();
+        for error in errors {
+            match error {
+                Self::Several(inner) => all.extend(inner),
+                other => all.push(other),
+            }
+        }
+        all.sort_by_key(|it| match it {
+            Self::At { line, .. } => *line,
+            _ => 0,
+        });
+        match all.len() {
+            0 => Ok(()),
+            1 => all.pop().map_or(Ok(()), Err),
+            _ => Err(Self::Several(all)),
+        }
+    }
+
     pub fn help(&self) -> String {
         match self {
+            Self::Several(all) => all.last().map_or_else(String::new, Self::help),
             Self::Io { .. } => {
                 "check the path, or create the file with `[server.NAME]` and `command = [...]`"
                     .to_owned()
@@ -50,7 +86,7 @@ pub(super) fn from_toml(path: &Path, text: &str) -> Result<Tree, ConfigError> {
     Tree::from_toml(text).map_err(|error| at(path, error.line, &error.problem))
 }
 
-fn at(path: &Path, line: usize, problem: &str) -> ConfigError {
+pub(super) fn at(path: &Path, line: usize, problem: &str) -> ConfigError {
     ConfigError::At {
         path: path.to_owned(),
         line,
@@ -169,6 +205,7 @@ impl<'a> Node<'a> {
         known: &[&str],
         otherwise: &str,
     ) -> Result<(), ConfigError> {
+        let mut wrong = Vec::new();
         for (name, node) in self.members()? {
             if !known.contains(&name.as_str()) {
                 let mut error = node.error(&format!("there is no {what} `{}`", node.name));
@@ -179,10 +216,10 @@ impl<'a> Node<'a> {
                         None => otherwise.to_owned(),
                     };
                 }
-                return Err(error);
+                wrong.push(error);
             }
         }
-        Ok(())
+        ConfigError::of_all(wrong)
     }
 
     pub(super) fn string(&self) -> Result<&'a str, ConfigError> {

@@ -18,13 +18,15 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
         _ => {}
     }
     std::fs::create_dir_all(folder_of(&target))?;
-    put(&target, bytes, std::fs::metadata(&target).ok())
+    put(&target, bytes, std::fs::metadata(&target).ok(), None)
 }
 
 /// Writes a file in a folder of `workspace`, whole or not at all. What has its name and is no regular file (a link, a pipe)
-/// is replaced and neither followed nor opened; a link among the folders that lead to it is an error.
+/// is replaced and neither followed nor opened; a link among the folders that lead to it is an error. What root writes, in
+/// a container for instance, belongs to the owner of the workspace, who can then remove it.
 pub fn replace_unfollowed(path: &Path, bytes: &[u8], workspace: &Path) -> Result<()> {
     let workspace = workspace.canonicalize()?;
+    let owner = std::fs::metadata(&workspace)?;
     let path = super::without_dots(&std::env::current_dir()?.join(path));
     let outside = || Error::new(ErrorKind::PermissionDenied, "not in the workspace");
     let inside = path.strip_prefix(&workspace).map_err(|_| outside())?;
@@ -38,18 +40,42 @@ pub fn replace_unfollowed(path: &Path, bytes: &[u8], workspace: &Path) -> Result
                 let message = format!("{} is a link or a file", folder.display());
                 return Err(Error::new(ErrorKind::NotADirectory, message));
             }
-            Err(_) => std::fs::create_dir(&folder)?,
+            Err(_) => {
+                std::fs::create_dir(&folder)?;
+                give(&File::open(&folder)?, &owner);
+            }
         }
     }
     let found = std::fs::symlink_metadata(&path).ok();
     if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
         return Err(ErrorKind::IsADirectory.into());
     }
-    put(&path, bytes, found.filter(std::fs::Metadata::is_file))
+    put(
+        &path,
+        bytes,
+        found.filter(std::fs::Metadata::is_file),
+        Some(&owner),
+    )
+}
+
+/// Gives a file to the owner of another, if we may.
+fn give(file: &File, to: &std::fs::Metadata) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let _ = std::os::unix::fs::fchown(file, Some(to.uid()), Some(to.gid()));
+    }
+    #[cfg(not(unix))]
+    let _ = (file, to);
 }
 
 /// Puts a new file in the place of whatever has its name, with the permissions of the one that was there.
-fn put(path: &Path, bytes: &[u8], existing: Option<std::fs::Metadata>) -> Result<()> {
+fn put(
+    path: &Path,
+    bytes: &[u8],
+    existing: Option<std::fs::Metadata>,
+    owner: Option<&std::fs::Metadata>,
+) -> Result<()> {
     let folder = folder_of(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
@@ -64,6 +90,9 @@ fn put(path: &Path, bytes: &[u8], existing: Option<std::fs::Metadata>) -> Result
     file.as_file().sync_all()?;
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;
+    }
+    if let Some(owner) = owner {
+        give(file.as_file(), owner);
     }
     file.persist(path).map_err(|error| error.error)?;
     Ok(())
@@ -185,5 +214,26 @@ fn folder_of(target: &Path) -> &Path {
     match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_report_belongs_to_the_owner_of_the_workspace() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        // Only root can give it to someone else; for others it is their own in any case.
+        let _ = std::os::unix::fs::chown(folder.path(), Some(65534), Some(65533));
+        let wanted = std::fs::metadata(folder.path()).unwrap();
+        let path = folder.path().join("reports/a.json");
+        replace_unfollowed(&path, b"{}", folder.path()).unwrap();
+        for written in [path.as_path(), path.parent().unwrap()] {
+            let found = std::fs::metadata(written).unwrap();
+            assert_eq!((found.uid(), found.gid()), (wanted.uid(), wanted.gid()));
+        }
     }
 }

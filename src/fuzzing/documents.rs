@@ -206,15 +206,26 @@ pub fn config(input: &[u8]) {
             let stale = config.policy.acceptance_notes(today);
             assert!(stale.len() >= config.policy.accept.len());
         }
-        Err(ConfigError::At {
+        Err(ConfigError::Several(errors)) => {
+            assert!(errors.len() > 1);
+            errors.iter().for_each(|it| config_error(it, lines));
+        }
+        Err(error) => config_error(&error, lines),
+    }
+}
+
+fn config_error(error: &ConfigError, lines: usize) {
+    match error {
+        ConfigError::At {
             line,
             problem,
             help,
             ..
-        }) => {
-            assert!((1..=lines).contains(&line), "line {line} of {lines}");
+        } => {
+            assert!((1..=lines).contains(line), "line {line} of {lines}");
             assert!(!problem.is_empty() && !help.is_empty());
         }
-        Err(ConfigError::Io { .. }) => panic!("nothing is read from disk"),
+        ConfigError::Several(_) => panic!("errors are not nested"),
+        ConfigError::Io { .. } => panic!("nothing is read from disk"),
     }
 }

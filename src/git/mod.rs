@@ -58,6 +58,13 @@ impl Repository {
         git
     }
 
+    /// Sets a value in the configuration of this clone, for `init`. The only thing that is written here.
+    pub(crate) fn configure(&self, name: &str, value: &str) -> bool {
+        let mut git = self.git();
+        git.args(["config", "--local", name, value]);
+        output(git, 1024).is_ok()
+    }
+
     /// The commit that is checked out, as git names it. Believed only as far as its object is read and verified.
     pub(crate) fn head(&self) -> Option<String> {
         self.resolve("HEAD")
@@ -123,6 +130,23 @@ fn git() -> Command {
         .env_remove("SSH_ASKPASS")
         .stdin(Stdio::null());
     git
+}
+
+/// Merges three files as git does without a driver: conflict markers in `ours`.
+pub(crate) fn merge_text(ancestor: &Path, ours: &Path, theirs: &Path) {
+    let mut git = git();
+    git.args([
+        "merge-file",
+        "-q",
+        "-L",
+        "ours",
+        "-L",
+        "base",
+        "-L",
+        "theirs",
+    ]);
+    git.args([ours, ancestor, theirs]);
+    let _ = output(git, 1024);
 }
 
 /// What a git command prints, up to a bound. The problem is git's own first line where it has one.

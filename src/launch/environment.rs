@@ -56,7 +56,7 @@ pub fn environment(
     let names = spec.env.keys().chain(&spec.pass_env);
     if let Some(name) = names
         .into_iter()
-        .find(|name| name.is_empty() || name.contains(['=', '\0']))
+        .find(|name| name.is_empty() || name.contains(['=', '\0', '*', '?']))
     {
         return Err(LaunchError::BadVariable { name: name.clone() });
     }

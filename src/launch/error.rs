@@ -63,6 +63,9 @@ impl LaunchError {
             Self::NoInterpreter { .. } => "install the interpreter, or start the script through an installed one".into(),
             Self::WrongFormat { .. } => "build it for this machine, or start it through its interpreter".into(),
             Self::NoWorkingDirectory { .. } => "check `cwd`; it is relative to the folder of mcp-keel.toml".into(),
+            Self::BadVariable { name } if name.contains(['*', '?']) => {
+                "patterns are not supported, so that nothing is passed on by accident: name each variable".into()
+            }
             Self::BadVariable { .. } => "a name is not empty and holds no `=`; write `--env NAME=VALUE` and `--pass-env NAME`".into(),
             Self::RunnersVariable { .. } => {
                 "it carries privileges of the workflow run; if the server really needs a token, give it its own: `--env NAME=VALUE`".into()

@@ -1,4 +1,5 @@
-//! Accepted changes, each with a reason, an owner and optionally an expiry date.
+//! Accepted and rejected changes, each with a reason; acceptances also have an owner and optionally
+//! an expiry date.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Date {
@@ -35,6 +36,42 @@ impl Date {
     }
 }
 
+impl std::str::FromStr for Date {
+    type Err = ();
+
+    /// `2027-01-31`, and only days that exist.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let is_shaped = text.len() == 10
+            && text.bytes().enumerate().all(|(at, byte)| match at {
+                4 | 7 => byte == b'-',
+                _ => byte.is_ascii_digit(),
+            });
+        if !is_shaped {
+            return Err(());
+        }
+        let number = |range: std::ops::Range<usize>| text[range].parse::<u16>().map_err(drop);
+        let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let days = match month {
+            2 if is_leap => 29,
+            2 => 28,
+            4 | 6 | 9 | 11 => 30,
+            1..=12 => 31,
+            _ => 0,
+        };
+        if (1..=days).contains(&day) {
+            let small = |it: u16| u8::try_from(it).map_err(drop);
+            Ok(Self {
+                year,
+                month: small(month)?,
+                day: small(day)?,
+            })
+        } else {
+            Err(())
+        }
+    }
+}
+
 impl std::fmt::Display for Date {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -52,6 +89,31 @@ pub struct Acceptance {
     pub expires: Option<Date>,
     /// Its line in the configuration.
     pub line: usize,
+}
+
+/// One `[[reject]]` entry: a change that blocks whatever the thresholds say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    pub change: String,
+    pub reason: String,
+    pub owner: Option<String>,
+    /// Its line in the configuration.
+    pub line: usize,
+}
+
+/// What the configuration says about one change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Accepted {
+        reason: String,
+        owner: String,
+        /// The last day.
+        until: Option<Date>,
+    },
+    Rejected {
+        reason: String,
+        owner: Option<String>,
+    },
 }
 
 impl Acceptance {
@@ -76,6 +138,28 @@ mod tests {
             (4_107_542_400, "2100-03-01"),
         ] {
             assert_eq!(Date::from_unix_seconds(seconds).to_string(), day);
+        }
+    }
+
+    #[test]
+    fn a_date_is_a_day_that_exists() {
+        for day in ["2027-01-31", "2028-02-29", "2000-02-29"] {
+            assert_eq!(day.parse::<Date>().unwrap().to_string(), day);
+        }
+        for wrong in [
+            "2027-02-29",
+            "2100-02-29",
+            "2027-13-01",
+            "2027-00-10",
+            "2027-01-00",
+            "27-01-31",
+            "2027-1-31",
+            "2027-01-31 ",
+            "2027/01/31",
+            "tomorrow",
+            "",
+        ] {
+            assert!(wrong.parse::<Date>().is_err(), "{wrong}");
         }
     }
 }

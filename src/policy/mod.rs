@@ -2,11 +2,12 @@
 //!
 //! Each change gets one action, by rules that are stated here and nowhere else:
 //!
-//! 1. An accepted change, with reason and owner and not expired, is `accepted`.
-//! 2. A change below both thresholds (`fail-on`, `fail-on-exposure`) is `audit`: reported, never
+//! 1. A rejected change blocks, whatever the thresholds, rules and `unknown` say.
+//! 2. An accepted change, with reason and owner and not expired, is `accepted`.
+//! 3. A change below both thresholds (`fail-on`, `fail-on-exposure`) is `audit`: reported, never
 //!    failing.
-//! 3. A rule with an action in `[policy.rules]` has that action.
-//! 4. A component that is not in the baseline follows `unknown`, every other change `enforcement`.
+//! 4. A rule with an action in `[policy.rules]` has that action.
+//! 5. A component that is not in the baseline follows `unknown`, every other change `enforcement`.
 //!
 //! `enforcement = "audit"` is a cap, not a default: nothing fails under it, whatever single rules
 //! say; only `unknown`, if set, still applies to components that are not in the baseline. If unset,
@@ -24,7 +25,7 @@ use crate::rules::{DefaultAction, RuleId};
 use crate::sentences::run as sentences;
 use crate::surface::Note;
 
-pub use acceptance::{Acceptance, Date};
+pub use acceptance::{Acceptance, Date, Decision, Rejection};
 pub(crate) use version::direction;
 pub use version::{Bump, Moved, VersionCheck, check_version};
 
@@ -167,6 +168,7 @@ pub struct Policy {
     pub require_version_bump: bool,
     pub rules: BTreeMap<RuleId, RuleSetting>,
     pub accept: Vec<Acceptance>,
+    pub reject: Vec<Rejection>,
 }
 
 impl Default for Policy {
@@ -179,6 +181,7 @@ impl Default for Policy {
             require_version_bump: false,
             rules: BTreeMap::new(),
             accept: Vec::new(),
+            reject: Vec::new(),
         }
     }
 }
@@ -192,6 +195,8 @@ pub struct Judged {
     pub action: Action,
     /// Whether it would block under `enforcement = "block"`.
     pub would_block: bool,
+    /// The entry of the configuration that decided it.
+    pub decision: Option<Decision>,
 }
 
 /// The overall result of a run. Ordered: over several servers the greatest counts. Blocking drift
@@ -220,26 +225,46 @@ impl Policy {
                 if let Some(RuleSetting::Level(level)) = self.rules.get(&change.rule) {
                     change.level = *level;
                 }
-                let accepted = self
-                    .accept
-                    .iter()
-                    .any(|it| it.change == id && !it.is_expired(today));
-                let (action, would_block) = if accepted {
-                    (Action::Accepted, false)
-                } else {
-                    (
+                let decision = self.decision(&id, today);
+                let (action, would_block) = match &decision {
+                    Some(Decision::Accepted { .. }) => (Action::Accepted, false),
+                    // As a rule that is set to block: only `audit` is a cap.
+                    Some(Decision::Rejected { .. }) => match self.enforcement {
+                        Enforcement::Audit => (Action::Audit, true),
+                        _ => (Action::Block, true),
+                    },
+                    None => (
                         self.action(&change, self.enforcement),
                         self.action(&change, Enforcement::Block) == Action::Block,
-                    )
+                    ),
                 };
                 Judged {
                     change,
                     id,
                     action,
                     would_block,
+                    decision,
                 }
             })
             .collect()
+    }
+
+    /// What the configuration says about the change with this id. A rejection outranks an acceptance.
+    fn decision(&self, id: &str, today: Date) -> Option<Decision> {
+        let rejected = self.reject.iter().find(|it| it.change == id);
+        if let Some(it) = rejected {
+            return Some(Decision::Rejected {
+                reason: it.reason.clone(),
+                owner: it.owner.clone(),
+            });
+        }
+        let is_meant = |it: &&Acceptance| it.change == id && !it.is_expired(today);
+        let accepted = self.accept.iter().find(is_meant)?;
+        Some(Decision::Accepted {
+            reason: accepted.reason.clone(),
+            owner: accepted.owner.clone(),
+            until: accepted.expires,
+        })
     }
 
     /// The action for a change under this enforcement.
@@ -303,8 +328,8 @@ impl Policy {
         }
     }
 
-    /// Notes about the acceptances themselves: expired ones, and unused ones unless a change has
-    /// the id next to the note.
+    /// Notes about acceptances and rejections themselves: expired ones, and unused ones unless a
+    /// change has the id next to the note.
     pub fn acceptance_notes(&self, today: Date) -> Vec<(Note, Option<String>)> {
         let note = |acceptance: &Acceptance| {
             let Acceptance {
@@ -328,7 +353,17 @@ impl Policy {
             let void_if_change = (!acceptance.is_expired(today)).then(|| acceptance.change.clone());
             (note, void_if_change)
         };
-        self.accept.iter().map(note).collect()
+        let unused = |rejection: &Rejection| {
+            let Rejection { change, line, .. } = rejection;
+            let note = Note {
+                rule: RuleId::AcceptanceUnused,
+                component: None,
+                message: sentences::rejection_unused(change, *line),
+            };
+            (note, Some(change.clone()))
+        };
+        let accepted = self.accept.iter().map(note);
+        accepted.chain(self.reject.iter().map(unused)).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use crate::canonical::{Json, to_pretty};
 use crate::drift::Change;
 use crate::drift::text_diff::Run;
 use crate::judgement::Proof;
-use crate::policy::Action;
+use crate::policy::{Action, Decision};
 use crate::sentences::report as sentences;
 use crate::surface::Kind;
 
@@ -34,9 +34,7 @@ pub(super) fn name(located: &Located) -> Visible {
     let Some(key) = &located.judged.change.component else {
         return Visible::of_parts("server".to_owned());
     };
-    let prefix = key.kind().word().len() + 1;
-    let name = key.as_str().get(prefix..).unwrap_or(key.as_str());
-    let name = escape::short(name.strip_suffix('@').unwrap_or(name), 120);
+    let name = escape::short(key.called(), 120);
     match key.kind() {
         Kind::Tool => name,
         other => Visible::of_parts(format!("{} {name}", other.noun())),
@@ -111,6 +109,7 @@ pub(super) fn lines(located: &Located) -> Vec<Visible> {
         "{}: {advice}",
         sentences::what_to_do()
     )));
+    lines.extend(decision(located));
     lines.push(judgement(located));
     lines
 }
@@ -144,6 +143,22 @@ fn lines_until_proof(located: &Located) -> Vec<Visible> {
         Some(Proof::Subsumed) | None => {}
     }
     lines
+}
+
+/// Who accepted or rejected it in the configuration, and why.
+pub(super) fn decision(located: &Located) -> Option<Visible> {
+    let sentence = match located.judged.decision.as_ref()? {
+        Decision::Accepted {
+            reason,
+            owner,
+            until,
+        } => {
+            let until = until.map(|it| it.to_string());
+            sentences::accepted(owner, until.as_deref(), reason)
+        }
+        Decision::Rejected { reason, owner } => sentences::rejected(owner.as_deref(), reason),
+    };
+    Some(escape::short(&sentence, 400))
 }
 
 /// What a witness shows.

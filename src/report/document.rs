@@ -18,7 +18,7 @@ use crate::canonical::{Json, parse_wrapped, to_pretty};
 use crate::drift::Change;
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
-use crate::policy::{Action, Bump, Judged, Verdict, VersionCheck};
+use crate::policy::{Action, Bump, Decision, Judged, Verdict, VersionCheck};
 use crate::rules::RuleId;
 use crate::surface::{ComponentKey, Note};
 
@@ -188,6 +188,27 @@ struct ChangeDocument {
     new_is_null: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     words: Vec<(RunTag, String)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<DecisionDocument>,
+}
+
+/// The entry of the configuration that decided about a change.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionDocument {
+    kind: DecisionKind,
+    reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DecisionKind {
+    Accepted,
+    Rejected,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -428,7 +449,54 @@ impl From<&Located> for ChangeDocument {
                     Run::Added(text) => (RunTag::Added, text.clone()),
                 })
                 .collect(),
+            decision: judged.decision.as_ref().map(Into::into),
         }
+    }
+}
+
+impl From<&Decision> for DecisionDocument {
+    fn from(decision: &Decision) -> Self {
+        match decision {
+            Decision::Accepted {
+                reason,
+                owner,
+                until,
+            } => Self {
+                kind: DecisionKind::Accepted,
+                reason: reason.clone(),
+                owner: Some(owner.clone()),
+                until: until.map(|it| it.to_string()),
+            },
+            Decision::Rejected { reason, owner } => Self {
+                kind: DecisionKind::Rejected,
+                reason: reason.clone(),
+                owner: owner.clone(),
+                until: None,
+            },
+        }
+    }
+}
+
+impl TryFrom<DecisionDocument> for Decision {
+    type Error = ReadReportError;
+
+    fn try_from(document: DecisionDocument) -> Result<Self, ReadReportError> {
+        let DecisionDocument {
+            kind,
+            reason,
+            owner,
+            until,
+        } = document;
+        Ok(match kind {
+            DecisionKind::Accepted => Self::Accepted {
+                reason,
+                owner: owner.ok_or_else(|| shape("`owner` is missing"))?,
+                until: until
+                    .map(|it| it.parse().map_err(|()| shape("`until` is not a date")))
+                    .transpose()?,
+            },
+            DecisionKind::Rejected => Self::Rejected { reason, owner },
+        })
     }
 }
 
@@ -468,6 +536,7 @@ impl TryFrom<ChangeDocument> for Located {
                 id: document.id,
                 action: document.action,
                 would_block: document.would_block,
+                decision: document.decision.map(Decision::try_from).transpose()?,
             },
             location: document.location.map(Into::into),
             source: document.source.map(Into::into),
@@ -641,6 +710,11 @@ mod tests {
                 id: "0123456789ab".to_owned(),
                 action: Action::Block,
                 would_block: true,
+                decision: Some(Decision::Accepted {
+                    reason: "known\u{202e}".to_owned(),
+                    owner: "@a".to_owned(),
+                    until: "2027-01-31".parse().ok(),
+                }),
             },
             location: Some(Place {
                 path: PathBuf::from("a/b.json"),

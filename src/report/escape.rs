@@ -423,7 +423,9 @@ fn inert_or_code(out: &mut String, words: &str) {
         let (word, spaces) = rest.split_at(end);
         // Punctuation after code (`a`, `b`) is not markup there.
         let closes = out.ends_with('`') && word.chars().all(|it| ",.;:!?)".contains(it));
-        if word.is_empty() || closes || is_inert(word) {
+        // Only the first word of a line can begin a list.
+        let begins_a_list = out.is_empty() && is_list_marker(word);
+        if word.is_empty() || closes || (is_inert(word) && !begins_a_list) {
             *out += word;
         } else {
             span(out, word);
@@ -447,7 +449,13 @@ fn span(out: &mut String, visible: &str) {
     *out += &code(&Visible(visible.to_owned()));
 }
 
-/// Whether a word means nothing to Markdown or to GitHub, anywhere in a line.
+/// `1.` or `1)`, which begin a list at the beginning of a line.
+fn is_list_marker(word: &str) -> bool {
+    let rest = word.trim_start_matches(|character: char| character.is_ascii_digit());
+    rest.len() < word.len() && matches!(rest, "." | ")")
+}
+
+/// Whether a word means nothing to Markdown or to GitHub, anywhere in a line but as a list marker.
 fn is_inert(word: &str) -> bool {
     if word == "→" {
         return true;
@@ -462,10 +470,6 @@ fn is_inert(word: &str) -> bool {
             )
     };
     let first = body.chars().next().unwrap_or('-');
-    let begins_a_list = {
-        let rest = body.trim_start_matches(|character: char| character.is_ascii_digit());
-        rest.len() < body.len() && matches!(rest, "." | ")")
-    };
     // `ABC-123` may be a reference that the repository defines; seven hexadecimal digits may be a
     // commit.
     let is_reference = body.contains('-') && body.bytes().any(|byte| byte.is_ascii_digit());
@@ -474,7 +478,6 @@ fn is_inert(word: &str) -> bool {
         .any(|run| run.len() >= 7 && run.bytes().all(|byte| byte.is_ascii_hexdigit()));
     body.chars().all(harmless)
         && (first.is_alphanumeric() || matches!(first, '(' | '"' | '\''))
-        && !begins_a_list
         && !is_reference
         && !is_commit
         && !starts_with(body.trim_start_matches(['(', '"', '\'']), "www.")

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Located;
+use super::{Located, change_text};
 use crate::judgement::{Exposure, Level};
 use crate::surface::{ComponentKey, Kind};
 
@@ -42,6 +42,7 @@ pub(super) fn fold(changes: &[Located]) -> Vec<Group<'_>> {
             change.level,
             change.exposure,
             located.judged.action,
+            change_text::decision(located),
         );
         groups.entry(key).or_default().push(located);
     }

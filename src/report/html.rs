@@ -97,6 +97,9 @@ fn change(out: &mut String, located: &Located) {
         "<p>{}</p>",
         escape::html(&change_text::sentence(located))
     );
+    if let Some(decision) = change_text::decision(located) {
+        let _ = writeln!(out, "<p>{}</p>", escape::html(&decision));
+    }
     for (word, place) in [("Baseline", &located.location), ("Source", &located.source)] {
         if let Some(place) = place {
             let path = escape::html(&place.slashed());

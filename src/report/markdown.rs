@@ -498,7 +498,7 @@ impl Rendered<'_> {
     fn more(&self, all: usize, out: &mut String) {
         let more = all.saturating_sub(self.budget.calls);
         if more > 0 {
-            let _ = write!(out, "\n{}\n", sentences::more_calls(more));
+            let _ = write!(out, "\n{}\n", sentences::more_rows(more, &self.whole()));
         }
     }
 
@@ -680,6 +680,9 @@ impl Rendered<'_> {
         if more > 0 {
             let line = sentences::left_out(more, "change", &self.whole());
             let _ = writeln!(out, "  - {line}");
+        }
+        if let Some(decision) = change_text::decision(group.change) {
+            let _ = writeln!(out, "  {}", escape::markdown(&decision));
         }
         if let Some(alike) = change_text::look_alike(change) {
             let _ = writeln!(out, "  {}", escape::markdown(&alike));
@@ -879,9 +882,7 @@ fn difference(change: &Change) -> String {
 
 /// A component as people call it: `` `get_forecast` ``, `` prompt `greet` ``.
 fn named(key: &ComponentKey) -> String {
-    let prefix = key.kind().word().len() + 1;
-    let name = key.as_str().get(prefix..).unwrap_or(key.as_str());
-    let name = code(name.strip_suffix('@').unwrap_or(name));
+    let name = code(key.called());
     match key.kind() {
         Kind::Tool => name,
         other => format!("{} {name}", other.noun()),
@@ -891,15 +892,12 @@ fn named(key: &ComponentKey) -> String {
 /// A message without the keys that only a baseline has: `` `tool:greet@` `` is `` `greet` ``.
 fn plain_keys(text: &str) -> String {
     let parts = text.split(' ').map(|word| {
-        let quote = if word.starts_with('`') { "`" } else { "" };
-        let bare = word
-            .strip_prefix(quote)
-            .and_then(|rest| rest.strip_suffix(quote))
-            .and_then(|rest| rest.strip_prefix("tool:"))
-            .and_then(|rest| rest.strip_suffix('@'));
-        match bare {
-            Some(name) => format!("`{name}`"),
-            None => word.to_owned(),
+        let key = word.trim_matches('`').parse::<ComponentKey>();
+        match key {
+            Ok(key) if key.tool_name().is_some_and(|it| !it.is_empty()) => {
+                format!("`{}`", key.called())
+            }
+            _ => word.to_owned(),
         }
     });
     parts.collect::<Vec<_>>().join(" ")

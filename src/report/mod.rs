@@ -5,6 +5,7 @@
 
 mod annotations;
 mod change_text;
+pub mod changelog;
 mod document;
 pub mod escape;
 mod fold;
@@ -15,10 +16,13 @@ mod headline;
 mod html;
 mod junit;
 mod links;
+mod listing;
 mod markdown;
+pub mod pending;
 pub mod rules;
 mod sarif;
 mod shard;
+pub mod signature;
 mod terminal;
 
 use std::path::PathBuf;
@@ -35,12 +39,13 @@ pub use gitlab::gitlab;
 pub use html::html;
 pub use junit::junit;
 pub use links::Frame;
+pub use listing::listing;
 pub use markdown::{
     About, CHECK_RUN_LIMIT, COMMENT_LIMIT, Pages, SUMMARY_LIMIT, Section, markdown, title,
 };
 pub use sarif::sarif;
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
-pub use terminal::{Style, terminal};
+pub use terminal::{Style, one_change, terminal};
 
 /// The outcome of a run.
 #[derive(Clone, Debug)]

@@ -202,10 +202,14 @@ fn change(located: &Located, server: &str, rules: &Rules) -> Json {
     ]);
     if judged.action == Action::Accepted {
         // Acceptances are in a reviewed file, which SARIF calls external.
-        let suppression = Json::object([
+        let mut suppression = vec![
             ("kind", Json::string("external")),
             ("status", Json::string("accepted")),
-        ]);
+        ];
+        if let Some(decision) = change_text::decision(located) {
+            suppression.push(("justification", Json::string(&*decision)));
+        }
+        let suppression = Json::object(suppression);
         members.push(("suppressions", Json::Array(vec![suppression])));
     }
     let named = named(&component, change.component.is_some());

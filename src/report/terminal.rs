@@ -8,7 +8,8 @@ use owo_colors::{OwoColorize as _, Style as Paint};
 
 use super::fold::{Group, fold};
 use super::{
-    Comparison, Failure, Finding, Report, ServerReport, Status, change_text, escape, headline,
+    Comparison, Failure, Finding, Located, Report, ServerReport, Status, change_text, escape,
+    headline,
 };
 use crate::canonical::Json;
 use crate::drift::text_diff::Run;
@@ -58,6 +59,24 @@ pub fn terminal(report: &Report, style: Style) -> String {
         page.server(server, &report.comparison);
     }
     page.findings("", &report.findings);
+    page.out
+}
+
+/// One change with everything that is known about it, as in the report.
+pub fn one_change(located: &Located, style: Style) -> String {
+    let mut page = Page {
+        out: String::new(),
+        style,
+        pinning: false,
+    };
+    let group = Group {
+        change: located,
+        components: Vec::new(),
+        ids: Vec::new(),
+        same_values: true,
+    };
+    let component = located.judged.change.component.as_deref();
+    page.component(component, &[group]);
     page.out
 }
 
@@ -271,6 +290,9 @@ impl Page {
             );
         }
         self.paragraph(14, &sentence);
+        if let Some(decision) = change_text::decision(group.change) {
+            self.paragraph(14, &kept(&decision));
+        }
         if let Some(alike) = change_text::look_alike(change) {
             self.paragraph(14, &kept(&alike));
         }

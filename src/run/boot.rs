@@ -2,7 +2,7 @@
 
 use super::observer::Observer;
 use super::plan::{Target, today};
-use super::{Error, eras, secrets};
+use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;
 use crate::source::SourceError;
@@ -104,11 +104,13 @@ pub(crate) fn recorded(pinned: Option<&Surface>) -> Option<Era> {
 }
 
 /// The error of a command that needs the server `name`.
-pub(crate) fn not_captured(name: &str, failure: CaptureFailure) -> Error {
-    Error::from(SourceError::Capture {
+pub(crate) fn not_captured(name: &str, endpoint: &Endpoint, failure: CaptureFailure) -> Error {
+    let help = hints::help(endpoint, &failure);
+    let error = Error::from(SourceError::Capture {
         what: name.to_owned(),
         failure: Box::new(failure),
-    })
+    });
+    error.with_help(help)
 }
 
 /// What a local server can know about this machine. A remote one knows about another.

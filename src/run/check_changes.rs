@@ -192,6 +192,13 @@ impl Changes {
         for it in old.accept.iter().filter(|it| !after.contains(&said(it))) {
             self.other(sentences::acceptance_removed(&it.change));
         }
+        let rejects = |of: &Policy, id: &str| of.reject.iter().any(|it| it.change == id);
+        for it in old.reject.iter().filter(|it| !rejects(new, &it.change)) {
+            self.weakens(sentences::rejection_removed(&it.change, &it.reason));
+        }
+        for it in new.reject.iter().filter(|it| !rejects(old, &it.change)) {
+            self.other(sentences::rejection_added(&it.change, &it.reason));
+        }
     }
 
     fn masks(&mut self, server: &str, old: &[Mask], new: &[Mask]) {

@@ -37,7 +37,7 @@ pub(crate) async fn check_demo(
     };
     let captured = boot(&server, observer)
         .await
-        .map_err(|failure| not_captured(SERVER, failure))?;
+        .map_err(|failure| not_captured(SERVER, &endpoint, failure))?;
     let release = Release::of_server(&captured.surface);
     let compared = SurfacePair {
         name: SERVER,

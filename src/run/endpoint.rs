@@ -2,7 +2,7 @@
 //! environment for `${NAME}` and for `--proxy env`.
 
 use super::request::ServerRequest;
-use super::{Error, secrets};
+use super::{Error, hints, secrets};
 use crate::capture::Endpoint;
 use crate::capture::http::{
     Headers, HttpAddress, HttpSpec, Proxy, SpecError, Template, certificates, header_line,
@@ -80,9 +80,10 @@ pub(crate) fn endpoint(
                 .sandbox
                 .with(server.sandbox, server.sandbox_required),
         };
-        launch
-            .verify(crate::own_env::vars())
-            .map_err(|error| Error::usage(format!("{name}: {error}"), error.help()))?;
+        launch.verify(crate::own_env::vars()).map_err(|error| {
+            let help = hints::of_launch(&launch, &error).unwrap_or_else(|| error.help());
+            Error::usage(format!("{name}: {error}"), help)
+        })?;
         Ok(launch)
     };
     let Some(http) = &server.http else {

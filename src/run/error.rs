@@ -81,6 +81,12 @@ impl Error {
         }
     }
 
+    /// With another help line.
+    pub(crate) fn with_help(mut self, help: String) -> Self {
+        self.help = help;
+        self
+    }
+
     /// What is wrong, without the help line.
     pub(crate) fn message(&self) -> &str {
         &self.message

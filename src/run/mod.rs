@@ -5,6 +5,7 @@
 //! - booting them as often, and in as many eras of the protocol, as it takes: [`boot`], [`eras`], [`repeat`], [`fleet`]
 //! - judging the difference and assembling the report: [`judge_server`], [`check`], [`pin`], [`sources`]
 //! - pull requests: [`pull_request`], [`approval`], and what the base says: [`base`], [`reviewed`]
+//! - deciding about single changes: [`decide`]
 //! - the parts of a run that several machines share: [`shards`]
 //!
 //! This room promises that nothing in it depends on a command line or prints. The input is a
@@ -19,12 +20,18 @@ pub(crate) mod baseline;
 pub(crate) mod boot;
 pub(crate) mod check;
 pub(crate) mod check_changes;
+pub(crate) mod decide;
+mod default_branch;
 pub(crate) mod demo;
 pub(crate) mod endpoint;
+pub(crate) mod entries;
 pub(crate) mod eras;
 mod error;
 pub(crate) mod fleet;
+mod hints;
+pub(crate) mod history;
 pub(crate) mod in_force;
+pub(crate) mod init;
 pub(crate) mod judge_server;
 mod merged_parts;
 pub(crate) mod observer;
@@ -35,6 +42,7 @@ pub(crate) mod pull_request_page;
 pub(crate) mod repeat;
 pub(crate) mod request;
 pub(crate) mod reviewed;
+pub(crate) mod save;
 pub(crate) mod secrets;
 pub(crate) mod server_lists;
 pub(crate) mod shards;

@@ -12,14 +12,15 @@ use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
 use super::sign_lock::{SignRequest, Signer, not_a_lock};
 use super::{Error, fleet, secrets};
-use crate::baseline::{Manifest, server_entry, store, with_launch};
+use crate::baseline::{Manifest, Pinned, server_entry, store, with_launch};
 use crate::canonical::Json;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::write::Server;
 use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
-use crate::report::{Comparison, Report, ServerReport};
+use crate::report::signature::page;
+use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::settings::{BASELINE, Given};
 use crate::surface::Surface;
 
@@ -32,19 +33,35 @@ pub(crate) struct PinRequest {
     pub(crate) lock: bool,
     /// How to sign it.
     pub(crate) sign: SignRequest,
+    /// Whether to replace an entry that was changed by hand.
+    pub(crate) force: bool,
+    /// Whether to remove entries of servers that the configuration no longer has.
+    pub(crate) prune: bool,
+    /// Whether to pin on the default branch in CI too.
+    pub(crate) yes: bool,
+    /// Whether to write a page for people beside the baseline.
+    pub(crate) page: bool,
 }
 
 impl PinRequest {
+    /// Without any of the switches.
     pub(crate) fn new(given: &Given, lock: bool, sign: SignRequest) -> Self {
         let mut given = given.clone();
         if lock && !given.has(BASELINE) {
             given.set(BASELINE, vec![FILE_NAME.into()]);
         }
+        let mut server = ServerRequest::new(&given);
+        // A lock's entries have names of their own.
+        server.named_by_itself = !lock;
         Self {
-            server: ServerRequest::new(&given),
+            server,
             jobs: fleet::jobs(&given),
             lock,
             sign,
+            force: false,
+            prune: false,
+            yes: false,
+            page: false,
         }
     }
 }
@@ -52,7 +69,12 @@ impl PinRequest {
 /// What was pinned, and what was not.
 pub(crate) struct PinOutcome {
     pub(crate) report: Report,
-    pub(crate) failed: Vec<Error>,
+    /// Servers, by name, and why they were not pinned.
+    pub(crate) failed: Vec<(String, Error)>,
+    /// What servers list that were not in the baseline before.
+    pub(crate) new: Vec<(String, Surface)>,
+    /// Entries that were removed.
+    pub(crate) pruned: Vec<String>,
 }
 
 /// Captures every requested server and writes its baseline. A failing server does not prevent the
@@ -61,9 +83,25 @@ pub(crate) async fn pin(
     request: PinRequest,
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
+    if !request.yes
+        && let Some(branch) = super::default_branch::in_ci()
+    {
+        return Err(Error::usage(
+            format!(
+                "this is CI on the default branch, {branch}: pinning here approves what no one has reviewed"
+            ),
+            "pin on a branch and review the diff of the baseline, or add --yes if that is what this job is for",
+        ));
+    }
     let mut plan = plan(&request.server, None, &*observer)?;
+    if request.prune && !plan.complete {
+        return Err(Error::usage(
+            "--prune needs all servers of the configuration",
+            "name no server and no command, or remove single entries with `mcp-keel baseline remove NAME`",
+        ));
+    }
     let mut failed = Vec::new();
-    let destinations = destinations(&mut plan, request.lock, &mut failed)?;
+    let destinations = destinations(&mut plan, &request, &mut failed)?;
     let signer = signer(&destinations, request.sign)?;
     let paths: Vec<PathBuf> = plan
         .targets
@@ -79,12 +117,7 @@ pub(crate) async fn pin(
         fleet::each(plan.targets.len(), request.jobs, move |index, job| {
             let target = &plan.targets[index];
             let destination = &destinations[&plan.baseline_of(target)];
-            let observed = job.run(capture_to_pin(
-                target,
-                destination,
-                &plan.policy,
-                &*observer,
-            ));
+            let observed = job.run(capture_to_pin(target, destination, &plan, &*observer));
             observer.finished();
             observed
         })
@@ -93,12 +126,16 @@ pub(crate) async fn pin(
 
     let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
     let mut servers = Vec::new();
+    let mut new = Vec::new();
     let mut written: Vec<PathBuf> = Vec::new();
     for ((target, path), observed) in plan.targets.iter().zip(&paths).zip(observed) {
         match observed {
-            Ok(Pinnable::Entry(report, entry)) => {
+            Ok(Pinnable::Entry(report, entry, surface)) => {
                 let entries = by_file.entry(path).or_default();
-                entries.insert(target.name.clone(), entry);
+                entries.insert(report.name.clone(), entry);
+                if matches!(report.status, Status::New) {
+                    new.push((report.name.clone(), *surface));
+                }
                 servers.push((path, *report));
             }
             // One after another: each reads what the one before has written.
@@ -109,9 +146,9 @@ pub(crate) async fn pin(
                         written.push(path.clone());
                     }
                 }
-                Err(error) => failed.push(error),
+                Err(error) => failed.push((target.name.clone(), error)),
             },
-            Err(error) => failed.push(error),
+            Err(error) => failed.push((target.name.clone(), error)),
         }
     }
     for (path, entries) in by_file {
@@ -119,9 +156,31 @@ pub(crate) async fn pin(
             Ok(true) => written.push(path.to_owned()),
             Ok(false) => {}
             Err(error) => {
+                let error = Error::from(error);
+                let not_written = servers.iter().filter(|(of, _)| *of == path);
+                let names: Vec<String> = not_written.map(|(_, it)| it.name.clone()).collect();
+                new.retain(|(name, _)| !names.contains(name));
                 servers.retain(|(of, _)| *of != path);
-                failed.push(error.into());
+                failed.push((names.join(", "), error));
             }
+        }
+    }
+    let mut pruned = Vec::new();
+    if request.prune && failed.is_empty() {
+        for (path, names) in superfluous(&plan, &before) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            if store::remove_servers(&path, &names)? && !written.contains(&path) {
+                written.push(path);
+            }
+            pruned.extend(names.iter().map(|it| (*it).to_owned()));
+        }
+    }
+    for path in before
+        .iter()
+        .filter_map(|(path, it)| it.is_own().then_some(path))
+    {
+        if let Some(page) = write_page(path, request.page)? {
+            written.push(page);
         }
     }
     // In the order of the plan, not of the file names.
@@ -131,25 +190,72 @@ pub(crate) async fn pin(
     }
     let servers = servers.into_iter().map(|(_, report)| report).collect();
     let findings = plan.differing_profiles().into_iter();
-    let findings = findings.map(|note| finding(&accepting(), note)).collect();
+    let mut findings: Vec<Finding> = findings.map(|note| finding(&accepting(), note)).collect();
+    // A server that was named just now is not in the plan under its name.
+    let is_named = plan.targets.iter().all(|it| !it.is_unnamed());
+    if failed.is_empty() && !request.lock && is_named {
+        findings.extend(next_findings(&plan));
+    }
     Ok(PinOutcome {
         report: Report::new(Comparison::Pin { written }, servers, findings),
         failed,
+        new,
+        pruned,
     })
+}
+
+/// Writes the page beside a baseline, if it was asked for or exists. Returns its path if it changed.
+fn write_page(baseline: &Path, wanted: bool) -> Result<Option<PathBuf>, Error> {
+    let path = baseline.with_extension("md");
+    if !(wanted || path.is_file()) || path == baseline || !baseline.exists() {
+        return Ok(None);
+    }
+    let manifest = store::read(baseline)?;
+    let servers = manifest.servers().iter();
+    let text = page(servers.map(|(name, it)| (name.as_str(), &it.surface)));
+    Ok(store::write(&path, &text)?.then_some(path))
+}
+
+/// What the next check will report about the run: acceptances that have served their purpose, entries without a server.
+fn next_findings(plan: &Plan) -> Vec<Finding> {
+    let Ok(baselines) = super::baseline::of_plan(plan) else {
+        return Vec::new();
+    };
+    let findings = super::check::findings(plan, &baselines).into_iter();
+    let notes = findings.map(|it| it.finding.note);
+    notes.map(|note| finding(&accepting(), note)).collect()
+}
+
+/// Entries of baselines for which there is no server, by file.
+fn superfluous(
+    plan: &Plan,
+    before: &BTreeMap<PathBuf, Destination>,
+) -> Vec<(PathBuf, Vec<String>)> {
+    let files = before.iter().filter_map(|(path, it)| {
+        let servers = it.own()?.servers().keys();
+        let is_known = |name: &&String| plan.targets.iter().any(|it| it.name == **name);
+        let names: Vec<String> = servers.filter(|name| !is_known(name)).cloned().collect();
+        (!names.is_empty()).then(|| (path.clone(), names))
+    });
+    files.collect()
 }
 
 /// The file that a server is pinned in, before writing.
 enum Destination {
     /// mcp-keel's own, or none yet.
-    Own(Option<Manifest>),
+    Own(Option<Box<Manifest>>),
     /// Another tool's, which is read again when it is written.
     Lock,
 }
 
 impl Destination {
+    fn is_own(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+
     fn own(&self) -> Option<&Manifest> {
         match self {
-            Self::Own(manifest) => manifest.as_ref(),
+            Self::Own(manifest) => manifest.as_deref(),
             Self::Lock => None,
         }
     }
@@ -158,7 +264,7 @@ impl Destination {
 /// A captured server, reduced to what its destination needs.
 enum Pinnable {
     /// For an mcp-keel baseline.
-    Entry(Box<ServerReport>, Json),
+    Entry(Box<ServerReport>, Json, Box<Surface>),
     /// For another tool's lock.
     Surface(Box<Surface>),
 }
@@ -167,14 +273,15 @@ enum Pinnable {
 /// requested. Servers with an invalid file are removed from the plan.
 fn destinations(
     plan: &mut Plan,
-    lock: bool,
-    failed: &mut Vec<Error>,
+    request: &PinRequest,
+    failed: &mut Vec<(String, Error)>,
 ) -> Result<BTreeMap<PathBuf, Destination>, Error> {
     let mut names: BTreeMap<PathBuf, Vec<&str>> = BTreeMap::new();
     for target in &plan.targets {
         let of_file = names.entry(plan.baseline_of(target)).or_default();
         of_file.push(&target.name);
     }
+    let lock = request.lock;
     let mut destinations = BTreeMap::new();
     let mut broken = Vec::new();
     for (path, names) in names {
@@ -189,10 +296,22 @@ fn destinations(
                     format!("name one: --baseline {FILE_NAME}"),
                 ));
             }
-            Ok(Some(Baseline::Own(manifest))) => Destination::Own(Some(manifest)),
+            Ok(Some(Baseline::Own(manifest))) => match manifest.edited() {
+                Some(edited) if !request.force => {
+                    let error = Error::usage(
+                        edited.to_string(),
+                        "restore the committed file (`git checkout -- FILE`) and pin again, so that the drift is shown; \
+                         `mcp-keel pin --force` replaces the entry whatever it was",
+                    );
+                    failed.push((names.join(", "), error));
+                    broken.push(path);
+                    continue;
+                }
+                _ => Destination::Own(Some(Box::new(manifest))),
+            },
             Ok(None) => Destination::Own(None),
             Err(error) => {
-                failed.push(error);
+                failed.push((names.join(", "), error));
                 broken.push(path);
                 continue;
             }
@@ -227,7 +346,7 @@ fn signer(
 async fn capture_to_pin(
     target: &Target,
     destination: &Destination,
-    policy: &Policy,
+    plan: &Plan,
     observer: &dyn Observer,
 ) -> Result<Pinnable, Error> {
     let Destination::Own(manifest) = destination else {
@@ -236,18 +355,29 @@ async fn capture_to_pin(
         let observed = repeat::require(target, None, &whole, Purpose::Pin, observer).await?;
         return Ok(Pinnable::Surface(Box::new(observed.captured.surface)));
     };
-    let pinned = manifest
-        .as_ref()
-        .and_then(|manifest| manifest.servers().get(&target.name));
+    let servers = manifest.iter().flat_map(|it| it.servers());
+    let servers: BTreeMap<&String, &Pinned> = servers.collect();
     // The version may now come from another source; pinning records it.
     let release = target.release(None)?;
-    let before = pinned.map(|pinned| &pinned.surface);
-    let observed = repeat::require(target, before, policy, Purpose::Pin, observer).await?;
+    let before = match servers.get(&target.name) {
+        // A server without a name may be the only one of the baseline: it is asked as the same client.
+        None if target.is_unnamed() && servers.len() == 1 => servers.values().next(),
+        pinned => pinned,
+    };
+    let before = before.map(|pinned| &pinned.surface);
+    let observed = repeat::require(target, before, &plan.policy, Purpose::Pin, observer).await?;
     let surface = &observed.captured.surface;
+    // A file per server has its name already.
+    let name = if target.is_unnamed() && !store::is_split(&plan.pattern) {
+        own_name(target, &servers, surface)?
+    } else {
+        target.name.clone()
+    };
+    let pinned = servers.get(&name).copied();
     let release = release.unwrap_or_else(|| Release::of_server(surface));
     let entry = with_launch(server_entry(surface, &release), &target.launched);
     let compared = SurfacePair {
-        name: &target.name,
+        name: &name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
         new: Some((surface, &release)),
         manifest: None,
@@ -256,7 +386,56 @@ async fn capture_to_pin(
         notes: &target.notes(pinned),
     };
     let report = compared.judge_server(&accepting(), today());
-    Ok(Pinnable::Entry(Box::new(report), entry))
+    let surface = Box::new(surface.clone());
+    Ok(Pinnable::Entry(Box::new(report), entry, surface))
+}
+
+/// The name of a server for which none was given: that of its entry, or the one that it gives itself.
+fn own_name(
+    target: &Target,
+    servers: &BTreeMap<&String, &Pinned>,
+    surface: &Surface,
+) -> Result<String, Error> {
+    if servers.contains_key(&target.name) {
+        return Ok(target.name.clone());
+    }
+    let said = surface.server_name();
+    let same = |pinned: &Pinned| pinned.surface.server_name() == said;
+    let known: Vec<&&String> = servers
+        .iter()
+        .filter(|(_, pinned)| same(pinned))
+        .map(|(name, _)| name)
+        .collect();
+    if let [name] = known[..] {
+        return Ok((*name).clone());
+    }
+    let name = said.map(server_slug).filter(|it| !it.is_empty());
+    let name = name.unwrap_or_else(|| target.name.clone());
+    if servers.contains_key(&name) {
+        let known: Vec<&str> = servers.keys().map(|it| it.as_str()).collect();
+        return Err(Error::usage(
+            format!("the baseline has several servers, or another one that is called `{name}`"),
+            format!(
+                "name the one to pin before `--`: {}, or a new name",
+                known.join(", ")
+            ),
+        ));
+    }
+    Ok(name)
+}
+
+/// A name that a server gives itself, for the configuration and the command line: letters, digits and `._-`.
+pub(crate) fn server_slug(name: &str) -> String {
+    let mut slug = String::new();
+    for character in name.chars().take(64) {
+        if character.is_ascii_alphanumeric() || "._".contains(character) {
+            slug.push(character);
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    // Not a flag, and not a path.
+    slug.trim_matches(['-', '.']).to_owned()
 }
 
 /// Pins a surface in another tool's file. Returns whether the file changed.
@@ -319,5 +498,24 @@ fn accepting() -> Policy {
     Policy {
         enforcement: Enforcement::Audit,
         ..Policy::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_called_as_it_calls_itself_as_far_as_a_shell_can_say_it() {
+        for (said, name) in [
+            ("secure-filesystem-server", "secure-filesystem-server"),
+            ("mcp-servers/everything", "mcp-servers-everything"),
+            ("Demo \u{1f680}", "Demo"),
+            ("--help", "help"),
+            ("../x", "x"),
+            ("\u{202e}", ""),
+        ] {
+            assert_eq!(server_slug(said), name);
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::observer::Observer;
-use super::request::{Part, PolicyRequest, ServerRequest};
+use super::request::{Part, PolicyRequest, ServerRequest, UNNAMED};
 
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
@@ -14,6 +14,7 @@ use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
+use crate::capture::http::Template;
 use crate::capture::{Endpoint, Eras, Limits};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::interop::Asked;
@@ -23,14 +24,11 @@ use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
 use crate::sentences::run as sentences;
-use crate::settings;
+use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
 use crate::verify::launched::{self, LaunchLink};
-
-/// The name of an unnamed server.
-const UNNAMED: &str = "default";
 
 /// Everything a command needs to know.
 pub(crate) struct Plan {
@@ -97,6 +95,8 @@ pub(crate) struct Target {
     pub(crate) masks: Vec<Mask>,
     /// The command that accepts its current state.
     pub(crate) pin_command: String,
+    /// Whether flags or inputs were given, for hints.
+    pub(crate) origin: Origin,
     version: VersionSource,
     /// Which bytes to verify before it is started.
     pub(crate) verify: Option<Verify>,
@@ -423,7 +423,9 @@ fn typed(
     pattern: &Path,
 ) -> Result<Vec<(String, ServerConfig)>, Error> {
     let name = match &request.servers[..] {
-        [] => only_pinned(pattern).unwrap_or_else(|| UNNAMED.to_owned()),
+        [] => saved_as(request, config)
+            .or_else(|| only_pinned(pattern).filter(|_| !request.named_by_itself))
+            .unwrap_or_else(|| UNNAMED.to_owned()),
         [name] => name.clone(),
         many => {
             return Err(Error::usage(
@@ -462,6 +464,18 @@ fn typed(
     Ok(found)
 }
 
+/// The server of the configuration with this command or address.
+fn saved_as(request: &ServerRequest, config: Option<&Config>) -> Option<String> {
+    let is_same = |server: &ServerConfig| match (&request.url, &server.http) {
+        (Some(url), Some(http)) => http.url == Template::new(url.clone()),
+        (None, None) => server.command == request.command,
+        _ => false,
+    };
+    let mut same = config?.servers.iter().filter(|(_, it)| is_same(it));
+    let (name, _) = same.next()?;
+    same.next().is_none().then(|| name.clone())
+}
+
 /// The one server of a baseline that has only one.
 fn only_pinned(pattern: &Path) -> Option<String> {
     if store::is_split(pattern) {
@@ -481,6 +495,19 @@ fn configured(
     observer: &dyn Observer,
 ) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
     let mut known = server_lists::known(request, config, observer)?;
+    if let [program, arguments @ ..] = &request.servers[..]
+        && !known.contains_key(program)
+        && is_program(program)
+    {
+        let words = std::iter::once(program)
+            .chain(arguments)
+            .map(|it| it.as_str());
+        let line: Vec<&str> = words.collect();
+        return Err(Error::usage(
+            format!("`{program}` is a program, not the name of a server"),
+            format!("a command goes after `--`: -- {}", line.join(" ")),
+        ));
+    }
     if known.is_empty() {
         return Err(Error::usage(
             match config {
@@ -527,6 +554,15 @@ fn configured(
     Ok((server_lists::usable(asked)?, complete))
 }
 
+/// Whether a name is that of a program: a path, or one of the usual launchers.
+fn is_program(name: &str) -> bool {
+    const LAUNCHERS: [&str; 13] = [
+        "node", "npx", "npm", "deno", "bun", "python", "python3", "uv", "uvx", "cargo", "go",
+        "docker", "java",
+    ];
+    LAUNCHERS.contains(&name) || (name.contains('/') && Path::new(name).is_file())
+}
+
 /// Whether a server was requested, by its own name or by that of its profiles.
 fn asked_already<E>(asked: &[(String, Result<ServerConfig, E>)], name: &str) -> bool {
     asked.iter().any(|(full, server)| {
@@ -551,10 +587,17 @@ fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Er
 fn target(
     request: &ServerRequest,
     name: String,
-    server: ServerConfig,
+    mut server: ServerConfig,
     unreviewed: &[String],
 ) -> Result<Target, Error> {
-    let endpoint = endpoint::endpoint(request, &name, &server)?;
+    let endpoint = if unreviewed.is_empty() {
+        endpoint::endpoint(request, &name, &server)?
+    } else {
+        // Not even a message about it may hold what was filled in.
+        server.verify = None;
+        server.checksum_line = None;
+        Endpoint::Stdio(LaunchSpec::default())
+    };
     let mut limits = Limits::default();
     if let Some(timeout) = request.timeout.map(Duration::from_secs).or(server.timeout) {
         limits.start = timeout;
@@ -592,6 +635,7 @@ fn target(
     };
     Ok(Target {
         pin_command: pin_command(request, &name),
+        origin: request.given.origin(),
         launched,
         configured_as: server
             .profile

@@ -80,7 +80,10 @@ impl Unobserved {
                     },
                     stderr: String::from_utf8_lossy(&failure.stderr).into_owned(),
                     command: command(target),
-                    ..Failure::new(failure.to_string(), failure.help())
+                    ..Failure::new(
+                        failure.to_string(),
+                        super::hints::help_for(target.origin, &target.endpoint, failure),
+                    )
                 },
                 failure.notes(),
             ),
@@ -117,7 +120,9 @@ impl Unobserved {
     /// For a command that needs the server.
     fn error(self, target: &Target) -> Error {
         let instability = match self {
-            Self::Failed(failure) => return boot::not_captured(&target.name, *failure),
+            Self::Failed(failure) => {
+                return boot::not_captured(&target.name, &target.endpoint, *failure);
+            }
             Self::Unstable(instability) => instability,
         };
         let mut message = format!("{}: {}", target.name, instability.sentence());

@@ -14,6 +14,9 @@ use crate::launch::sandbox::{Level, Sandbox};
 use crate::policy::{Enforcement, FailOn, Policy, Unknown};
 use crate::settings::{self, Given, Origin};
 
+/// The name of an unnamed server.
+pub(super) const UNNAMED: &str = "default";
+
 /// Which servers, and how they are started or reached.
 #[derive(Default)]
 pub(crate) struct ServerRequest {
@@ -22,6 +25,8 @@ pub(crate) struct ServerRequest {
     /// Names of servers, or with a command or an address the name to use for it.
     pub(crate) servers: Vec<String>,
     pub(crate) command: Vec<String>,
+    /// Whether a typed server without a name is called as it calls itself.
+    pub(crate) named_by_itself: bool,
     pub(crate) config: Option<PathBuf>,
     /// Client and registry files to take the servers from.
     pub(crate) from: Vec<PathBuf>,
@@ -55,6 +60,7 @@ impl ServerRequest {
         Self {
             servers: given.texts(settings::SERVERS),
             command: given.texts(settings::COMMAND),
+            named_by_itself: false,
             config: given.path(settings::CONFIG),
             from: given.paths(settings::FROM),
             from_format: given.word(settings::FROM_FORMAT),

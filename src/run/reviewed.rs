@@ -24,8 +24,18 @@ pub(crate) enum Reviewed<'a> {
     Base(Option<&'a Base>),
 }
 
-/// Variables that every process inherits anyway.
-const HARMLESS: [&str; 2] = ["HOME", "USERPROFILE"];
+/// Variables that every process inherits or has anyway.
+const HARMLESS: [&str; 9] = [
+    "HOME",
+    "LANG",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "USERPROFILE",
+];
 
 impl Reviewed<'_> {
     /// What this server would get, or would be asked, without having been reviewed: one sentence for each.
@@ -105,6 +115,12 @@ fn to_address(
         return Vec::new();
     };
     let origin = address.origin();
+    // As it is written, where a value was filled in: this is shown to people.
+    let shown = if http.url.variables().is_empty() {
+        origin.clone()
+    } else {
+        address.to_string()
+    };
     let starts = request.start.is_some() || !http.start.is_empty();
     let same: Vec<(&ServerConfig, &HttpConfig)> = known
         .iter()
@@ -115,7 +131,7 @@ fn to_address(
         .collect();
     let mut found = Vec::new();
     if same.is_empty() && !(starts && address.is_local()) {
-        found.push(sentences::address_added(name, &origin));
+        found.push(sentences::address_added(name, &shown));
     }
     if let Some(proxy) = http.proxy.as_ref().filter(|_| request.proxy.is_none())
         && proxy.typed() != "env"
@@ -143,7 +159,7 @@ fn to_address(
         found.push(sentences::variables_elsewhere(
             name,
             &listed(&names),
-            &origin,
+            &shown,
         ));
     }
     found
@@ -195,9 +211,10 @@ fn listed(names: &BTreeSet<String>) -> String {
     names.join(", ")
 }
 
-/// The command as it is shown: without its arguments, which may hold secrets.
+/// The command as it is shown: without its arguments, and without a program that was filled in, which may be secrets.
 fn started(request: &ServerRequest, server: &ServerConfig) -> String {
     let typed = request.command.first();
-    let program = typed.or(launched(server).first());
-    program.map_or_else(|| "the server".to_owned(), |it| format!("`{it}`"))
+    let configured = launched(server).first().filter(|_| server.uses.is_empty());
+    let program = typed.or(configured);
+    program.map_or_else(|| "its command".to_owned(), |it| format!("`{it}`"))
 }

@@ -39,7 +39,7 @@ pub(crate) async fn read(
     let name = source.name();
     let captured = boot(&LiveServer::new(&name, &endpoint), observer)
         .await
-        .map_err(|failure| not_captured(&name, failure))?;
+        .map_err(|failure| not_captured(&name, &endpoint, failure))?;
     Ok([("default".to_owned(), captured.surface)].into())
 }
 

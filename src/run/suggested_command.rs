@@ -1,6 +1,6 @@
 //! The command that a report suggests for accepting what was found.
 
-use super::request::ServerRequest;
+use super::request::{ServerRequest, UNNAMED};
 use crate::capture::http::Template;
 use crate::launch::sandbox::Level;
 use crate::redact::is_secret;
@@ -34,15 +34,13 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
             }
         }
     }
-    let (servers, command) = (&request.servers, &request.command);
-    if request.url.is_some() {
-        words.extend(servers.first().map(|name| quote(name)));
-    } else if command.is_empty() {
+    let command = &request.command;
+    let is_typed = request.url.is_some() || !command.is_empty();
+    // A typed server without a name gets one when it is pinned.
+    if !is_typed || !request.servers.is_empty() || name != UNNAMED {
         words.push(quote(name));
-    } else {
-        if let [name] = &servers[..] {
-            words.push(quote(name));
-        }
+    }
+    if !command.is_empty() {
         words.push("--".to_owned());
         words.extend(command.iter().map(|word| quote(word)));
     }

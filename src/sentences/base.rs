@@ -98,6 +98,14 @@ pub(crate) fn acceptance_added(change: &str, reason: &str, owner: &str) -> Strin
     format!("would accept change {change}: {reason} ({owner})")
 }
 
+pub(crate) fn rejection_added(change: &str, reason: &str) -> String {
+    format!("{change} is rejected: {reason}")
+}
+
+pub(crate) fn rejection_removed(change: &str, reason: &str) -> String {
+    format!("the rejection of {change} is removed ({reason})")
+}
+
 pub(crate) fn acceptance_removed(change: &str) -> String {
     format!("the acceptance of {change} is removed")
 }

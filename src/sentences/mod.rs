@@ -10,10 +10,15 @@
 pub(crate) mod base;
 pub(crate) mod capture;
 pub(crate) mod conformance;
+pub(crate) mod decide;
 pub(crate) mod drift;
 pub(crate) mod github;
+pub(crate) mod hints;
+pub(crate) mod history;
+pub(crate) mod init;
 pub(crate) mod interop;
 pub(crate) mod page;
+pub(crate) mod pin;
 pub(crate) mod provider;
 pub(crate) mod report;
 pub(crate) mod rules;

@@ -155,8 +155,9 @@ pub(crate) fn also_breaks() -> &'static str {
     "Also breaking:"
 }
 
-pub(crate) fn more_calls(count: usize) -> String {
-    format!("{} more in the list of all changes.", counted(count, "row"))
+/// Rows that a table leaves out.
+pub(crate) fn more_rows(count: usize, report: &str) -> String {
+    format!("{count} more: see {report}.")
 }
 
 pub(crate) fn approver_reads() -> &'static str {
@@ -197,7 +198,7 @@ pub(crate) fn report_of_command() -> &'static str {
 
 /// Above the list of changes.
 pub(crate) fn how_to_accept_one() -> &'static str {
-    "To accept one change alone, put its line under `[[accept]]` in `mcp-keel.toml`, with a `reason` and an `owner`."
+    "To accept one change alone: `mcp-keel accept ID --reason TEXT`, or its line under `[[accept]]` in `mcp-keel.toml`, with a `reason` and an `owner`."
 }
 
 /// What happens to the change because it was accepted.

@@ -213,3 +213,15 @@ pub(crate) fn part_differs(differs: Differs) -> &'static str {
         Differs::Findings => "the findings about the whole run",
     }
 }
+
+/// Who accepted a change, until when, and why.
+pub(crate) fn accepted(owner: &str, until: Option<&str>, reason: &str) -> String {
+    let until = until.map_or_else(String::new, |it| format!(" until {it}"));
+    format!("accepted by {owner}{until}: {reason}")
+}
+
+/// Who rejected a change, and why.
+pub(crate) fn rejected(owner: Option<&str>, reason: &str) -> String {
+    let owner = owner.map_or_else(String::new, |it| format!(" by {it}"));
+    format!("rejected{owner}: {reason}")
+}

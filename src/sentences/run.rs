@@ -37,6 +37,10 @@ pub(crate) fn acceptance_unused(change: &str, line: usize, owner: &str) -> Strin
     format!("the acceptance of {change} (line {line}, owner {owner}) matches no change")
 }
 
+pub(crate) fn rejection_unused(change: &str, line: usize) -> String {
+    format!("the rejection of {change} (line {line}) matches no change")
+}
+
 pub(crate) fn era_fallback(pinned: &str, spoken: &str) -> String {
     format!(
         "pinned in the {pinned} era of the protocol; the server now speaks only the {spoken} one"

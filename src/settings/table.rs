@@ -382,6 +382,11 @@ table! {
         "Accepted changes, `[[accept]]`")
         .key(Table::Top)
         .unset_means("empty");
+    REJECT = Setting::new("reject", Policy, ValueKind::Table("array of tables"),
+        "Rejected changes, `[[reject]]`")
+        .key(Table::Top)
+        .unset_means("empty")
+        .details("They block whatever `fail-on` and `[policy.rules]` say.");
     POLICY_FROM = Setting::new("policy-from", Policy, ValueKind::Text,
         "The revision whose policy, acceptances, masks, verify blocks, servers and baseline path apply")
         .flag(Scope::Part, "REF")

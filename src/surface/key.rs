@@ -308,6 +308,13 @@ impl ComponentKey {
         self.kind
     }
 
+    /// The key as people call it: without its kind, and without the `@` of a component that has no version.
+    pub fn called(&self) -> &str {
+        let rest = self.text.get(self.kind.word().len() + 1..);
+        let rest = rest.unwrap_or_default();
+        rest.strip_suffix('@').unwrap_or(rest)
+    }
+
     /// The name of a tool or a prompt, the URI of a resource, the text of a template.
     pub fn identity(&self) -> &str {
         self.parts().0
@@ -321,6 +328,13 @@ impl ComponentKey {
     /// Whether it has a version, and not only a number for being listed again.
     pub fn is_versioned(&self) -> bool {
         !self.version().is_empty() && !self.version().starts_with('#')
+    }
+
+    /// Its name for people, with its version if it has one.
+    pub fn name(&self) -> &str {
+        let rest = self.text.get(self.kind.word().len() + 1..);
+        let rest = rest.unwrap_or_default();
+        rest.strip_suffix('@').unwrap_or(rest)
     }
 
     /// The name of the tool, if it is one.

@@ -8,7 +8,7 @@ fn pinned() -> Keel {
     let keel = Keel::new();
     keel.run_serving(&["pin"], TOOLS)
         .exits(0)
-        .says("PINNED  default (2 components)");
+        .says("PINNED  scripted (2 components)");
     keel
 }
 
@@ -79,13 +79,13 @@ fn an_invalid_baseline_is_reported_with_its_line() {
     expect(
         &edited,
         at(line_of(&good, "tool:a@\": {") + 1),
-        "tool:a@ of default was changed by hand",
+        "tool:a@ of scripted was changed by hand",
     );
     let edited = good.replace("\"roots\"", "\"tasks\"");
     expect(
         &edited,
         at(line_of(&good, "\"surface\"")),
-        "default was changed by hand",
+        "scripted was changed by hand",
     );
     let edited = good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x");
     expect(
@@ -154,13 +154,17 @@ fn pinning_does_not_launder_a_hand_edit_of_another_server() {
 fn pinning_repairs_its_own_entry_and_a_stale_integrity() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
-    for broken in [
-        good.replace("It's 1.0", "It is 1.0"),
-        good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x"),
+    for (broken, force) in [
+        (good.replace("It's 1.0", "It is 1.0"), &["--force"][..]),
+        (
+            good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x"),
+            &[],
+        ),
     ] {
         keel.write("mcp-baseline.json", &broken);
         keel.run_serving(&["check"], TOOLS).exits(2);
-        keel.run_serving(&["pin", "default"], TOOLS).exits(0);
+        keel.run_serving(&[&["pin", "scripted"], force].concat(), TOOLS)
+            .exits(0);
         assert_eq!(keel.read("mcp-baseline.json"), good);
     }
 }

@@ -21,13 +21,13 @@ fn drift_blocks_and_names_what_changed() {
         "SCENARIO",
     );
     assert!(
-        shown.starts_with("BLOCK  default drifted: 1 breaking, 1 risky, 1 additive."),
+        shown.starts_with("BLOCK  scripted drifted: 1 breaking, 1 risky, 1 additive."),
         "{shown}"
     );
     run.says("tool:old@")
         .says("tool:new@")
         .says("Gets [-a-]{+one+} thing.")
-        .says("mcp-keel pin -- ");
+        .says("mcp-keel pin scripted -- ");
 }
 
 #[test]

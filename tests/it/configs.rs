@@ -642,3 +642,72 @@ fn a_configuration_takes_servers_from_a_file_and_keeps_its_policy() {
         .exits(2)
         .says("nowhere.json");
 }
+
+#[test]
+fn all_errors_of_a_configuration_are_reported_at_once() {
+    let config = "colour = 1\n[server.a]\ncommand = \"node 'a b.js' x\"\n[server.b]\ncommand = [\"b\"]\npass-env = [\"AWS_*\"]\n[policy]\nfail-on = \"brekaing\"\n[[accept]]\nchange = \"x\"\n";
+    let keel = crate::keel::Keel::new().file("mcp-keel.toml", config);
+    keel.run(&["check"]).exits(2).names(&[
+        "mcp-keel.toml:1: there is no key `colour`",
+        "mcp-keel.toml:3: `command` is a string",
+        "command = [\"node\", \"a b.js\", \"x\"]",
+        "mcp-keel.toml:6: `AWS_*` is a pattern",
+        "mcp-keel.toml:8: `brekaing`",
+        "did you mean `breaking`?",
+        "mcp-keel.toml:10: `x` is not the id of a change",
+    ]);
+}
+
+#[test]
+fn a_command_without_its_dashes_is_recognised() {
+    let keel = crate::keel::Keel::new();
+    keel.run(&["check", "node", "dist/index.js"])
+        .exits(2)
+        .says("a command goes after `--`: -- node dist/index.js");
+    keel.run(&["check", "--pass-env", "A*", "--", "sh", "-c", "true"])
+        .exits(2)
+        .says("name each variable");
+}
+
+#[test]
+fn hints_come_from_what_happened() {
+    let keel = crate::keel::Keel::new();
+    for (command, said) in [
+        (
+            &["node dist/index.js --stdio"][..],
+            "write it without quotes around it, `-- node dist/index.js --stdio`",
+        ),
+        (
+            &["./dist/server"],
+            "`./dist/server` does not exist: build the server first",
+        ),
+        (
+            &[
+                "sh",
+                "-c",
+                "echo \"ModuleNotFoundError: No module named 'fastmcp'\" >&2; exit 1",
+            ],
+            "the module `fastmcp` is not installed for sh",
+        ),
+        (
+            &["sh", "-c", "echo 'INVENTORY_TOKEN is not set' >&2; exit 1"],
+            "the server asks for INVENTORY_TOKEN",
+        ),
+    ] {
+        let run = keel.run(&[&["pin", "x", "--"][..], command].concat());
+        assert!(run.code == 2 || run.code == 3, "{run:?}");
+        run.says(said);
+    }
+    let env = [
+        ("INVENTORY_TOKEN", "geheim-geheim"),
+        ("SSL_CERT_FILE", "/x"),
+    ];
+    let script = "echo 'INVENTORY_TOKEN is not set' >&2; exit 1";
+    keel.run_with_env(&["pin", "x", "--", "sh", "-c", script], &env)
+        .exits(3)
+        .says("set here and not passed on: add `--pass-env INVENTORY_TOKEN`");
+    let script = "echo '[SSL: CERTIFICATE_VERIFY_FAILED] x' >&2; exit 1";
+    keel.run_with_env(&["pin", "x", "--", "sh", "-c", script], &env)
+        .exits(3)
+        .says("--pass-env SSL_CERT_FILE");
+}

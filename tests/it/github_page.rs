@@ -181,6 +181,12 @@ fn annotations_are_only_in_files_that_the_pull_request_changes() {
         .map(|it| it["path"].as_str().unwrap())
         .collect();
     assert_eq!(paths, ["src/tools.ts"; 3]);
+    // The page leads to the same lines, at the head commit.
+    let link = format!(
+        "[`alerts`](https://github.com/octo/weather/blob/{}/src/tools.ts#L2)",
+        pull.head
+    );
+    assert!(pull.comments()[0].contains(&link), "{:?}", pull.comments());
     // The base has the same declarations: neither they nor the baseline are in the diff.
     let declared = pull.keel.read("src/tools.ts");
     pull.on_base("src/tools.ts", &declared);

@@ -72,6 +72,10 @@ fn the_token_does_not_leave_through_the_configuration() {
             "mcp-keel.toml",
             &format!("[server.weather]\ncommand = [\"x\"]\npass-env = [\"{name}\"]\n"),
         );
+        pull.run().exits(1).says("would pass");
+        assert_eq!(pull.seen(), None, "{name}");
+        // Not even the base can send it.
+        pull.on_base("mcp-keel.toml", &pull.keel.read("mcp-keel.toml"));
         pull.run().exits(2).says("is not passed on");
         assert_eq!(pull.seen(), None, "{name}");
         pull.set("INPUT_COMMAND", "");
@@ -85,7 +89,6 @@ fn the_token_does_not_leave_through_the_configuration() {
         ] {
             pull.keel
                 .write("mcp-keel.toml", &format!("[server.weather]\n{config}\n"));
-            // Not even the base can send it.
             pull.on_base("mcp-keel.toml", &pull.keel.read("mcp-keel.toml"));
             pull.run().exits(2).says("is not passed on");
             assert!(!elsewhere.was_contacted(), "{config}");
@@ -253,6 +256,29 @@ fn an_address_that_is_not_on_the_base_is_not_asked() {
     pull.keel.write("mcp-keel.toml", &at(&inside));
     pull.run().exits(3);
     assert!(elsewhere.was_contacted());
+}
+
+/// The messages about it are public.
+#[test]
+fn what_is_said_about_a_variable_does_not_show_its_value() {
+    let mut pull = Pull::new(&usual());
+    pull.set("INPUT_COMMAND", "");
+    pull.set("SHORT", "k3y");
+    pull.on_base("README.md", "No configuration.");
+    for server in [
+        json!({"command": "${SHORT}"}),
+        json!({"command": "true", "cwd": "${SHORT}"}),
+        json!({"command": "true", "args": ["${SHORT}"]}),
+        json!({"url": "http://${SHORT}.invalid/mcp"}),
+        json!({"url": "http://127.0.0.1:9/${SHORT}"}),
+    ] {
+        let list = json!({"mcpServers": {"weather": server}}).to_string();
+        pull.keel.write(".mcp.json", &list);
+        pull.keel.write("mcp-keel.toml", "from = [\".mcp.json\"]\n");
+        let run = pull.run().exits(1).says("SHORT").says_nothing_of("k3y");
+        drop(run);
+        assert!(!pull.comment().contains("k3y"), "{}", pull.comment());
+    }
 }
 
 /// What listens on this machine is what was started, and that is the pull request's.

@@ -720,3 +720,21 @@ fn the_card_and_the_scopes_are_pinned_and_compared() {
         "{changes:?}"
     );
 }
+
+#[test]
+fn plain_http_behind_https_is_recognised() {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        while let Ok((mut connection, _)) = listener.accept() {
+            let mut hello = [0; 512];
+            let _ = connection.read(&mut hello);
+            let _ = connection.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    let keel = Keel::new().file("ca.pem", &authority().ca);
+    keel.run(&["capture", "--ca", "ca.pem", "--timeout", "5", "--url", &url])
+        .exits(3)
+        .says("write http:// in --url");
+}

@@ -59,7 +59,7 @@ fn each_status_has_its_own_advice() {
     status("401 Unauthorized", &challenge, "")
         .names(&["401", "Bearer realm="])
         .says("resource_metadata=")
-        .says("--header \"Authorization: Bearer ${TOKEN}\"")
+        .says("--header 'Authorization: Bearer ${TOKEN}'")
         .says("OAuth login is not supported");
     status("403 Forbidden", "", "go away")
         .says("with 403 Forbidden")

@@ -63,6 +63,12 @@ fn every_command_in_the_readme_runs() {
             env!("CARGO_BIN_EXE_mcp-keel")
         ),
     );
+    // What `init` finds: a package that is built.
+    keel.write(
+        "package.json",
+        r#"{"name": "weather", "bin": "dist/index.js"}"#,
+    );
+    keel.write("dist/index.js", "");
     let node = keel.folder().join("bin/node");
     std::fs::set_permissions(&node, std::fs::Permissions::from_mode(0o755)).unwrap();
     let readme = read("README.md");
@@ -166,6 +172,112 @@ fn the_tutorial_shows_the_real_output() {
         }
     }
     assert!(commands > 8, "{commands}");
+}
+
+/// The commands in the `console` blocks of a page.
+fn console(page: &str) -> Vec<String> {
+    let text = read(page);
+    blocks(&text)
+        .into_iter()
+        .filter(|(word, _)| *word == "console")
+        .flat_map(|(_, text)| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Runs a line of a page with a shell, as a reader would.
+#[cfg(unix)]
+fn typed(keel: &Keel, line: &str) -> std::process::Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_mcp-keel"));
+    let path = format!(
+        "{}:{}:{}",
+        keel.folder().join("tools").display(),
+        program.parent().unwrap().display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    std::process::Command::new("sh")
+        .args(["-c", line])
+        .current_dir(keel.folder())
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", keel.folder())
+        .envs([
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_SYSTEM", "/dev/null"),
+        ])
+        .output()
+        .unwrap()
+}
+
+#[cfg(unix)]
+#[track_caller]
+fn runs(keel: &Keel, line: &str, code: i32) {
+    let output = typed(keel, line);
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{line}\n{said}");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_commands_about_setting_up_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let script = "#!/bin/sh\nexec mcp-keel demo --serve pinned\n";
+    let keel = Keel::new()
+        .file("tools/node", script)
+        .file("package.json", r#"{"bin": "dist/index.js"}"#)
+        .file("dist/index.js", "");
+    let node = keel.folder().join("tools/node");
+    std::fs::set_permissions(&node, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let lines = console("docs/init.md");
+    assert!(lines.len() >= 6, "{lines:?}");
+    for line in &lines {
+        runs(&keel, line, 0);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_commands_about_deciding_run_and_their_ids_are_the_demos() {
+    let config = "[server.weather]\ncommand = [\"mcp-keel\", \"demo\", \"--serve\", \"drifted\"]\n";
+    let keel = Keel::new();
+    runs(
+        &keel,
+        "mcp-keel pin weather -- mcp-keel demo --serve pinned",
+        0,
+    );
+    runs(&keel, "git init -q && git config user.name Ada", 0);
+    keel.write("mcp-keel.toml", config);
+    let lines = console("docs/deciding.md");
+    assert!(lines.len() >= 4, "{lines:?}");
+    for line in &lines {
+        let code = i32::from(line == "mcp-keel check");
+        runs(&keel, line, code);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_commands_about_history_run() {
+    let keel = Keel::new();
+    let pin = "mcp-keel pin weather -- mcp-keel demo --serve";
+    runs(
+        &keel,
+        "git init -q && git config user.name Ada && git config user.email a@b.c",
+        0,
+    );
+    for (edition, tag) in [("pinned", "v1.3.0"), ("drifted", "v1.4.0")] {
+        runs(&keel, &format!("{pin} {edition}"), 0);
+        runs(
+            &keel,
+            &format!("git add . && git commit -qm {tag} && git tag {tag}"),
+            0,
+        );
+    }
+    let lines = console("docs/history.md");
+    assert!(lines.len() >= 8, "{lines:?}");
+    for line in &lines {
+        runs(&keel, line, 0);
+    }
 }
 
 /// Every Markdown file that people read.

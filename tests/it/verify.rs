@@ -455,7 +455,7 @@ fn a_baseline_without_launch_is_valid_and_a_broken_one_is_reported_with_its_line
     keel.run(&["pin", "--", &program, &scenario]).exits(0);
     let text = keel.read("mcp-baseline.json");
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    json["servers"]["default"]["launch"] = serde_json::json!([{"role": "unknown", "name": "x"}]);
+    json["servers"]["scripted"]["launch"] = serde_json::json!([{"role": "unknown", "name": "x"}]);
     keel.write(
         "mcp-baseline.json",
         &serde_json::to_string_pretty(&json).unwrap(),
@@ -464,7 +464,7 @@ fn a_baseline_without_launch_is_valid_and_a_broken_one_is_reported_with_its_line
         .exits(2)
         .says("`launch`");
     // Older baselines: the demo's own text without the member still matches its `surface`.
-    json["servers"]["default"]
+    json["servers"]["scripted"]
         .as_object_mut()
         .unwrap()
         .remove("launch");

@@ -223,6 +223,10 @@ impl HttpError {
             Self::Connect { .. } => "check host and port in --url; behind a proxy, name it with --proxy URL or --proxy env".into(),
             Self::Proxy { .. } => "check --proxy, and that the proxy lets this host through; credentials go into its address, from the environment: --proxy \"http://me:${PASSWORD}@proxy:3128\"".into(),
             Self::UnknownIssuer { .. } => "if the server has a certificate of your own, name the one that signed it: --ca FILE (PEM)".into(),
+            // What rustls calls an answer that is not TLS at all.
+            Self::Tls { problem, .. } if problem.contains("InvalidContentType") => {
+                "the port answers without TLS: write http:// in --url".into()
+            }
             Self::Tls { .. } => "check that the server speaks TLS at this port, and that its certificate is for this host and not expired".into(),
             Self::NoRoots { .. } => "install the system's certificates (package ca-certificates), or name those to trust: --ca FILE (PEM)".into(),
             Self::Occupied { .. } => "end what listens there, or give the server another port in both --start (or --env PORT=...) and --url".into(),
@@ -233,15 +237,18 @@ impl HttpError {
             Self::NotReady { .. } => format!("check that --start and --url name the same port; a slow start needs a longer `--timeout`; {}", super::super::error::ISOLATED),
             Self::Denied { .. } => "there is no verdict about what failed: see the log of the server; it may require other headers".into(),
             Self::Unauthorized { status: 401, sent: false, .. } => {
-                "pass what it asks for, from the environment: --header \"Authorization: Bearer ${TOKEN}\"; OAuth login is not supported".into()
+                "pass what it asks for, from the environment: --header 'Authorization: Bearer ${TOKEN}'; OAuth login is not supported".into()
             }
             Self::Unauthorized { status: 401, .. } => {
                 "the Authorization header that was sent is not accepted: check the value in the environment, and that it is for this server and not expired; OAuth login is not supported".into()
             }
             Self::Unauthorized { sent: false, .. } => {
-                "it may require credentials (--header \"Authorization: Bearer ${TOKEN}\"), or refuse this host or network; OAuth login is not supported".into()
+                "it may require credentials (--header 'Authorization: Bearer ${TOKEN}'), or refuse this host or network; OAuth login is not supported".into()
             }
             Self::Unauthorized { .. } => "the Authorization header that was sent does not suffice: check its scopes; the server may also refuse this host or network".into(),
+            Self::Status { status: 400, body, .. } if body.contains("HTTPS port") => {
+                "the port expects TLS: write https:// in --url".into()
+            }
             Self::Status { status: 429, .. } => "it refuses further requests for now: try again later".into(),
             Self::Status { status: 400 | 404 | 405, get, .. } => match get {
                 Some(get) => format!("{ADDRESS} (HTTP+SSE was tried too: a GET was answered with {get})"),

@@ -416,7 +416,7 @@ pub fn header_line(typed: &str) -> Result<(String, Template), SpecError> {
         // Not quoted: the text may be the secret itself.
         _ => Err(SpecError::new(
             "a header is not of the form `Name: value`",
-            "write --header \"Authorization: Bearer ${TOKEN}\"",
+            "write --header 'Authorization: Bearer ${TOKEN}'",
         )),
     }
 }
