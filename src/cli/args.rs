@@ -29,7 +29,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Set up this folder: find how its server starts, write configuration, baseline and a CI file
+    /// Set up this folder: find how its server starts, write configuration, baseline and CI
     Init(InitArgs),
     /// Boot servers, compare them with the committed baseline, and report
     Check(Flags<OfCheck>),

@@ -664,6 +664,14 @@ impl Rendered<'_> {
         };
         let id = |id: &str| escape::code(&Visible::of_parts(format!("change = \"{id}\"")));
         let mut facts = vec![rule_link(change.rule)];
+        // Where nothing leads to it, the place is named.
+        if self.frame.files.is_none()
+            && let Some(place) = &group.change.source
+        {
+            let path = escape::short(&place.slashed(), 300);
+            let place = Visible::of_parts(format!("{path}:{}", place.line));
+            facts.push(escape::code(&place));
+        }
         if group.components.is_empty() {
             facts.push(id(&judged.id));
         }

@@ -157,9 +157,8 @@ fn check_reports_the_line_that_declares_a_changed_tool() {
         report["servers"][0]["changes"][0]["source"],
         serde_json::json!({"path": "src/a.ts", "line": 2})
     );
-    run("github")
-        .says("::error file=src/a.ts,line=2,title=tool%3Aget@%3A 1 change against the baseline::");
-    run("markdown").says("Source: `src/a.ts:2`");
+    run("github").says("::error file=src/a.ts,line=2,title=get%3A description changed");
+    run("markdown").says("`src/a.ts:2`");
     let sarif = run("sarif").json();
     let related = &sarif["runs"][0]["results"][0]["relatedLocations"][0];
     assert_eq!(

@@ -798,7 +798,7 @@ fn a_server_reaches_no_local_socket() {
     place.pinned();
     let host = format!("unix://{}", path(&socket));
     let server = serde_json::to_string(&scripted(r#"{"tools": []}"#)).unwrap();
-    let config = format!("[server.default]\ncommand = {server}\n");
+    let config = format!("[server.scripted]\ncommand = {server}\n");
     let env = [("GITHUB_ACTIONS", "true"), ("DOCKER_HOST", &host)];
     let says = format!("the server can reach {}", path(&socket));
     place
