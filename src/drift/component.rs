@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, content, located, meta, prompt, provider, skill, tool};
 use crate::canonical::{Json, Object, Text, pointer};
-use crate::judgement::Exposure;
+use crate::judgement::{Exposure, Level};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::sentences::drift as sentences;
@@ -98,8 +98,7 @@ pub(super) fn compare(old: &Component, new: &Component, work: &Work, changes: &m
         respelled |= common(one, &other_named) != common(other, &one_named);
     }
     if respelled || (changes.len() == first && before.same_value(&after)) {
-        let message = sentences::respelled();
-        changes.push(Change::new(RuleId::DefinitionRespelled, "", message));
+        changes.push(respelling(&after));
     }
     if changes.len() == first {
         let message = sentences::unexplained();
@@ -241,6 +240,21 @@ impl Member<'_> {
                 Change::new(rule, at, message)
                     .values(difference.old.as_ref(), difference.new.as_ref()),
             );
+        }
+    }
+}
+
+/// The change of a definition that means the same and is written differently. Which of two members
+/// of one name counts depends on the parser, so one of them can hide a text from reviewers.
+fn respelling(after: &Json) -> Change {
+    match after.repeated_members().first() {
+        None => Change::new(RuleId::DefinitionRespelled, "", sentences::respelled()),
+        Some((_, name)) => {
+            let message = sentences::respelled_with_repeats(name.to_string_lossy());
+            let mut change = Change::new(RuleId::DefinitionRespelled, "", message);
+            change.level = Level::Risky;
+            change.exposure = Exposure::High;
+            change
         }
     }
 }

@@ -108,7 +108,8 @@ macro_rules! tool_rules {
     "definition-respelled" DefinitionRespelled [] Change Cosmetic None,
         "the same definition, written differently",
         "Members are in a different order, or a number is spelled differently (`1` and `1.0`). Callers cannot \
-         notice; caches keyed by the bytes can.",
+         notice; caches keyed by the bytes can. If a member is given more than once, clients disagree about its \
+         value: risky, of high exposure.",
         "Nothing for callers. Pin.";
 
     } $families $($after)* } };

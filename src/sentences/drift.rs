@@ -30,6 +30,10 @@ pub(crate) fn respelled() -> String {
     "same meaning, written differently: order of members or spelling of a number".to_owned()
 }
 
+pub(crate) fn respelled_with_repeats(name: &str) -> String {
+    format!("`{name}` is given more than once: which value counts depends on the parser")
+}
+
 pub(crate) fn unexplained() -> String {
     "changed in a way that no rule describes".to_owned()
 }
