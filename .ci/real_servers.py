@@ -273,7 +273,9 @@ def drift(server, old_label, new_label, new, before, after, work, tally):
     names = {kind: differing(before, after, kind) for kind in LISTS}
     tools = names["tools"]
     pair = f"{server}: pinned at {old_label}, checked at {new_label}"
-    result = keel("check", server, "--", *new, cwd=work)
+    # Strict: by default a change that no caller can notice is only a warning.
+    strict = ("check", server, "--policy", "strict")
+    result = keel(*strict, "--", *new, cwd=work)
     out = result.stdout.decode()
     if any(names.values()):
         counts = ", ".join(f"{len(found)} {kind}" for kind, found in names.items() if found)
@@ -307,7 +309,7 @@ def drift(server, old_label, new_label, new, before, after, work, tally):
                 sorted(it for it in identities if identities.count(it) > 1))
     result = keel("check", server, "--fail-on", "none", "--", *new, cwd=work)
     tally.check(result.returncode == 0, f"{server}: --fail-on none exits 0", output_of(result))
-    result = keel("check", server, "--enforcement", "audit", "--", *new, cwd=work)
+    result = keel(*strict, "--enforcement", "audit", "--", *new, cwd=work)
     would = not any(names.values()) or "would block" in re.sub(r"\s+", " ", result.stdout.decode())
     tally.check(result.returncode == 0 and would, f"{server}: audit exits 0 and says what would have blocked",
                 output_of(result))
@@ -334,7 +336,7 @@ def time_zone(start, work, tally):
     result = keel("pin", cwd=scratch)
     if not tally.check(result.returncode == 0, "time: pin with TZ=UTC exits 0", output_of(result)):
         return
-    oslo = ("check", "--env", "TZ=Europe/Oslo")
+    oslo = ("check", "--policy", "strict", "--env", "TZ=Europe/Oslo")
     result = keel(*oslo, cwd=scratch)
     named = b"text-depends-on-environment" in result.stdout and b"Europe/Oslo" in result.stdout
     tally.check(result.returncode == 1 and named, "time: another time zone is drift, and named", output_of(result))

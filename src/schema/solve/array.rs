@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::nodes::accepts_all;
+use super::refuse::refuse_count;
 use super::{
     Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, item_of, leading,
-    refuse_count, size,
+    size,
 };
 use crate::canonical::{Json, Object};
 use crate::schema::document::{Draft, Problem};

@@ -5,9 +5,10 @@ use std::rc::Rc;
 
 use super::evaluate::{closes, named_by, opens, own_schemas};
 use super::nodes::accepts_all;
+use super::refuse::refuse_count;
 use super::{
     Case, Choice, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, SomeMember,
-    refuse_count, size,
+    size,
 };
 use crate::canonical::{Json, Object, Text};
 use crate::schema::document::{Draft, Problem};
