@@ -5,7 +5,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 
 use crate::canonical::{Json, to_pretty};
-use crate::report::{Comparison, Format, Report, Style, escape, render};
+use crate::report::{Comparison, Format, Report, Style, escape, markdown_in, render};
 use crate::run::observer::Observer;
 pub(super) use crate::run::secrets::write_file;
 use crate::run::{Error, secrets};
@@ -134,13 +134,23 @@ pub(super) fn deliver(report: &Report, delivery: &Delivery) -> Result<(), Error>
         ));
     }
     for (format, path) in &delivery.files {
-        write_file(path, &render(report, *format, Style::default()))?;
+        write_file(path, &rendered(report, *format, Style::default()))?;
     }
     let style = Style {
         quiet: delivery.quiet,
         ..style(delivery.color)
     };
-    print(&render(report, delivery.format, style))
+    print(&rendered(report, delivery.format, style))
+}
+
+/// The report in a format. A check in a CI leads to its job, its commit and the files of that.
+fn rendered(report: &Report, format: Format, style: Style) -> String {
+    match (format, &report.comparison) {
+        (Format::Markdown, Comparison::Check) => {
+            markdown_in(report, usize::MAX, &crate::run::ci::frame())
+        }
+        _ => render(report, format, style),
+    }
 }
 
 /// How to write to stdout.

@@ -100,14 +100,18 @@ pub enum About {
 
 /// The report as Markdown of at most `limit` bytes, with a final newline.
 pub fn markdown(report: &Report, limit: usize) -> String {
-    let frame = Frame::default();
+    markdown_in(report, limit, &Frame::default())
+}
+
+/// The same, with links.
+pub fn markdown_in(report: &Report, limit: usize, frame: &Frame) -> String {
     let about = match report.comparison {
         Comparison::Check => About::Live,
         Comparison::Diff => About::Sources,
         Comparison::Pin { .. } => About::Pinned,
     };
     let page = Pages {
-        frame: &frame,
+        frame,
         title: title(report, about, code),
         verdict: report.verdict,
         first: String::new(),

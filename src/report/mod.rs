@@ -44,7 +44,8 @@ pub use junit::junit;
 pub use links::Frame;
 pub use listing::listing;
 pub use markdown::{
-    About, CHECK_RUN_LIMIT, COMMENT_LIMIT, Pages, SUMMARY_LIMIT, Section, markdown, title,
+    About, CHECK_RUN_LIMIT, COMMENT_LIMIT, Pages, SUMMARY_LIMIT, Section, markdown, markdown_in,
+    title,
 };
 pub use sarif::sarif;
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};

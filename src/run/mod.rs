@@ -20,6 +20,7 @@ pub(crate) mod baseline;
 pub(crate) mod boot;
 pub(crate) mod check;
 pub(crate) mod check_changes;
+pub(crate) mod ci;
 pub(crate) mod decide;
 mod default_branch;
 pub(crate) mod demo;

@@ -135,7 +135,7 @@ fn ordinal(number: usize) -> String {
 }
 
 pub(crate) fn what_an_id_is_for(id: &str) -> String {
-    format!("An id, such as {id}, names one change: `[[accept]]` in mcp-keel.toml accepts it.")
+    format!("An id names one change: `mcp-keel accept {id} --reason TEXT` accepts it.")
 }
 
 pub(crate) fn more_alike(count: usize) -> String {

@@ -440,3 +440,32 @@ fn hostile_text_never_reaches_the_terminal() {
     );
     run.says("\\u{1b}[2Jb\\u{202e}\\n:\\u{3a}error::x");
 }
+
+#[test]
+fn in_gitlab_the_markdown_report_leads_to_job_and_lines() {
+    let keel = Keel::new();
+    let tool = |days: u8| {
+        format!(
+            r#"[{{"name":"get","inputSchema":{{"type":"object","properties":{{"days":{{"type":"integer","maximum":{days}}}}}}}}}]"#
+        )
+    };
+    keel.run_serving(&["pin", "it"], &tool(10)).exits(0);
+    let [program, scenario] = crate::keel::serving(&tool(7));
+    let args = [
+        "check", "it", "--format", "markdown", "--", &program, &scenario,
+    ];
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let env = [
+        ("GITLAB_CI", "true"),
+        ("CI_PROJECT_URL", "https://gitlab.example/octo/weather"),
+        ("CI_COMMIT_SHA", commit),
+        ("CI_JOB_URL", "https://gitlab.example/octo/weather/-/jobs/7"),
+    ];
+    keel.run_with_env(&args, &env)
+        .exits(1)
+        .says(&format!(
+            "https://gitlab.example/octo/weather/-/blob/{commit}/mcp-baseline.json#L"
+        ))
+        .says("https://gitlab.example/octo/weather/-/jobs/7");
+    keel.run(&args).exits(1).says_nothing_of("https://gitlab");
+}
