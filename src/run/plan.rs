@@ -557,7 +557,7 @@ fn configured(
                 Some(_) => "the configuration has no server",
                 None => "no server: there is no mcp-keel.toml here and no command was given",
             },
-            "pass the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
+            "`mcp-keel init` sets this folder up; or pass the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
         ));
     }
     // Servers of the configuration that --from overrides are not checked.
