@@ -263,7 +263,9 @@ impl<'p> Open<'p> {
         });
         match compiled {
             Ok((sender, receiver)) => {
-                sender.accepts(value) == Some(true) && receiver.accepts(value) == Some(false)
+                sender.accepts(value) == Some(true)
+                    && sender.is_undisputed(value)
+                    && receiver.accepts(value) == Some(false)
             }
             Err(_) => false,
         }

@@ -25,13 +25,26 @@ const MAX_CHAIN: usize = 220;
 pub(crate) struct Compiled {
     validator: Validator,
     exact: bool,
+    /// What some validators read into it and the specification does not, if that is stricter.
+    disputed: Option<Validator>,
 }
 
 impl Compiled {
     /// Compiles; the error says why a schema cannot be given to a validator.
     pub(crate) fn new(references: &References<'_>) -> Result<Self, Problem> {
         let (validator, exact) = compile(references)?;
-        Ok(Self { validator, exact })
+        Ok(Self {
+            validator,
+            exact,
+            disputed: compile_disputed(references),
+        })
+    }
+
+    /// Whether validators that read a schema more strictly than specified accept a value as well.
+    pub(crate) fn is_undisputed(&self, value: &Json) -> bool {
+        self.disputed.as_ref().is_none_or(|validator| {
+            to_value(value).is_some_and(|converted| validator.is_valid(&converted.value))
+        })
     }
 
     /// Whether the validator accepts a value; `None` if it cannot tell.
@@ -162,21 +175,56 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
     }
 }
 
+/// Python's `jsonschema` (4.26) does not count what `additionalProperties` evaluates in 2019-09, so
+/// that such members have to satisfy `unevaluatedProperties` too.
+fn compile_disputed(references: &References<'_>) -> Option<Validator> {
+    fn narrow(node: &mut serde_json::Value) -> bool {
+        let mut changed = false;
+        if let Some(object) = node.as_object_mut()
+            && let Some(unevaluated) = object.get("unevaluatedProperties").cloned()
+            && let Some(additional) = object.get_mut("additionalProperties")
+            && additional.is_object()
+        {
+            *additional = serde_json::json!({"allOf": [additional.take(), unevaluated]});
+            changed = true;
+        }
+        let children: Vec<&mut serde_json::Value> = match node {
+            serde_json::Value::Object(object) => object.values_mut().collect(),
+            serde_json::Value::Array(list) => list.iter_mut().collect(),
+            _ => Vec::new(),
+        };
+        children
+            .into_iter()
+            .fold(changed, |changed, child| narrow(child) || changed)
+    }
+    if references.draft() != Draft::Y2019 {
+        return None;
+    }
+    let mut converted = for_validator(references)?.value;
+    narrow(&mut converted)
+        .then(|| build(references, &converted).ok())
+        .flatten()
+}
+
 fn compile(references: &References<'_>) -> Result<(Validator, bool), Problem> {
     let converted = for_validator(references)
         .ok_or_else(|| Problem::Other(crate::sentences::schema::beyond_validator()))?;
-    let validator = jsonschema::options()
+    let validator = build(references, &converted.value)?;
+    Ok((validator, converted.exact))
+}
+
+fn build(references: &References<'_>, schema: &serde_json::Value) -> Result<Validator, Problem> {
+    jsonschema::options()
         .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
         .offline()
-        .build(&converted.value)
+        .build(schema)
         .map_err(|error| {
             let text = error.to_string();
             let short: String = text.chars().take(160).collect();
             Problem::Other(crate::sentences::schema::invalid_schema(&short))
-        })?;
-    Ok((validator, converted.exact))
+        })
 }
 
 /// Rejects schemas that would keep a validator busy for too long.

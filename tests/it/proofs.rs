@@ -711,3 +711,29 @@ fn witnesses_are_minimal_and_human() {
         assert_eq!(to_compact(it), witness);
     }
 }
+
+/// In 2019-09 validators disagree about whether `unevaluatedProperties` sees what
+/// `additionalProperties` evaluates: a call is a witness only if all of them accept it.
+#[test]
+fn a_witness_is_accepted_by_validators_that_disagree() {
+    let schema = |additional: &str, unevaluated: &str, draft: &str| {
+        format!(
+            r#"{{"$schema":"https://json-schema.org/draft/{draft}/schema","type":"object",
+            "additionalProperties":{additional},"unevaluatedProperties":{unevaluated}}}"#
+        )
+    };
+    let (before, after) = (r#"{"type":"number"}"#, r#"{"type":"number","maximum":5}"#);
+    let verdict = |unevaluated, draft| {
+        let old = schema(before, unevaluated, draft);
+        let new = schema(after, unevaluated, draft);
+        both(&old, &new).map(|(_, found)| found.verdict)
+    };
+    for found in verdict("false", "2019-09") {
+        assert!(matches!(found, Proof::Undecided(_)), "{found:?}");
+    }
+    for (unevaluated, draft) in [(r#"{"type":"number"}"#, "2019-09"), ("false", "2020-12")] {
+        for found in verdict(unevaluated, draft) {
+            assert!(matches!(found, Proof::Witness(_)), "{draft}: {found:?}");
+        }
+    }
+}
