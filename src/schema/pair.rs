@@ -14,7 +14,7 @@ use super::document::{Document, Problem};
 use super::interpretation::{Evidence, malformed, other_reading, read};
 use super::kinds::Kinds;
 use super::solve::{Budget, Evaluator, Outcome, Patterns, References, Solver, size};
-use super::validator::{Compiled, guard};
+use super::validator::{Compiled, disputed, guard};
 use crate::canonical::Json;
 
 /// Steps for the verdict on one pair of schemas.
@@ -199,7 +199,7 @@ impl<'p> Open<'p> {
                     if self.confirmed(&value) {
                         return Verdict::Witness(value);
                     }
-                    if let Some(value) = self.repaired(&value) {
+                    if let Some(value) = self.repaired(&value).or_else(|| self.undisputed()) {
                         return Verdict::Witness(value);
                     }
                     spurious = Some(Problem::Other(crate::sentences::schema::not_confirmed()));
@@ -294,6 +294,28 @@ impl<'p> Open<'p> {
             .find(|it| self.pair.budget.take(1 + size(it) / 16) && self.is_witness(it, true))?;
         let found = self.shrunk(found, &self.pair.budget, &|_| true);
         self.confirmed(&found).then_some(found)
+    }
+
+    /// A witness that stricter readings of the sender's schema accept too, if there are such readings.
+    fn undisputed(&self) -> Option<Json> {
+        let narrowed = disputed(self.sender.document)?;
+        let narrowed = References::new(&narrowed);
+        let budget = Budget::new(self.pair.budget.left() / 2);
+        let documents = vec![&self.sender, &narrowed, &self.receiver];
+        let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
+        let outcome = solver.roots(&[true, true, false], self.pair.kinds);
+        self.pair.budget.take(budget.taken());
+        let Outcome::Value(value) = outcome else {
+            return None;
+        };
+        let lists = RefCell::new(HashMap::new());
+        let accepted = |value: &Json| {
+            Evaluator::new(&narrowed, &self.pair.patterns, &lists)
+                .accepts(&narrowed.document.root, value)
+                == Some(true)
+        };
+        let value = self.shrunk(value, &self.pair.budget, &accepted);
+        self.confirmed(&value).then_some(value)
     }
 
     /// Removes members and items for as long as it is still a witness.

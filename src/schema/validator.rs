@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
-use super::document::{Draft, Holds, Problem, each_schema, each_schema_at, holds};
+use super::document::{Document, Draft, Holds, Problem, each_schema, each_schema_at, holds};
 use super::interpretation::at_mut;
 use super::solve::References;
 use super::value::{Converted, has_number, to_value};
@@ -36,7 +36,8 @@ impl Compiled {
         Ok(Self {
             validator,
             exact,
-            disputed: compile_disputed(references),
+            disputed: disputed(references.document)
+                .and_then(|it| Some(compile(&References::new(&it)).ok()?.0)),
         })
     }
 
@@ -175,56 +176,58 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
     }
 }
 
-/// Python's `jsonschema` (4.26) does not count what `additionalProperties` evaluates in 2019-09, so
-/// that such members have to satisfy `unevaluatedProperties` too.
-fn compile_disputed(references: &References<'_>) -> Option<Validator> {
-    fn narrow(node: &mut serde_json::Value) -> bool {
+/// What some validators read into a schema, if that is stricter than specified: Python's
+/// `jsonschema` (4.26) does not count what `additionalProperties` evaluates in 2019-09, so that such
+/// members have to satisfy `unevaluatedProperties` too.
+pub(crate) fn disputed(document: &Document) -> Option<Document> {
+    fn narrow(node: &mut Json) -> bool {
         let mut changed = false;
-        if let Some(object) = node.as_object_mut()
-            && let Some(unevaluated) = object.get("unevaluatedProperties").cloned()
-            && let Some(additional) = object.get_mut("additionalProperties")
-            && additional.is_object()
-        {
-            *additional = serde_json::json!({"allOf": [additional.take(), unevaluated]});
-            changed = true;
+        match node {
+            Json::Object(object) => {
+                let unevaluated = object.get("unevaluatedProperties").cloned();
+                for (keyword, value) in object.iter_mut() {
+                    changed |= narrow(value);
+                    if let Some(unevaluated) = &unevaluated
+                        && keyword == "additionalProperties"
+                        && value.as_object().is_some()
+                    {
+                        let both = Json::Array(vec![value.clone(), unevaluated.clone()]);
+                        *value = Json::object([("allOf", both)]);
+                        changed = true;
+                    }
+                }
+            }
+            Json::Array(list) => {
+                for it in list {
+                    changed |= narrow(it);
+                }
+            }
+            _ => {}
         }
-        let children: Vec<&mut serde_json::Value> = match node {
-            serde_json::Value::Object(object) => object.values_mut().collect(),
-            serde_json::Value::Array(list) => list.iter_mut().collect(),
-            _ => Vec::new(),
-        };
-        children
-            .into_iter()
-            .fold(changed, |changed, child| narrow(child) || changed)
+        changed
     }
-    if references.draft() != Draft::Y2019 {
+    if document.draft != Draft::Y2019 {
         return None;
     }
-    let mut converted = for_validator(references)?.value;
-    narrow(&mut converted)
-        .then(|| build(references, &converted).ok())
-        .flatten()
+    let mut narrowed = document.clone();
+    narrow(&mut narrowed.root).then_some(narrowed)
 }
 
 fn compile(references: &References<'_>) -> Result<(Validator, bool), Problem> {
     let converted = for_validator(references)
         .ok_or_else(|| Problem::Other(crate::sentences::schema::beyond_validator()))?;
-    let validator = build(references, &converted.value)?;
-    Ok((validator, converted.exact))
-}
-
-fn build(references: &References<'_>, schema: &serde_json::Value) -> Result<Validator, Problem> {
-    jsonschema::options()
+    let validator = jsonschema::options()
         .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(50_000))
         .offline()
-        .build(schema)
+        .build(&converted.value)
         .map_err(|error| {
             let text = error.to_string();
             let short: String = text.chars().take(160).collect();
             Problem::Other(crate::sentences::schema::invalid_schema(&short))
-        })
+        })?;
+    Ok((validator, converted.exact))
 }
 
 /// Rejects schemas that would keep a validator busy for too long.
