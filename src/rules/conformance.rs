@@ -82,7 +82,7 @@ macro_rules! conformance_rules {
     "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
         "the document that shows a tool's results can no longer be read",
         "`_meta.ui.resourceUri` must lead to a `ui://` resource that exists. It does not if the address has another \
-         scheme, if the server declares no `resources`, or if the document was listed and is not any more. Hosts then \
+         scheme, if the server declares no `resources`, or if the document is no longer listed. Hosts then \
          show nothing. A server may leave such documents out of its list from the start; with `read-resources` each is \
          read, and one that is refused is `content-now-unusable`.",
         "Serve and list the document, or remove `_meta.ui.resourceUri`.";

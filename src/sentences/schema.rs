@@ -359,7 +359,7 @@ pub(crate) fn undeclared_properties(
     } else if !shut(new) {
         "undeclared properties must now match"
     } else if at.side == Side::Output {
-        "results have no undeclared properties any more"
+        "results no longer have undeclared properties"
     } else if declared_affected {
         "undeclared properties are now refused"
     } else {
@@ -475,7 +475,7 @@ pub(crate) fn branch(at: At<'_>, branch: &Branch<'_>, added: bool) -> String {
 pub(crate) fn whole_schema(at: At<'_>, old: &Json, new: &Json) -> String {
     let what = moved("schema", Some(old), Some(new));
     at.says(&match (old, new) {
-        (_, Json::Bool(false)) => format!("{what}; no value is allowed any more"),
+        (_, Json::Bool(false)) => format!("{what}; no value is allowed now"),
         (Json::Bool(false), _) => format!("{what}; no value was allowed before"),
         _ => what,
     })

@@ -101,7 +101,7 @@ macro_rules! structure_families {
         r#"{"type": "object", "allOf": [{"minProperties": 1}]}"# =>
         r#"{"type": "object", "allOf": ["minProperties 1"]}"#,
         input InputSchemaUnclassified: Risky None "the schema changed in a way that no rule describes",
-        "For example, it is no schema any more. The level is proved as usual: breaking with a witness, cosmetic with a \
+        "For example, it is no longer a schema. The level is proved as usual: breaking with a witness, cosmetic with a \
          proof, otherwise risky.",
         "Read the old and new values. If the schema makes sense, please open an issue: a rule is missing.";
         output OutputSchemaUnclassified: Risky None "the result schema changed in a way that no rule describes",
