@@ -173,22 +173,33 @@ pub fn parse_source(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Surfac
             .collect());
     }
     let (name, surface) =
-        from_document(&document).map_err(|problem| SourceError::NotASource { what, problem })?;
+        from_document(document).map_err(|problem| SourceError::NotASource { what, problem })?;
     Ok([(name, surface)].into())
 }
 
 /// A capture, a saved list result, or the JSON-RPC response around one.
-pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String> {
-    let document = match document.get("result") {
-        Some(result) if document.get("tools").is_none() => result,
-        _ => document,
-    };
+pub(crate) fn from_document(mut document: Json) -> Result<(String, Surface), String> {
+    if document.get("tools").is_none()
+        && let Json::Object(members) = &mut document
+        && let Some(result) = members.take("result")
+    {
+        document = result;
+    }
+    let listed: Vec<Kind> = Kind::ALL
+        .iter()
+        .copied()
+        .filter(|kind| document.get(kind.list_member()).is_some())
+        .collect();
     let mut lists = Lists::default();
     let mut kinds = KindSet::LISTED;
     for kind in Kind::ALL.iter().copied() {
         let member = kind.list_member();
-        match document.get(member) {
-            Some(Json::Array(items)) => *lists.of_mut(kind) = items.clone(),
+        let list = match &mut document {
+            Json::Object(members) => members.take(member),
+            _ => None,
+        };
+        match list {
+            Some(Json::Array(items)) => *lists.of_mut(kind) = items,
             Some(other) => return Err(format!("`{member}` is {}, not an array", other.kind())),
             None if kind == Kind::Tool => return Err("it has no `tools` array".to_owned()),
             None if kind.is_core() => kinds = kinds.and(KindSet::TOOLS),
@@ -199,7 +210,7 @@ pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String
         lists.caching = Caching::from_json(caching);
     }
     // A saved answer has its own hint.
-    lists.caching.add(Kind::Tool, CacheHint::of(document));
+    lists.caching.add(Kind::Tool, CacheHint::of(&document));
     let greeting = document
         .get("initialize")
         .or_else(|| document.get("discover"));
@@ -207,7 +218,7 @@ pub(crate) fn from_document(document: &Json) -> Result<(String, Surface), String
         .get("client")
         .map(ClientProfile::from_json)
         .unwrap_or_default();
-    let says = |kind: Kind| document.get(kind.list_member()).is_some();
+    let says = |kind: Kind| listed.contains(&kind);
     let kinds = kinds.recorded(says, greeting.and_then(|it| it.get("capabilities")));
     let scope = Scope {
         server: greeting.is_some(),

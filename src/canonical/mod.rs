@@ -72,6 +72,11 @@ impl Object {
         self.members.push((name.into(), value));
     }
 
+    /// Gives back the memory for members that never came: most objects are never changed.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.members.shrink_to_fit();
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (&Text, &Json)> {
         self.members.iter().map(|(name, value)| (name, value))
     }

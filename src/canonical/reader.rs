@@ -289,6 +289,7 @@ impl<'a> Reader<'a> {
             self.whitespace();
             items.push(self.below(&items.len().to_string())?);
             if self.ends(b']', "`,` or `]`", "an array")? {
+                items.shrink_to_fit();
                 return Ok(Json::Array(items));
             }
         }
@@ -318,6 +319,7 @@ impl<'a> Reader<'a> {
             let value = self.below(name.to_string_lossy())?;
             object.push(name, value);
             if self.ends(b'}', "`,` or `}`", "an object")? {
+                object.shrink_to_fit();
                 return Ok(Json::Object(object));
             }
         }

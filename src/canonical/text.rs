@@ -7,8 +7,10 @@ use std::cmp::Ordering;
 pub struct Text {
     /// The text, with U+FFFD in place of each lone surrogate.
     lossy: Box<str>,
-    /// The exact UTF-16 units; only set if `lossy` is not exact.
-    units: Option<Box<[u16]>>,
+    /// The exact UTF-16 units; only set if `lossy` is not exact. So rare that the pointer must be as
+    /// small as possible: every member of every schema has two of these.
+    #[expect(clippy::box_collection, reason = "a thin pointer")]
+    units: Option<Box<Vec<u16>>>,
 }
 
 impl Text {
@@ -18,7 +20,7 @@ impl Text {
             Ok(text) => Self::from(text),
             Err(_) => Self {
                 lossy: String::from_utf16_lossy(units).into(),
-                units: Some(units.into()),
+                units: Some(Box::new(units.to_vec())),
             },
         }
     }

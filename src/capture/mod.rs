@@ -12,7 +12,8 @@
 //!   everything is listed once more on the same connection, for comparison ([`Captured::again`]).
 //! - **One connection has one era** of the protocol ([`Order`]). Another era needs a new start of
 //!   the server.
-//! - **The server is gone afterwards**, with everything that it started.
+//! - **The server is gone afterwards**, with everything that it started. If the caller has something
+//!   to do meanwhile ([`Limits::end_in_background`]), it waits for [`Captured::server_is_gone`].
 
 mod contents;
 mod error;
@@ -37,7 +38,7 @@ use tokio::io::AsyncRead;
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
-use crate::launch::{LaunchSpec, Launched, Patience, launch};
+use crate::launch::{Farewell, LaunchSpec, Launched, Patience, launch};
 use crate::rules::RuleId;
 use crate::sentences::surface as sentences;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
@@ -86,6 +87,9 @@ pub struct Limits {
     pub relist_after: Option<Duration>,
     /// How long the server may take to exit.
     pub patience: Patience,
+    /// Return once everything is known, while the server is still being ended, if its end can tell
+    /// nothing more.
+    pub end_in_background: bool,
 }
 
 const MIB: usize = 1024 * 1024;
@@ -109,6 +113,7 @@ impl Default for Limits {
             content_bytes: 4 * 1024 * 1024,
             relist_after: None,
             patience: Patience::default(),
+            end_in_background: false,
         }
     }
 }
@@ -148,8 +153,32 @@ pub struct Captured {
     pub surface: Surface,
     /// The second listing of the same connection, if [`Limits::relist_after`] is set.
     pub again: Option<Surface>,
-    /// The tail of the server's stderr, raw.
+    /// The tail of the server's stderr, raw. What it writes while it is ended in the background is
+    /// not in it.
     pub stderr: Vec<u8>,
+    ending: Ending,
+}
+
+/// A server that may still be on its way out. It is not part of what was captured.
+#[derive(Debug, Clone, Default)]
+struct Ending(Option<Farewell>);
+
+impl PartialEq for Ending {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Ending {}
+
+impl Captured {
+    /// Waits until the server is gone, with everything that it started. Returns at once unless it
+    /// is ended in the background.
+    pub async fn server_is_gone(&self) {
+        if let Some(farewell) = &self.ending.0 {
+            farewell.over().await;
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -350,13 +379,19 @@ async fn finished(
     let mut sandbox = None;
     let mut sandbox_notes = Vec::new();
     let mut not_started = None;
+    let mut farewell = None;
     if let Some((server, spec)) = server {
         missing_variables = server.missing_variables().to_vec();
-        let ending = server.shutdown(limits.patience).await;
-        stderr = ending.stderr;
-        not_started = spec.not_started(&ending.sandbox);
-        sandbox_notes = ending.sandbox.notes();
-        sandbox = (spec.sandbox.level != Level::Off).then(|| Box::new(ending.sandbox));
+        if limits.end_in_background && outcome.is_ok() && server.may_end_unheard() {
+            stderr = server.stderr();
+            farewell = Some(server.shutdown_in_background(limits.patience));
+        } else {
+            let ending = server.shutdown(limits.patience).await;
+            stderr = ending.stderr;
+            not_started = spec.not_started(&ending.sandbox);
+            sandbox_notes = ending.sandbox.notes();
+            sandbox = (spec.sandbox.level != Level::Off).then(|| Box::new(ending.sandbox));
+        }
     }
     match outcome {
         Ok((era, greeting, lists, again)) => {
@@ -388,6 +423,7 @@ async fn finished(
                 surface,
                 again,
                 stderr,
+                ending: Ending(farewell),
             })
         }
         Err(error) => Err(CaptureFailure {

@@ -10,7 +10,7 @@ use crate::run::{Error, Exit};
 
 pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     if let Some(edition) = args.serve {
-        return serve(edition).await;
+        return serve(edition);
     }
     let program = std::env::current_exe().map_err(|error| {
         Error::usage(
@@ -35,10 +35,9 @@ pub(super) async fn run(args: DemoArgs) -> Result<Exit, Error> {
     Ok(Exit::Pass)
 }
 
-async fn serve(edition: Edition) -> Result<Exit, Error> {
+fn serve(edition: Edition) -> Result<Exit, Error> {
     let drifted = edition == Edition::Drifted;
     demo::serve(drifted)
-        .await
         .map_err(|problem| Error::usage(format!("the demo server stopped: {problem}"), ""))?;
     Ok(Exit::Pass)
 }

@@ -83,6 +83,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     });
     // A blocking read of standard input must not delay the exit.
     runtime.shutdown_background();
+    // Whatever path led here, no server outlives the program.
+    crate::launch::kill_all();
     code
 }
 

@@ -22,7 +22,7 @@ const PATH: &str = "mcp-baseline.json";
 /// The surface of a capture or of a saved list.
 pub(super) fn surface(input: &[u8]) -> Option<Surface> {
     let document = parse(input).ok()?;
-    Some(from_document(&document).ok()?.1)
+    Some(from_document(document).ok()?.1)
 }
 
 /// Any text is read or rejected. A manifest rendered from a capture reads back as that capture;

@@ -286,7 +286,7 @@ proptest! {
                 ])),
                 ("tools", Json::Array(tools)),
             ]);
-            crate::source::from_document(&document).unwrap().1
+            crate::source::from_document(document).unwrap().1
         };
         let before = surface(vec![tool(&old, "string"), Json::object([("name", Json::string(old.as_str()))])]);
         let after = surface(vec![tool(&new, "integer"), Json::object([("name", Json::string(new.as_str()))])]);

@@ -1,6 +1,6 @@
 //! The part of GitHub's API that mcp-keel uses, with its own requests, responses and retries.
 //!
-//! octocrab provides URLs, headers and TLS. Its retries are disabled: they repeat a POST after a
+//! octocrab provides URLs, headers and TLS. Its retries are left out: they repeat a POST after a
 //! 502, which can create things twice. Here a request is only retried automatically if that is
 //! safe: a read, an idempotent write, and anything that GitHub rejected *before* doing it (a rate
 //! limit). For the rest the caller gets [`ApiError::Ambiguous`] and has to look first.
@@ -111,7 +111,6 @@ impl Api {
         let builder = Octocrab::builder()
             .base_uri(context.api.as_str())
             .map_err(|error| broken(error.to_string()))?
-            .add_retry_config(octocrab::service::middleware::retry::RetryConfig::None)
             .set_connect_timeout(Some(CONNECT))
             .set_read_timeout(Some(REQUEST))
             .set_write_timeout(Some(REQUEST))

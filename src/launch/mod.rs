@@ -10,6 +10,7 @@
 //! - **Limits**: in a [`sandbox`] the kernel restricts files and the network.
 //! - **stderr is drained** continuously and its tail is kept, raw.
 
+mod child;
 mod environment;
 mod error;
 mod group;
@@ -23,9 +24,10 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use process_wrap::tokio::{CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
 
+use child::{Child, Pipes};
 use sandbox::{Level, Listener, Observed, Sandbox};
 use tail::Tail;
 
@@ -86,6 +88,21 @@ pub struct Ending {
     pub sandbox: Observed,
 }
 
+/// The end of a server that goes on beside the caller.
+#[derive(Debug, Clone)]
+pub struct Farewell {
+    /// Closed when the server is gone. Nothing is ever sent.
+    over: tokio::sync::watch::Receiver<()>,
+}
+
+impl Farewell {
+    /// Waits until the server and everything that it started are gone.
+    pub async fn over(&self) {
+        let mut over = self.over.clone();
+        while over.changed().await.is_ok() {}
+    }
+}
+
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
 pub struct Launched {
@@ -97,7 +114,7 @@ pub struct Launched {
     // Before the child: the group is killed before the leader is reaped, so its process id has not
     // been reused.
     group: Group,
-    child: Box<dyn ChildWrapper>,
+    child: Child,
 }
 
 impl LaunchSpec {
@@ -166,41 +183,61 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         }
         Sandbox { .. } => Some(Listener::without(vec![sandbox::ELSEWHERE.into()])),
     };
-    let mut command = CommandWrap::with_new(start, |command| {
+    let spawn = || {
         #[cfg(target_os = "linux")]
-        if let Some(inherited) = inherited {
-            use command_fds::CommandFdExt as _;
-            // Only fails if two descriptors are to have the same number.
-            let _ = command.fd_mappings(inherited);
+        if inherited.is_none() && spec.cwd.as_deref().is_none_or(is_here) {
+            let program = child::spawned::Program {
+                candidates: candidates(program, None, path.map(AsRef::as_ref)),
+                name: start,
+                arguments: &arguments,
+            };
+            let variables = variables.iter().map(|(name, value)| (&**name, &**value));
+            let marked = (OsStr::new(MARKER), OsStr::new(&marker));
+            let started = child::spawned::start(&program, variables.chain([marked]));
+            // Only the C library's own search passes such a file to a shell.
+            let foreign = Some(nix::libc::ENOEXEC);
+            if !matches!(&started, Err(error) if error.raw_os_error() == foreign) {
+                return started;
+            }
         }
-        command
-            .args(arguments)
-            .env_clear()
-            .envs(&variables)
-            .env(MARKER, &marker)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if let Some(cwd) = &spec.cwd {
-            command.current_dir(cwd);
-        }
-    });
-    command.wrap(KillOnDrop);
-    #[cfg(unix)]
-    command.wrap(process_wrap::tokio::ProcessSession);
-    #[cfg(windows)]
-    command.wrap(process_wrap::tokio::JobObject);
-
-    let (mut child, group) = Group::start(marker, || {
-        let child = command.spawn()?;
-        let leader = child.id().ok_or(std::io::ErrorKind::NotFound)?;
-        Ok((child, leader))
+        let mut command = CommandWrap::with_new(start, |command| {
+            #[cfg(target_os = "linux")]
+            if let Some(inherited) = inherited {
+                use command_fds::CommandFdExt as _;
+                // Only fails if two descriptors are to have the same number.
+                let _ = command.fd_mappings(inherited);
+            }
+            command
+                .args(&arguments)
+                .env_clear()
+                .envs(&variables)
+                .env(MARKER, &marker)
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped());
+            if let Some(cwd) = &spec.cwd {
+                command.current_dir(cwd);
+            }
+        });
+        command.wrap(KillOnDrop);
+        #[cfg(unix)]
+        command.wrap(process_wrap::tokio::ProcessSession);
+        #[cfg(windows)]
+        command.wrap(process_wrap::tokio::JobObject);
+        Child::forked(command.spawn()?)
+    };
+    let ((child, pipes), group) = Group::start(marker.clone(), || {
+        let (child, pipes, leader) = spawn()?;
+        Ok(((child, pipes), leader))
     })
     .map_err(|source| LaunchError::diagnose(spec, file.as_deref(), source))?;
 
-    let stdin = child.stdin().take();
-    let stdout = child.stdout().take();
-    let stderr = match child.stderr().take() {
+    let Pipes {
+        stdin,
+        stdout,
+        stderr,
+    } = pipes;
+    let stderr = match stderr {
         Some(pipe) => Tail::of(pipe),
         None => Tail::of(tokio::io::empty()),
     };
@@ -288,6 +325,14 @@ pub(crate) fn helper(
     Ok((command, listener))
 }
 
+/// Whether a folder is the one that mcp-keel runs in, where a configuration usually is.
+#[cfg(target_os = "linux")]
+fn is_here(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino()));
+    matches!((identity(folder), identity(Path::new("."))), (Ok(one), Ok(other)) if one == other)
+}
+
 /// Whether this is a job of a workflow.
 #[cfg(target_os = "linux")]
 fn is_on_runner() -> bool {
@@ -367,8 +412,7 @@ impl Launched {
     /// Waits until the server's first process exits. What it started may still run and talk.
     /// Cancel-safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
-        // Not the wrapper's own `wait`: it waits for the whole group.
-        self.child.inner_mut().wait().await.ok()
+        self.child.wait().await.ok()
     }
 
     /// The tail of the server's stderr so far, raw.
@@ -398,7 +442,7 @@ impl Launched {
             None => Leader::MayRun,
         });
         #[cfg(not(unix))]
-        let _ = self.child.start_kill();
+        self.child.start_kill();
         if status.is_none() {
             status = self.exited_within(Duration::from_secs(2)).await;
         }
@@ -413,6 +457,63 @@ impl Launched {
             forced,
             stderr: self.stderr.bytes(),
             sandbox,
+        }
+    }
+
+    /// Whether nothing is learned from the end of the server that is not known now: it has no
+    /// sandbox that reports what it refused.
+    pub fn may_end_unheard(&self) -> bool {
+        self.sandbox.is_none()
+    }
+
+    /// [`Launched::shutdown`] on a thread of its own, so that the caller can go on. The same steps
+    /// in the same order; the caller must wait for [`Farewell::over`] before the program exits or
+    /// starts the same server again, and keeps reading its stderr meanwhile.
+    pub fn shutdown_in_background(mut self, patience: Patience) -> Farewell {
+        self.stdin = None;
+        let (done, over) = tokio::sync::watch::channel(());
+        let started = std::thread::Builder::new()
+            .name("farewell".into())
+            .spawn(move || {
+                self.end(patience);
+                // First the server and its group, then the word that they are gone.
+                drop(self);
+                drop(done);
+            });
+        // Without a second thread everything was dropped, which kills the server at once.
+        let _ = started;
+        Farewell { over }
+    }
+
+    /// The steps of [`Launched::shutdown`], without a runtime.
+    fn end(&mut self, patience: Patience) {
+        let mut gone = self.gone_within(patience.after_eof);
+        if !gone {
+            self.group.terminate();
+            gone = self.gone_within(patience.after_term);
+        }
+        self.group.kill(match gone {
+            true => Leader::Gone,
+            false => Leader::MayRun,
+        });
+        #[cfg(not(unix))]
+        self.child.start_kill();
+        if !gone {
+            self.gone_within(Duration::from_secs(2));
+        }
+    }
+
+    /// Whether the first process has been reaped, after at most `patience`.
+    fn gone_within(&mut self, patience: Duration) -> bool {
+        let until = std::time::Instant::now() + patience;
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(_)) => return true,
+                Ok(None) if std::time::Instant::now() < until => {
+                    std::thread::sleep(Duration::from_micros(500));
+                }
+                Ok(None) | Err(_) => return false,
+            }
         }
     }
 

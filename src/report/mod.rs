@@ -300,29 +300,24 @@ const COUNTED_BYTES: usize = 1 << 20;
 impl Cost {
     pub fn new(old: Option<&Surface>, new: Option<&Surface>) -> Self {
         let mut tools: BTreeMap<&ComponentKey, ToolCost> = BTreeMap::new();
-        let texts = |surface: Option<&'_ Surface>| -> BTreeMap<ComponentKey, String> {
-            let tools = surface.into_iter().flat_map(|it| it.of_kind(Kind::Tool));
-            tools
-                .map(|tool| (tool.key.clone(), counted_text(&tool.definition)))
-                .collect()
-        };
-        let (old, new) = (texts(old), texts(new));
         let entry = |key: &ComponentKey| ToolCost {
             component: key.clone(),
             baseline: None,
             current: None,
         };
+        let (old, new) = (counted_tools(old), counted_tools(new));
         let mut room = COUNTED_BYTES;
-        for (key, text) in &new {
+        for (key, members) in &new {
             let tool = tools.entry(key).or_insert_with(|| entry(key));
-            tool.current = Some(tokens_within(text, &mut room));
+            tool.current = Some(tokens_within(&counted_text(members), &mut room));
         }
         let mut room = COUNTED_BYTES;
-        for (key, text) in &old {
+        for (key, members) in &old {
             let tool = tools.entry(key).or_insert_with(|| entry(key));
             // Most tools did not change, and are not counted twice.
-            let same = tool.current.filter(|_| new.get(key) == Some(text));
-            tool.baseline = Some(same.unwrap_or_else(|| tokens_within(text, &mut room)));
+            let same = tool.current.filter(|_| new.get(key) == Some(members));
+            let counted = || tokens_within(&counted_text(members), &mut room);
+            tool.baseline = Some(same.unwrap_or_else(counted));
         }
         let sum = |of: fn(&ToolCost) -> Option<usize>| tools.values().filter_map(of).sum();
         Self {
@@ -333,10 +328,26 @@ impl Cost {
     }
 }
 
-fn counted_text(definition: &Json) -> String {
-    let members = ["name", "description", "inputSchema"];
-    let members = members.map(|name| definition.get(name).map(|value| (name, value.clone())));
-    crate::canonical::to_compact(&Json::object(members.into_iter().flatten()))
+/// The members of a tool that a model reads, in the order in which clients send them.
+const COUNTED: [&str; 3] = ["name", "description", "inputSchema"];
+
+type CountedMembers<'a> = [Option<&'a Json>; 3];
+
+/// Each tool of a surface with those members.
+fn counted_tools(surface: Option<&Surface>) -> BTreeMap<&ComponentKey, CountedMembers<'_>> {
+    let tools = surface.into_iter().flat_map(|it| it.of_kind(Kind::Tool));
+    let counted = tools.map(|tool| (&tool.key, COUNTED.map(|name| tool.definition.get(name))));
+    counted.collect()
+}
+
+/// The members as one JSON object.
+fn counted_text(members: &CountedMembers<'_>) -> String {
+    let members = COUNTED.iter().zip(members);
+    let members = members.filter_map(|(name, value)| {
+        let value = crate::canonical::to_compact((*value)?);
+        Some(format!("\"{name}\":{value}"))
+    });
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 fn tokens_within(text: &str, room: &mut usize) -> usize {

@@ -6,7 +6,7 @@ use owo_colors::OwoColorize as _;
 
 use super::Style;
 use crate::canonical::{Json, parse_str, to_pretty};
-use crate::drift::Change;
+use crate::drift::{Change, text_diff};
 use crate::policy::{Date, Policy};
 use crate::rules::{DefaultAction, Example, Rule, RuleId, Subject, all};
 use crate::sentences::rules as sentences;
@@ -263,18 +263,14 @@ fn example_diff(old: &str, new: &str) -> String {
         parse_str(text).map_or_else(|_| text.to_owned(), |value| to_pretty(&value) + "\n")
     };
     let (old, new) = (&pretty(old), &pretty(new));
-    let diff = similar::TextDiff::configure()
-        .algorithm(similar::Algorithm::Patience)
-        .diff_lines(old, new);
     let mut out = String::new();
-    for group in diff.grouped_ops(2) {
-        for op in group {
-            for change in diff.iter_changes(&op) {
-                let _ = write!(out, "{}{}", change.tag(), change.value());
-                if change.missing_newline() {
-                    out.push('\n');
-                }
-            }
+    for (mark, line) in text_diff::hunks(old, new, 2)
+        .iter()
+        .flat_map(|it| &it.lines)
+    {
+        let _ = write!(out, "{mark}{line}");
+        if !line.ends_with('\n') {
+            out.push('\n');
         }
     }
     out

@@ -107,6 +107,7 @@ pub(crate) async fn examine(
         })
         .collect::<Result<Vec<_>, _>>()?;
     observer.begin(plan.targets.len());
+    prepare();
     let examined = {
         let (plan, baselines) = (Arc::clone(plan), Arc::clone(baselines));
         fleet::each(plan.targets.len(), jobs, move |index, job| {
@@ -134,7 +135,6 @@ pub(crate) async fn examine(
     let took = captured
         .map(|(server, time, _)| (server.name.clone(), *time))
         .collect();
-    let differs = |server: &ServerReport| matches!(server.status, Status::Drifted | Status::New);
     let proposed = examined
         .iter()
         .filter(|(server, ..)| differs(server))
@@ -147,6 +147,19 @@ pub(crate) async fn examine(
         took,
         proposed,
     })
+}
+
+/// Prepares what every comparison needs on another core, while the first server boots.
+fn prepare() {
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
+        // Without a second thread it is prepared when it is needed.
+        let _ = std::thread::Builder::new()
+            .name("prepare".into())
+            .spawn(|| {
+                crate::scan::keel::prepare();
+                crate::schema::dialect::prepare();
+            });
+    }
 }
 
 /// The report of the run, or of this part of it.
@@ -196,15 +209,11 @@ async fn check_server(
         Baseline::Own(manifest) => {
             let seen = Mutex::new(None);
             let compare = |observed: &Observed| {
-                let entry = entry(target, release.as_ref(), observed);
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
-                Ok(against_manifest(
-                    target,
-                    release.as_ref(),
-                    manifest,
-                    policy,
-                    observed,
-                ))
+                let release = release.as_ref();
+                let report = against_manifest(target, release, manifest, policy, observed);
+                let entry = differs(&report).then(|| entry(target, release, observed));
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = entry;
+                Ok(report)
             };
             let pinned = manifest.servers().get(&target.name);
             let report =
@@ -220,6 +229,11 @@ async fn check_server(
             repeat::capture_and_compare(target, None, &whole, observer, compare).await
         }
     }
+}
+
+/// Whether pinning would change what is in the baseline.
+fn differs(server: &ServerReport) -> bool {
+    matches!(server.status, Status::Drifted | Status::New)
 }
 
 /// What pinning would write.

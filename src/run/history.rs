@@ -1,6 +1,7 @@
 //! The contract through git: revisions of the baseline, what changed between them, and merging two of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::Error;
@@ -8,7 +9,7 @@ use super::judge_server::SurfacePair;
 use super::plan::{config, pattern, today};
 use super::request::ServerRequest;
 use crate::baseline::{Manifest, Pinned, merge_entries, store};
-use crate::drift::{self, Change};
+use crate::drift::{self, Change, text_diff as diffs};
 use crate::git::{self, Repository};
 use crate::policy::{Enforcement, Policy};
 use crate::report::{Comparison, Report};
@@ -247,8 +248,22 @@ pub(crate) fn package_name() -> Option<String> {
 pub(crate) fn text_diff(old: &Path, new: &Path) -> String {
     let text = |path: &Path| store::read_text(path).unwrap_or_default();
     let (old, new) = (text(old), text(new));
-    let diff = similar::TextDiff::from_lines(&old, &new);
-    let diff = diff.unified_diff().to_string();
+    let mut diff = String::new();
+    for hunk in diffs::hunks(&old, &new, 3) {
+        // An empty side is named by the line before it.
+        let side = |lines: &std::ops::Range<usize>| match lines.len() {
+            0 => format!("{},0", lines.start),
+            1 => format!("{}", lines.start + 1),
+            count => format!("{},{count}", lines.start + 1),
+        };
+        let _ = writeln!(diff, "@@ -{} +{} @@", side(&hunk.old), side(&hunk.new));
+        for (mark, line) in hunk.lines {
+            let _ = write!(diff, "{mark}{line}");
+            if !line.ends_with('\n') {
+                let _ = writeln!(diff, "\n\\ {}", crate::sentences::history::NO_NEWLINE);
+            }
+        }
+    }
     crate::report::escape::block(&diff).into_string()
 }
 

@@ -85,6 +85,15 @@ pub fn scan(surface: &Surface) -> Vec<TextFinding> {
     findings
 }
 
+/// Compiles the patterns, which takes longer than scanning most servers: to be done while one boots.
+pub(crate) fn prepare() {
+    let single = [&SECRETS, &EXFILTRATION];
+    let patterns = INSTRUCTIONS.iter().map(|(_, _, pattern, _)| pattern);
+    for pattern in single.into_iter().chain(patterns) {
+        LazyLock::force(pattern);
+    }
+}
+
 /// The same as notes of a report.
 pub fn notes(surface: &Surface) -> Vec<Note> {
     scan(surface)
@@ -299,6 +308,16 @@ static EXFILTRATION: LazyLock<Pattern> = LazyLock::new(|| {
     )
 });
 
+/// What [`BASE64`] asks for at least; [`HEX`] asks for more.
+const SHORTEST_BLOB: usize = 24;
+
+/// The longest run of characters that encoded bytes consist of.
+fn longest_run(text: &str) -> usize {
+    let is_encoded = |it: &u8| it.is_ascii_alphanumeric() || b"+/_-".contains(it);
+    let runs = text.as_bytes().split(|it| !is_encoded(it));
+    runs.map(<[u8]>::len).max().unwrap_or(0)
+}
+
 static BASE64: LazyLock<Pattern> = LazyLock::new(|| Pattern::new(r"[A-Za-z0-9+/_-]{24,}={0,2}"));
 static HEX: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new(r"(?i)(?:\\x[0-9a-f]{2}){8,}|[0-9a-f]{32,}"));
@@ -402,6 +421,10 @@ fn decoded(text: &str) -> Option<String> {
                 .collect::<Vec<u8>>()
         })
     };
+    // Nearly every text has no such run, and looking for one is far cheaper than the patterns.
+    if longest_run(text) < SHORTEST_BLOB && !text.contains('\\') {
+        return None;
+    }
     let blobs = HEX.all(text).into_iter().filter_map(hex);
     let blobs = blobs.chain(BASE64.all(text).into_iter().filter_map(standard));
     blobs.into_iter().find_map(|bytes| readable(&bytes))

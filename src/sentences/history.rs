@@ -1,5 +1,8 @@
 //! What `log`, `changelog` and the git drivers say.
 
+/// As git says it.
+pub(crate) const NO_NEWLINE: &str = "No newline at end of file";
+
 pub(crate) fn no_history() -> &'static str {
     "No commit touched the baseline."
 }

@@ -150,7 +150,7 @@ impl Lists {
 
 impl Surface {
     /// From the result of `initialize` (or `server/discover`) and the lists, all as sent.
-    pub fn new(greeting: &Json, lists: Lists, client: ClientProfile, scope: Scope) -> Self {
+    pub fn new(greeting: &Json, mut lists: Lists, client: ClientProfile, scope: Scope) -> Self {
         let mut surface = Self {
             protocol_version: revision(greeting).to_owned(),
             server_info: object_or_empty(server_info(greeting)),
@@ -161,7 +161,7 @@ impl Surface {
                 .cloned(),
             supported_versions: supported_versions(greeting),
             other_members: scope.server.then(|| unread::other_members(greeting)),
-            caching: lists.caching.clone(),
+            caching: std::mem::take(&mut lists.caching),
             components: Vec::new(),
             client,
             over_http: false,
@@ -172,8 +172,8 @@ impl Surface {
         surface.note_unread();
         let mut taken = HashMap::new();
         for kind in Kind::ALL.iter().copied() {
-            for definition in lists.of(kind) {
-                surface.add(kind, definition.clone(), &mut taken);
+            for definition in std::mem::take(lists.of_mut(kind)) {
+                surface.add(kind, definition, &mut taken);
             }
         }
         surface

@@ -1,16 +1,17 @@
 //! Counts tokens as the tokenizer `o200k_base` does, exactly and offline.
 //!
-//! A text is cut into pieces by a pattern, and each piece is merged from its bytes, the pair of the
+//! A text is cut into pieces ([`pieces`]), and each piece is merged from its bytes, the pair of the
 //! lowest rank first. The ranks are embedded as a finite-state map that is searched as it is: there
 //! is nothing to unpack or to build when the program starts. Long pieces are merged through a heap,
 //! so that no text of a server takes more than `n log n` steps.
+
+mod pieces;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::LazyLock;
 
 use fst::Map;
-use regex::Regex;
 
 /// The name of the tokenizer.
 pub(crate) const NAME: &str = "o200k_base";
@@ -19,44 +20,13 @@ pub(crate) const NAME: &str = "o200k_base";
 static RANKS: LazyLock<Option<Map<&'static [u8]>>> =
     LazyLock::new(|| Map::new(&include_bytes!("o200k_base.fst")[..]).ok());
 
-/// The published pattern, except that its `\s+(?!\S)` is left to [`count`]: this engine has no
-/// look-ahead, and takes time linear in the text instead.
-static PIECES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let suffix = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?";
-    let (upper, lower) = (
-        r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]",
-        r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]",
-    );
-    let before = r"[^\r\n\p{L}\p{N}]?";
-    Regex::new(&format!(
-        r"{before}{upper}*{lower}+{suffix}|{before}{upper}+{lower}*{suffix}|\p{{N}}{{1,3}}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|\s*[\r\n]+|\s+"
-    ))
-    .ok()
-});
-
 /// The number of tokens of a text. Names of special tokens in it are text like any other.
 pub(crate) fn count(text: &str) -> usize {
-    let (Some(ranks), Some(pieces)) = (&*RANKS, &*PIECES) else {
+    let Some(ranks) = &*RANKS else {
         return 0;
     };
-    let mut tokens = 0;
-    let mut at = 0;
-    while let Some(found) = pieces.find_at(text, at) {
-        let mut piece = found.as_str();
-        // Of several spaces before a word, the last one belongs to the word. A run that ends in a
-        // line break is another alternative of the pattern and stays whole.
-        if found.end() < text.len()
-            && let Some(last) = piece.chars().next_back()
-            && last.is_whitespace()
-            && !matches!(last, '\r' | '\n')
-            && piece.len() > last.len_utf8()
-        {
-            piece = &piece[..piece.len() - last.len_utf8()];
-        }
-        at = found.start() + piece.len();
-        tokens += count_piece(ranks, piece.as_bytes());
-    }
-    tokens
+    let pieces = pieces::Pieces::of(text);
+    pieces.map(|it| count_piece(ranks, it.as_bytes())).sum()
 }
 
 /// Two neighbours that make a token: its rank, and where they begin and end.
