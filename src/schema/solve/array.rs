@@ -535,8 +535,7 @@ impl<'a> Solver<'_, 'a> {
                 if index > MAX_DISTINCT {
                     return self.unknown(Problem::Keyword("uniqueItems"));
                 }
-                let constrained = literals.len();
-                alike &= index < 1 || constrained == slots[0].len();
+                alike &= index < 1 || self.marks(&literals) == self.marks(&slots[0]);
                 literals.extend(items.iter().map(|it| Literal::Not(Rc::new(it.clone()))));
             }
             let mut found = self.solve(literals, false, place.name, Kinds::ANY);

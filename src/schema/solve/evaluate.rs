@@ -585,6 +585,13 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             }
             Json::Array(items) => {
                 let mut answers = Vec::new();
+                let mut unevaluated: Vec<(Looked, &'a Json)> = Vec::new();
+                for node in flat.iter().filter(|_| self.draft() >= Draft::Y2019) {
+                    if let Some(schema) = node.as_object().and_then(|it| it.get("unevaluatedItems"))
+                    {
+                        unevaluated.push((self.looked(node, value, true, depth)?, schema));
+                    }
+                }
                 for (index, item) in items.iter().enumerate() {
                     let mut inner: Vec<&'a Json> = objects
                         .iter()
@@ -592,6 +599,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                         .collect();
                     for schema in objects.iter().filter_map(|it| it.get("contains")) {
                         if self.draft() > Draft::Four && self.node(schema, item, depth + 1)? {
+                            inner.push(schema);
+                        }
+                    }
+                    for (looked, schema) in &unevaluated {
+                        if !looked.items.contains(&index) {
                             inner.push(schema);
                         }
                     }
