@@ -242,6 +242,26 @@ const BROKEN: &[(&str, &str, &str)] = &[
         r#"{"properties":{"o":{"type":"object"}}}"#,
         r#"{"properties":{"o":{"type":"object","if":{"maxProperties":1},"then":{"additionalProperties":true},"unevaluatedProperties":false}}}"#,
     ),
+    (
+        "a name that no pattern beside unevaluatedProperties matches",
+        r#"{"properties":{"o":{"type":"object"}}}"#,
+        r#"{"properties":{"o":{"type":"object","patternProperties":{"^[a-z]":{}},"unevaluatedProperties":false}}}"#,
+    ),
+    (
+        "a schema that is excluded twice declares nothing",
+        r#"{"properties":{"f":{"not":{"not":{"properties":{"a":{"type":"string"}}}}}}}"#,
+        r#"{"properties":{"f":{"not":{"not":{"properties":{"a":{"type":"string"}}}},"properties":{"b":{"type":"string"}}}}}"#,
+    ),
+    (
+        "a branch that refuses declares nothing by what it excludes",
+        r#"{"properties":{"f":{"type":"object","oneOf":[true,{"not":{"properties":{"a":{"type":"string"}}}}]}}}"#,
+        r#"{"properties":{"f":{"type":"object","oneOf":[true,{"not":{"properties":{"a":{"type":"string"}}}}],"properties":{"b":{"type":"string"}}}}}"#,
+    ),
+    (
+        "an inner level of a recursive model declares more",
+        r##"{"properties":{"r":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"object","properties":{"next":{"$ref":"#/$defs/A"}},"patternProperties":{"^n":{"$ref":"#/$defs/B"}}},"B":{"properties":{"y":{"type":"string"}}}}}"##,
+        r##"{"properties":{"r":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"object","properties":{"next":{"$ref":"#/$defs/A"},"y":{"type":"integer"}},"patternProperties":{"^n":{"$ref":"#/$defs/B"}}},"B":{"properties":{"y":{"type":"string"}}}}}"##,
+    ),
     // A receiver that accepts nothing any more.
     (
         "everything is refused",
@@ -408,6 +428,11 @@ const SAFE: &[(&str, &str, &str)] = &[
         "contains evaluates every item that was sent",
         r#"{"properties":{"l":{"type":"array","items":{"type":"integer"}}}}"#,
         r#"{"properties":{"l":{"type":"array","contains":{"type":"number"},"minContains":0,"unevaluatedItems":false}}}"#,
+    ),
+    (
+        "unevaluatedItems declares the members of its items",
+        r#"{"properties":{"l":{"type":"array","unevaluatedItems":{"type":"object","properties":{"a":{}}}}}}"#,
+        r#"{"properties":{"l":{"type":"array","unevaluatedItems":{"type":"object","properties":{"a":{},"b":{"type":"string"}}}}}}"#,
     ),
     (
         "an if whose branches look at the same",
