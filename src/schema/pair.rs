@@ -248,13 +248,15 @@ impl<'p> Open<'p> {
         if size(value) > 60_000 || !self.is_witness(value, true) {
             return false;
         }
-        // A sender that meets a reference which leads nowhere may not have accepted it. A receiver that
-        // refuses it whatever such a reference means does refuse it.
+        // A validator that meets a reference which leads nowhere has no answer, whatever else it finds. Those that differ
+        // about where one leads agree if the rest decides.
         let lists = RefCell::new(HashMap::new());
-        let sender = Evaluator::new(&self.sender, &self.pair.patterns, &lists).exhaustive();
-        sender.accepts(&self.sender.document.root, value);
-        if sender.lost.get() {
-            return false;
+        for references in [&self.sender, &self.receiver] {
+            let evaluator = Evaluator::new(references, &self.pair.patterns, &lists).exhaustive();
+            evaluator.accepts(&references.document.root, value);
+            if evaluator.lost.get() {
+                return false;
+            }
         }
         let mut compiled = self.compiled.borrow_mut();
         let compiled = compiled.get_or_insert_with(|| {

@@ -330,9 +330,14 @@ const BROKEN: &[(&str, &str, &str)] = &[
         r##"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#unit"},"n":{"type":"integer","maximum":5}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
     ),
     (
-        "a definition is gone, and a member that is refused anyway",
-        r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer","maximum":10}},"required":["a"],"$defs":{"U":{"type":"string"}}}"##,
-        r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer","maximum":5}},"required":["a"]}"##,
+        "a union that contains itself, and a call that does not meet it",
+        r##"{"properties":{"a":{"items":{"$ref":"#/$defs/U"}},"b":{"type":"string"}},"required":["a"],"$defs":{"U":{"anyOf":[{"type":"string"},{"type":"null"}]}}}"##,
+        r##"{"properties":{"a":{"items":{"$ref":"#/$defs/U"}},"b":{"type":"integer"}},"required":["a"],"$defs":{"U":{"anyOf":[{"type":"string"},{"$ref":"#/$defs/U"}]}}}"##,
+    ),
+    (
+        "a union that contains itself through another, and what its other branch accepts",
+        r##"{"properties":{"a":{"$ref":"#/$defs/U"},"b":{"type":"string"}},"$defs":{"U":{"anyOf":[{"type":"string"},{"allOf":[{"$ref":"#/$defs/U"}]}]}}}"##,
+        r##"{"properties":{"a":{"$ref":"#/$defs/U"},"b":{"type":"integer"}},"$defs":{"U":{"anyOf":[{"type":"string"},{"allOf":[{"$ref":"#/$defs/U"}]}]}}}"##,
     ),
     (
         "a fraction beside a bound above 64 bits",
@@ -835,6 +840,16 @@ fn nothing_is_disputed_about_a_value() {
 #[test]
 fn a_reference_that_decides_leaves_undecided() {
     for (sender, receiver) in [
+        // No validator reads a receiver's schema that leads nowhere, even if another member is refused.
+        (
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer","maximum":10}},"required":["a"],"$defs":{"U":{"type":"string"}}}"##,
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer","maximum":5}},"required":["a"]}"##,
+        ),
+        // An anchor of another draft decides whether the call is accepted.
+        (
+            r##"{"properties":{"a":{"$ref":"#unit"}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
+            r##"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#unit"}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
+        ),
         // The receiver's decides whether the call is accepted.
         (
             r##"{"properties":{"a":{"$ref":"#/$defs/U"}},"required":["a"],"$defs":{"U":{"type":"string"}}}"##,

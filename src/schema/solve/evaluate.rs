@@ -84,7 +84,7 @@ pub(crate) struct Evaluator<'e, 'a> {
     /// Lists of values, for lookups instead of comparing one by one.
     pub(crate) lists: &'e RefCell<HashMap<Address, HashSet<String>>>,
     pub(crate) steps: std::cell::Cell<u64>,
-    /// Whether a reference was met that leads nowhere.
+    /// Whether a reference was met that leads nowhere, for any validator.
     pub(crate) lost: std::cell::Cell<bool>,
     exhaustive: bool,
 }
@@ -148,7 +148,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     .map(|(target, _)| self.node(target, value, depth + 1)),
             ),
             Err(_) => {
-                self.lost.set(true);
+                let known = self.references.is_of_later_draft(node);
+                self.lost.set(self.lost.get() || !known);
                 None
             }
         };

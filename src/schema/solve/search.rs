@@ -273,6 +273,10 @@ impl<'a> Solver<'_, 'a> {
                         return Err(Closed::Contradiction);
                     }
                 }
+                // On a circle, what is assumed of a schema shows nothing about it.
+                if self.references(id).is_circular(self.json(id)) {
+                    return Err(Problem::Circular.into());
+                }
                 let known = case.truth.insert(id, holds) == Some(holds);
                 // A schema of the same meaning may have decided it; what this one evaluates is
                 // decided separately.
