@@ -385,6 +385,26 @@ mod tests {
     }
 
     #[test]
+    fn texts_that_differ_as_the_names_do_support_nothing() {
+        let named = |name: &str, text: &str| {
+            tool(
+                &QUERY
+                    .replace("NAME", name)
+                    .replace("Runs a query on the database", text),
+            )
+        };
+        let engage = named("engage_brake", "Engages the brake of the given car");
+        let loosen = named("loosen_brake", "Loosens the brake of the given car");
+        assert!(pairs(&[engage.clone()], &[loosen]).is_empty());
+        // The same text is evidence.
+        let apply = named("press_brake", "Engages the brake of the given car");
+        assert_eq!(pairs(&[engage], &[apply]).len(), 1);
+        let read = named("read_notes", "Read the notes of the given car");
+        let list = named("list_notes", "List the notes of the given car");
+        assert_eq!(pairs(&[read], &[list]).len(), 1);
+    }
+
+    #[test]
     fn a_version_in_a_name_and_an_edit_do_not_hide_a_rename() {
         assert_eq!(pairs(&[query("search_v1")], &[query("search_v2")]).len(), 1);
         let edited = tool(
