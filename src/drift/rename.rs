@@ -393,12 +393,12 @@ mod tests {
                     .replace("Runs a query on the database", text),
             )
         };
-        let engage = named("engage_brake", "Engages the brake of the given car");
+        let engage = [named("engage_brake", "Engages the brake of the given car")];
         let loosen = named("loosen_brake", "Loosens the brake of the given car");
-        assert!(pairs(&[engage.clone()], &[loosen]).is_empty());
+        assert!(pairs(&engage, &[loosen]).is_empty());
         // The same text is evidence.
-        let apply = named("press_brake", "Engages the brake of the given car");
-        assert_eq!(pairs(&[engage], &[apply]).len(), 1);
+        let press = named("press_brake", "Engages the brake of the given car");
+        assert_eq!(pairs(&engage, &[press]).len(), 1);
         let read = named("read_notes", "Read the notes of the given car");
         let list = named("list_notes", "List the notes of the given car");
         assert_eq!(pairs(&[read], &[list]).len(), 1);

@@ -181,7 +181,8 @@ impl<'a> Solver<'_, 'a> {
                 self.matters(branch)
             });
         for part in parts {
-            if !self.matters(part) && !(depends && Some(part) == condition) {
+            let decides = depends && Some(part) == condition;
+            if !decides && !self.matters(part) {
                 continue;
             }
             match case.truth.get(&part) {
