@@ -236,12 +236,20 @@ impl<'a> References<'a> {
     /// The targets of a node's references with their pointers. Up to draft 7 there is one, and it
     /// overrides its siblings.
     pub(crate) fn targets(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Problem> {
-        let Some(object) = node.as_object() else {
-            return Ok(Vec::new());
-        };
         if self.is_circular(node) {
             return Err(Problem::Circular);
         }
+        self.targets_as_written(node)
+    }
+
+    /// The same, even if they lead back to it: for a reader who stops by itself.
+    pub(crate) fn targets_as_written(
+        &self,
+        node: &Json,
+    ) -> Result<Vec<(&'a Json, String)>, Problem> {
+        let Some(object) = node.as_object() else {
+            return Ok(Vec::new());
+        };
         let named = |keyword: &str| object.get(keyword).and_then(Json::as_str);
         let mut found = Vec::new();
         if let Some(reference) = named("$ref") {
