@@ -855,7 +855,7 @@ fn a_reference_that_decides_leaves_undecided() {
             r##"{"properties":{"a":{"$ref":"#/$defs/U"}},"required":["a"],"$defs":{"U":{"type":"string"}}}"##,
             r##"{"properties":{"a":{"$ref":"#/$defs/U"}},"required":["a"]}"##,
         ),
-        // Nobody knows whether the sender ever accepted one.
+        // It is unknown whether the sender ever accepted one.
         (
             r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer"}},"required":["a"]}"##,
             r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"string"}},"required":["a"]}"##,
