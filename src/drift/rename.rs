@@ -10,7 +10,7 @@ use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::schema::example_values::words as words_of;
 use crate::schema::likeness::{
-    assigned, exchanged, opposed, says_more, synonymous, without_version,
+    assigned, exchanged, opposed, says_more, synonymous, texts_follow, without_version,
 };
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind};
@@ -247,7 +247,16 @@ impl<'a> Traits<'a> {
         let same_schema = arguments == 1.0;
         // Every old argument is still there.
         let kept = self.properties.is_subset(&new.properties);
-        let text = overlap(&self.words, &new.words);
+        let says =
+            |words: &BTreeSet<String>, stem: &str| words.iter().any(|it| it.starts_with(stem));
+        let follow = texts_follow((&self.named, &new.named), |stem| {
+            (says(&self.words, stem), says(&new.words, stem))
+        });
+        let text = if follow {
+            0.0
+        } else {
+            overlap(&self.words, &new.words)
+        };
         let name = match () {
             () if self.name == new.name => 1.0,
             () if !without_version(&self.named).is_empty()
@@ -373,6 +382,26 @@ mod tests {
                 "{old} {new}"
             );
         }
+    }
+
+    #[test]
+    fn texts_that_differ_as_the_names_do_support_nothing() {
+        let named = |name: &str, text: &str| {
+            tool(
+                &QUERY
+                    .replace("NAME", name)
+                    .replace("Runs a query on the database", text),
+            )
+        };
+        let engage = [named("engage_brake", "Engages the brake of the given car")];
+        let loosen = named("loosen_brake", "Loosens the brake of the given car");
+        assert!(pairs(&engage, &[loosen]).is_empty());
+        // The same text is evidence.
+        let press = named("press_brake", "Engages the brake of the given car");
+        assert_eq!(pairs(&engage, &[press]).len(), 1);
+        let read = named("read_notes", "Read the notes of the given car");
+        let list = named("list_notes", "List the notes of the given car");
+        assert_eq!(pairs(&[read], &[list]).len(), 1);
     }
 
     #[test]

@@ -101,6 +101,39 @@ const OPPOSITES: &[(&str, &str)] = &[
     ("production", "test"),
     ("real", "simulated"),
     ("safe", "unsafe"),
+    ("all", "none"),
+    ("allowlist", "blocklist"),
+    ("allowlist", "denylist"),
+    ("answer", "question"),
+    ("background", "foreground"),
+    ("ban", "pardon"),
+    ("blacklist", "whitelist"),
+    ("block", "follow"),
+    ("buyer", "seller"),
+    ("charge", "refund"),
+    ("client", "server"),
+    ("close", "forward"),
+    ("cold", "hot"),
+    ("earliest", "latest"),
+    ("editor", "viewer"),
+    ("failure", "pass"),
+    ("fire", "hire"),
+    ("give", "take"),
+    ("hard", "soft"),
+    ("horizontal", "vertical"),
+    ("host", "sandbox"),
+    ("issue", "revoke"),
+    ("lower", "raise"),
+    ("member", "owner"),
+    ("negative", "positive"),
+    ("newest", "oldest"),
+    ("primary", "secondary"),
+    ("publish", "retract"),
+    ("quarantine", "release"),
+    ("reader", "writer"),
+    ("receiver", "sender"),
+    ("recipient", "sender"),
+    ("since", "until"),
 ];
 
 /// Synonyms; the first of each group represents the others.
@@ -138,12 +171,88 @@ const SYNONYMS: &[&[&str]] = &[
 ];
 
 /// Prefixes that turn a word into its opposite.
-const TURNING: &[&str] = &["un", "dis", "de", "non"];
+const TURNING: &[&str] = &["un", "dis", "de", "non", "mis", "anti"];
+
+/// Prefixes of which one turns a word into the opposite of what the other makes of it (`enqueue`,
+/// `dequeue`).
+const TURNED: &[(&str, &str)] = &[
+    ("as", "de"),
+    ("at", "de"),
+    ("en", "de"),
+    ("en", "dis"),
+    ("for", "back"),
+    ("im", "ex"),
+    ("in", "de"),
+    ("in", "ex"),
+    ("in", "out"),
+    ("inter", "intra"),
+    ("over", "under"),
+    ("pre", "post"),
+    ("up", "down"),
+];
 
 /// Words of tools that read.
 const READING: &[&str] = &[
-    "check", "describe", "find", "get", "inspect", "list", "ls", "peek", "preview", "query",
-    "read", "search", "show", "view", "watch",
+    "analyse",
+    "analyze",
+    "ask",
+    "browse",
+    "can",
+    "check",
+    "compare",
+    "count",
+    "describe",
+    "detect",
+    "diff",
+    "display",
+    "enumerate",
+    "estimate",
+    "examine",
+    "explain",
+    "explore",
+    "fetch",
+    "find",
+    "get",
+    "has",
+    "inspect",
+    "is",
+    "list",
+    "locate",
+    "lookup",
+    "ls",
+    "monitor",
+    "peek",
+    "preview",
+    "print",
+    "query",
+    "read",
+    "retrieve",
+    "review",
+    "scan",
+    "search",
+    "select",
+    "show",
+    "summarise",
+    "summarize",
+    "test",
+    "validate",
+    "verify",
+    "view",
+    "watch",
+];
+
+/// Words that promise that nothing happens: a thing that loses or gains one is another thing.
+const HARMLESS: &[&str] = &[
+    "dry",
+    "fake",
+    "mock",
+    "noop",
+    "readonly",
+    "sandbox",
+    "sandboxed",
+    "simulate",
+    "simulated",
+    "simulation",
 ];
 
 /// Words of tools that change something.
@@ -171,6 +280,7 @@ const SECRET: &[&str] = &[
 const DESTRUCTIVE: &[&str] = &[
     "abort",
     "ban",
+    "bypass",
     "cancel",
     "clear",
     "delete",
@@ -178,24 +288,36 @@ const DESTRUCTIVE: &[&str] = &[
     "discard",
     "drop",
     "erase",
+    "escalate",
     "evict",
-    "execute",
     "exec",
+    "execute",
+    "expel",
+    "expire",
+    "flush",
     "force",
+    "forget",
     "format",
+    "impersonate",
+    "invalidate",
+    "kick",
     "kill",
     "nuke",
+    "override",
     "overwrite",
     "prune",
     "purge",
     "refund",
     "remove",
     "reset",
+    "retract",
     "revoke",
     "rm",
     "rollback",
+    "scrub",
     "shred",
     "shutdown",
+    "spoof",
     "sudo",
     "suspend",
     "terminate",
@@ -261,18 +383,57 @@ pub(crate) fn opposed(old: &[String], new: &[String]) -> bool {
             || TURNING.iter().any(|prefix| {
                 one.strip_prefix(prefix) == Some(other) || other.strip_prefix(prefix) == Some(one)
             })
+            || TURNED.iter().any(|(mine, theirs)| {
+                turned(one, other, mine, theirs) || turned(other, one, mine, theirs)
+            })
     };
     let among = |words: &[&str], of: &[&str]| words.iter().any(|it| of.contains(it));
-    let turned = |reads: &[&str], acts: &[&str]| among(reads, READING) && among(acts, ACTING);
+    let acts_instead = |reads: &[&str], acts: &[&str]| among(reads, READING) && among(acts, ACTING);
+    // What a tool does comes first in its name.
+    let other_verb = exchanged(old, new).is_some_and(|(one, other)| {
+        let first = old.first().is_some_and(|it| it == one);
+        first && meant(one) != meant(other) && READING.contains(&one) != READING.contains(&other)
+    });
     gone.iter()
         .any(|one| fresh.iter().any(|other| opposite(one, other)))
         || among(&gone, DESTRUCTIVE) != among(&fresh, DESTRUCTIVE)
         || among(&gone, SECRET) != among(&fresh, SECRET)
-        || turned(&gone, &fresh)
-        || turned(&fresh, &gone)
+        || among(&gone, HARMLESS) != among(&fresh, HARMLESS)
+        || acts_instead(&gone, &fresh)
+        || acts_instead(&fresh, &gone)
+        || other_verb
         // An acting word, where the other name has none at all.
         || (gone.is_empty() && among(&fresh, ACTING))
         || (fresh.is_empty() && among(&gone, ACTING))
+}
+
+/// Whether two words differ in these prefixes only, and the rest says something.
+fn turned(one: &str, other: &str, mine: &str, theirs: &str) -> bool {
+    match (one.strip_prefix(mine), other.strip_prefix(theirs)) {
+        (Some(rest), Some(same)) => rest == same && rest.len() > 2,
+        _ => false,
+    }
+}
+
+/// Whether two texts say what was exchanged in the names: each has the word of its own name and not that of the other.
+/// Such texts are no evidence that the names mean one thing, however much else they have in common. Words for reading are
+/// close enough.
+pub(crate) fn texts_follow(
+    names: (&[String], &[String]),
+    says: impl Fn(&str) -> (bool, bool),
+) -> bool {
+    exchanged(names.0, names.1).is_some_and(|(one, other)| {
+        let both_read = READING.contains(&one) && READING.contains(&other);
+        !both_read
+            && meant(one) != meant(other)
+            && says(stem(one)) == (true, false)
+            && says(stem(other)) == (false, true)
+    })
+}
+
+/// The beginning that forms of a word have in common (`close`, `closes`, `closing`).
+fn stem(word: &str) -> &str {
+    word.trim_end_matches(['e', 's'])
 }
 
 /// The words of a name without its version (`v2`, `2`).
@@ -370,6 +531,18 @@ mod tests {
             ("deploy_test", "deploy_prod"),
             ("workspace", "nuke_workspace"),
             ("list_users", "list_admins_token"),
+            ("enqueue_job", "dequeue_job"),
+            ("inbound_rule", "outbound_rule"),
+            ("raise_limit", "lower_limit"),
+            ("hire_person", "fire_person"),
+            ("get_user", "impersonate_user"),
+            ("is_admin", "make_admin"),
+            ("test_webhook", "trigger_webhook"),
+            ("verify_email", "spoof_email"),
+            ("validate_token", "issue_token"),
+            ("get_token", "invalidate_token"),
+            ("dry_run_migration", "run_migration"),
+            ("sandbox_exec", "host_exec"),
         ] {
             assert!(opposed(&words(old), &words(new)), "{old} {new}");
             assert!(opposed(&words(new), &words(old)), "{new} {old}");
@@ -383,6 +556,11 @@ mod tests {
             ("start_job", "start_task"),
             ("from", "source"),
             ("to", "target"),
+            ("get_weather", "fetch_weather"),
+            ("list_files", "enumerate_files"),
+            ("get_weather", "weather"),
+            ("weather_get", "weather_report"),
+            ("entry", "item"),
         ] {
             assert!(!opposed(&words(old), &words(new)), "{old} {new}");
         }

@@ -248,7 +248,8 @@ impl<'p> Open<'p> {
         if size(value) > 60_000 || !self.is_witness(value, true) {
             return false;
         }
-        // A validator that meets a reference which leads nowhere has no answer, whatever else it finds.
+        // A validator that meets a reference which leads nowhere has no answer, whatever else it finds. Those that differ
+        // about where one leads agree if the rest decides.
         let lists = RefCell::new(HashMap::new());
         for references in [&self.sender, &self.receiver] {
             let evaluator = Evaluator::new(references, &self.pair.patterns, &lists).exhaustive();

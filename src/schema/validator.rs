@@ -4,7 +4,7 @@
 //! is an annotation, and a witness must convince validators that treat it so. Schemas on which
 //! validation itself could explode or never end are rejected before they are compiled.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
@@ -13,7 +13,7 @@ use super::document::{Document, Draft, Holds, Problem, each_schema, each_schema_
 use super::interpretation::at_mut;
 use super::solve::References;
 use super::value::{Converted, has_number, to_value};
-use crate::canonical::{Json, Object, to_canonical};
+use crate::canonical::{Json, Number, Object, Text, to_canonical};
 
 /// Schemas with more nodes than this are not compiled.
 const MAX_NODES: usize = 6_000;
@@ -24,7 +24,10 @@ const MAX_CHAIN: usize = 220;
 
 pub(crate) struct Compiled {
     validator: Validator,
-    exact: bool,
+    /// The numbers in it that the validator knows only roughly, and whether it knows a multiple of one
+    /// when it sees one.
+    rounded: Vec<f64>,
+    rounded_step: bool,
     /// What some validators read into it and the specification does not, if that is stricter.
     disputed: Option<Validator>,
 }
@@ -32,10 +35,11 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// Compiles; the error says why a schema cannot be given to a validator.
     pub(crate) fn new(references: &References<'_>) -> Result<Self, Problem> {
-        let (validator, exact) = compile(references)?;
+        let (validator, converted) = compile(references)?;
         Ok(Self {
             validator,
-            exact,
+            rounded: converted.rounded,
+            rounded_step: converted.rounded_step,
             disputed: disputed(references.document)
                 .and_then(|it| Some(compile(&References::new(&it)).ok()?.0)),
         })
@@ -50,10 +54,14 @@ impl Compiled {
 
     /// Whether the validator accepts a value; `None` if it cannot tell.
     pub(crate) fn accepts(&self, value: &Json) -> Option<bool> {
-        if !self.exact && has_number(value) {
+        // Rounding keeps the order of numbers, but not which of them are equal.
+        let unclear = |number: &Number| {
+            self.rounded_step || self.rounded.iter().any(|it| *it == number.to_f64())
+        };
+        if !self.rounded.is_empty() && has_number(value, &unclear) {
             return None;
         }
-        let converted = to_value(value).filter(|it| it.exact)?.value;
+        let converted = to_value(value).filter(Converted::is_exact)?.value;
         if self.validator.is_valid(&converted) {
             return Some(true);
         }
@@ -176,44 +184,68 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
     }
 }
 
-/// What some validators read into a schema, if that is stricter than specified: Python's
-/// `jsonschema` (4.26) does not count what `additionalProperties` evaluates in 2019-09, so that such
-/// members have to satisfy `unevaluatedProperties` too.
+/// What some validators read into a schema, if that is stricter than specified: in 2019-09 Python's
+/// `jsonschema` (4.26) does not count what `additionalProperties` evaluates, so that such members have
+/// to satisfy `unevaluatedProperties` too, unless they are named like a keyword of the former.
 pub(crate) fn disputed(document: &Document) -> Option<Document> {
-    fn narrow(node: &mut Json) -> bool {
-        let mut changed = false;
-        match node {
-            Json::Object(object) => {
-                let unevaluated = object.get("unevaluatedProperties").cloned();
-                for (keyword, value) in object.iter_mut() {
-                    changed |= narrow(value);
-                    if let Some(unevaluated) = &unevaluated
-                        && keyword == "additionalProperties"
-                        && value.as_object().is_some()
-                    {
-                        let both = Json::Array(vec![value.clone(), unevaluated.clone()]);
-                        *value = Json::object([("allOf", both)]);
-                        changed = true;
-                    }
-                }
-            }
-            Json::Array(list) => {
-                for it in list {
-                    changed |= narrow(it);
-                }
-            }
-            _ => {}
-        }
-        changed
-    }
     if document.draft != Draft::Y2019 {
         return None;
     }
+    let mut places = Vec::new();
+    each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
+        if node.get("unevaluatedProperties").is_some()
+            && matches!(node.get("additionalProperties"), Some(Json::Object(_)))
+        {
+            places.push(at.to_owned());
+        }
+    });
+    if places.is_empty() {
+        return None;
+    }
     let mut narrowed = document.clone();
-    narrow(&mut narrowed.root).then_some(narrowed)
+    // The outer ones first: no copy is copied.
+    for at in places {
+        if let Some(Json::Object(node)) = at_mut(&mut narrowed.root, &at) {
+            narrow(node);
+        }
+    }
+    Some(narrowed)
 }
 
-fn compile(references: &References<'_>) -> Result<(Validator, bool), Problem> {
+/// Members that only `additionalProperties` evaluates have to satisfy `unevaluatedProperties`.
+fn narrow(node: &mut Object) {
+    let names = |keyword: &str| {
+        let map = node.get(keyword).and_then(Json::as_object);
+        map.into_iter().flat_map(Object::iter).map(|(name, _)| name)
+    };
+    let all_true = |names: &mut dyn Iterator<Item = &Text>| {
+        let seen: BTreeSet<&Text> = names.collect();
+        let members = seen.into_iter().map(|it| (it.clone(), Json::Bool(true)));
+        Json::Object(members.collect())
+    };
+    let seen = Json::object([
+        (
+            "properties",
+            all_true(&mut names("properties").chain(names("additionalProperties"))),
+        ),
+        (
+            "patternProperties",
+            all_true(&mut names("patternProperties")),
+        ),
+        (
+            "additionalProperties",
+            node.get("unevaluatedProperties")
+                .cloned()
+                .unwrap_or(Json::Bool(true)),
+        ),
+    ]);
+    match node.get_mut("allOf") {
+        Some(Json::Array(list)) => list.push(seen),
+        _ => node.push("allOf", Json::Array(vec![seen])),
+    }
+}
+
+fn compile(references: &References<'_>) -> Result<(Validator, Converted), Problem> {
     let converted = for_validator(references)
         .ok_or_else(|| Problem::Other(crate::sentences::schema::beyond_validator()))?;
     let validator = jsonschema::options()
@@ -227,7 +259,7 @@ fn compile(references: &References<'_>) -> Result<(Validator, bool), Problem> {
             let short: String = text.chars().take(160).collect();
             Problem::Other(crate::sentences::schema::invalid_schema(&short))
         })?;
-    Ok((validator, converted.exact))
+    Ok((validator, converted))
 }
 
 /// Rejects schemas that would keep a validator busy for too long.

@@ -1,7 +1,8 @@
 //! Converts the lossless [`Json`] to the `serde_json` value that the validator reads.
 //!
-//! `serde_json` supports 64-bit integers and doubles. Any other number changes on the way, so the
-//! conversion reports whether everything was exact; if not, no number is left to a validator.
+//! `serde_json` supports 64-bit integers and doubles. Any other number is rounded on the way, and the
+//! conversion reports which ones: a validator cannot tell such a number from those that are rounded to
+//! the same double.
 
 use serde_json::Value;
 
@@ -10,41 +11,56 @@ use crate::canonical::{Json, Number, parse_str, to_canonical};
 #[derive(Clone, Debug)]
 pub(crate) struct Converted {
     pub(crate) value: Value,
+    /// The doubles that stand for numbers that they do not equal.
+    pub(crate) rounded: Vec<f64>,
+    /// Whether a `multipleOf` is among them: nothing is known of its multiples.
+    pub(crate) rounded_step: bool,
+}
+
+impl Converted {
     /// Whether every number was converted exactly.
-    pub(crate) exact: bool,
+    pub(crate) fn is_exact(&self) -> bool {
+        self.rounded.is_empty()
+    }
 }
 
 /// Converts; `None` if the value cannot be represented in `serde_json` at all (a lone surrogate,
 /// 1e400).
 pub(crate) fn to_value(json: &Json) -> Option<Converted> {
-    let mut exact = true;
-    let value = convert(json, &mut exact)?;
-    Some(Converted { value, exact })
+    let mut converted = Converted {
+        value: Value::Null,
+        rounded: Vec::new(),
+        rounded_step: false,
+    };
+    converted.value = convert(json, &mut converted)?;
+    Some(converted)
 }
 
-fn convert(json: &Json, exact: &mut bool) -> Option<Value> {
+fn convert(json: &Json, notes: &mut Converted) -> Option<Value> {
     Some(match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => Value::Number(convert_number(number, exact)?),
+        Json::Number(number) => Value::Number(convert_number(number, notes)?),
         Json::String(text) => Value::String(text.as_str()?.to_owned()),
         Json::Array(items) => Value::Array(
             items
                 .iter()
-                .map(|item| convert(item, exact))
+                .map(|item| convert(item, notes))
                 .collect::<Option<_>>()?,
         ),
         Json::Object(object) => {
             let mut map = serde_json::Map::new();
             for (name, value) in object.iter() {
-                map.insert(name.as_str()?.to_owned(), convert(value, exact)?);
+                let before = notes.rounded.len();
+                map.insert(name.as_str()?.to_owned(), convert(value, notes)?);
+                notes.rounded_step |= name == "multipleOf" && notes.rounded.len() > before;
             }
             Value::Object(map)
         }
     })
 }
 
-fn convert_number(number: &Number, exact: &mut bool) -> Option<serde_json::Number> {
+fn convert_number(number: &Number, notes: &mut Converted) -> Option<serde_json::Number> {
     if let Ok(integer) = number.literal().parse::<i64>() {
         return Some(integer.into());
     }
@@ -56,16 +72,18 @@ fn convert_number(number: &Number, exact: &mut bool) -> Option<serde_json::Numbe
     let Ok(Json::Number(back)) = parse_str(&converted.to_string()) else {
         return None;
     };
-    *exact &= back.decimal() == number.decimal();
+    if back.decimal() != number.decimal() {
+        notes.rounded.push(double);
+    }
     Some(converted)
 }
 
-/// Whether a value contains a number anywhere.
-pub(crate) fn has_number(json: &Json) -> bool {
+/// Whether a value contains such a number anywhere.
+pub(crate) fn has_number(json: &Json, such: &dyn Fn(&Number) -> bool) -> bool {
     match json {
-        Json::Number(_) => true,
-        Json::Array(items) => items.iter().any(has_number),
-        Json::Object(object) => object.iter().any(|(_, value)| has_number(value)),
+        Json::Number(number) => such(number),
+        Json::Array(items) => items.iter().any(|it| has_number(it, such)),
+        Json::Object(object) => object.iter().any(|(_, it)| has_number(it, such)),
         _ => false,
     }
 }
@@ -121,7 +139,7 @@ mod tests {
 
     #[test]
     fn inexact_numbers_are_noticed() {
-        let exact = |text| to_value(&parse_str(text).expect("JSON")).map(|it| it.exact);
+        let exact = |text| to_value(&parse_str(text).expect("JSON")).map(|it| it.is_exact());
         assert_eq!(exact("9007199254740993"), Some(true));
         assert_eq!(exact("1.50"), Some(true));
         assert_eq!(exact("0.1"), Some(true));

@@ -232,6 +232,36 @@ const BROKEN: &[(&str, &str, &str)] = &[
         r#"{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"if":true,"then":{"type":"string"}}}}"#,
         r#"{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"type":"string"}}}"#,
     ),
+    (
+        "an if that looks at no item decides which branch looks",
+        r#"{"properties":{"l":{"type":"array"}}}"#,
+        r#"{"properties":{"l":{"type":"array","if":{"minItems":2},"else":{"items":true},"unevaluatedItems":false}}}"#,
+    ),
+    (
+        "an if that looks at no member decides which branch looks",
+        r#"{"properties":{"o":{"type":"object"}}}"#,
+        r#"{"properties":{"o":{"type":"object","if":{"maxProperties":1},"then":{"additionalProperties":true},"unevaluatedProperties":false}}}"#,
+    ),
+    (
+        "a name that no pattern beside unevaluatedProperties matches",
+        r#"{"properties":{"o":{"type":"object"}}}"#,
+        r#"{"properties":{"o":{"type":"object","patternProperties":{"^[a-z]":{}},"unevaluatedProperties":false}}}"#,
+    ),
+    (
+        "a schema that is excluded twice declares nothing",
+        r#"{"properties":{"f":{"not":{"not":{"properties":{"a":{"type":"string"}}}}}}}"#,
+        r#"{"properties":{"f":{"not":{"not":{"properties":{"a":{"type":"string"}}}},"properties":{"b":{"type":"string"}}}}}"#,
+    ),
+    (
+        "a branch that refuses declares nothing by what it excludes",
+        r#"{"properties":{"f":{"type":"object","oneOf":[true,{"not":{"properties":{"a":{"type":"string"}}}}]}}}"#,
+        r#"{"properties":{"f":{"type":"object","oneOf":[true,{"not":{"properties":{"a":{"type":"string"}}}}],"properties":{"b":{"type":"string"}}}}}"#,
+    ),
+    (
+        "an inner level of a recursive model declares more",
+        r##"{"properties":{"r":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"object","properties":{"next":{"$ref":"#/$defs/A"}},"patternProperties":{"^n":{"$ref":"#/$defs/B"}}},"B":{"properties":{"y":{"type":"string"}}}}}"##,
+        r##"{"properties":{"r":{"$ref":"#/$defs/A"}},"$defs":{"A":{"type":"object","properties":{"next":{"$ref":"#/$defs/A"},"y":{"type":"integer"}},"patternProperties":{"^n":{"$ref":"#/$defs/B"}}},"B":{"properties":{"y":{"type":"string"}}}}}"##,
+    ),
     // A receiver that accepts nothing any more.
     (
         "everything is refused",
@@ -283,6 +313,36 @@ const BROKEN: &[(&str, &str, &str)] = &[
         "no item is allowed any more",
         r#"{"properties":{"l":{"type":"array","items":true}}}"#,
         r#"{"properties":{"l":{"type":"array","items":false}}}"#,
+    ),
+    (
+        "contains evaluates the items that it matches and no other",
+        r#"{"properties":{"l":{"type":"array"}}}"#,
+        r#"{"properties":{"l":{"type":"array","contains":{"type":"integer"},"minContains":0,"unevaluatedItems":false}}}"#,
+    ),
+    (
+        "contains in a branch evaluates items too",
+        r#"{"properties":{"l":{"type":"array","prefixItems":[{}],"anyOf":[{"contains":{"const":1}},{"maxItems":1}],"unevaluatedItems":false}}}"#,
+        r#"{"properties":{"l":{"type":"array","prefixItems":[{}],"anyOf":[{"contains":{"const":2}},{"maxItems":1}],"unevaluatedItems":false}}}"#,
+    ),
+    (
+        "an anchor that the new draft does not have, and a member that is refused anyway",
+        r##"{"properties":{"a":{"$ref":"#unit"},"n":{"type":"integer","maximum":10}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
+        r##"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#unit"},"n":{"type":"integer","maximum":5}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
+    ),
+    (
+        "a union that contains itself, and a call that does not meet it",
+        r##"{"properties":{"a":{"items":{"$ref":"#/$defs/U"}},"b":{"type":"string"}},"required":["a"],"$defs":{"U":{"anyOf":[{"type":"string"},{"type":"null"}]}}}"##,
+        r##"{"properties":{"a":{"items":{"$ref":"#/$defs/U"}},"b":{"type":"integer"}},"required":["a"],"$defs":{"U":{"anyOf":[{"type":"string"},{"$ref":"#/$defs/U"}]}}}"##,
+    ),
+    (
+        "a union that contains itself through another, and what its other branch accepts",
+        r##"{"properties":{"a":{"$ref":"#/$defs/U"},"b":{"type":"string"}},"$defs":{"U":{"anyOf":[{"type":"string"},{"allOf":[{"$ref":"#/$defs/U"}]}]}}}"##,
+        r##"{"properties":{"a":{"$ref":"#/$defs/U"},"b":{"type":"integer"}},"$defs":{"U":{"anyOf":[{"type":"string"},{"allOf":[{"$ref":"#/$defs/U"}]}]}}}"##,
+    ),
+    (
+        "a fraction beside a bound above 64 bits",
+        r#"{"properties":{"n":{"type":"number","minimum":0,"maximum":18446744073709551615}}}"#,
+        r#"{"properties":{"n":{"type":"integer","minimum":0,"maximum":18446744073709551617}}}"#,
     ),
     (
         "a look-ahead",
@@ -368,6 +428,21 @@ const SAFE: &[(&str, &str, &str)] = &[
         "a bound of a whole number in another spelling",
         r#"{"properties":{"a":{"type":"integer","minimum":1}}}"#,
         r#"{"properties":{"a":{"type":"integer","exclusiveMinimum":0}}}"#,
+    ),
+    (
+        "contains evaluates every item that was sent",
+        r#"{"properties":{"l":{"type":"array","items":{"type":"integer"}}}}"#,
+        r#"{"properties":{"l":{"type":"array","contains":{"type":"number"},"minContains":0,"unevaluatedItems":false}}}"#,
+    ),
+    (
+        "unevaluatedItems declares the members of its items",
+        r#"{"properties":{"l":{"type":"array","unevaluatedItems":{"type":"object","properties":{"a":{}}}}}}"#,
+        r#"{"properties":{"l":{"type":"array","unevaluatedItems":{"type":"object","properties":{"a":{},"b":{"type":"string"}}}}}}"#,
+    ),
+    (
+        "an if whose branches look at the same",
+        r#"{"properties":{"l":{"type":"array"}}}"#,
+        r#"{"properties":{"l":{"type":"array","if":{"minItems":2},"then":{"items":true},"else":{"items":true},"unevaluatedItems":false}}}"#,
     ),
     (
         "a recursive model with another limit",
@@ -728,12 +803,74 @@ fn a_witness_is_accepted_by_validators_that_disagree() {
         let new = schema(after, unevaluated, draft);
         both(&old, &new).map(|(_, found)| found.verdict)
     };
+    // Those that go by names count a member that is named like a keyword.
     for found in verdict("false", "2019-09") {
+        assert!(
+            matches!(&found, Proof::Witness(it) if it.get("type").is_some()),
+            "{found:?}"
+        );
+    }
+    let others = r#"false,"propertyNames":{"not":{"enum":["type","maximum"]}}"#;
+    for found in verdict(others, "2019-09") {
         assert!(matches!(found, Proof::Undecided(_)), "{found:?}");
     }
     for (unevaluated, draft) in [(r#"{"type":"number"}"#, "2019-09"), ("false", "2020-12")] {
         for found in verdict(unevaluated, draft) {
             assert!(matches!(found, Proof::Witness(_)), "{draft}: {found:?}");
+        }
+    }
+}
+
+/// What looks like such a schema inside a value is none.
+#[test]
+fn nothing_is_disputed_about_a_value() {
+    let of = |rest: &str| {
+        let value = r#"{"additionalProperties":{"type":"number"},"unevaluatedProperties":false}"#;
+        format!(
+            r#"{{"$schema":"https://json-schema.org/draft/2019-09/schema","type":"object",
+            "properties":{{"v":{{"enum":[{value}]}},"n":{{"type":"integer"{rest}}}}},"required":["v","n"]}}"#
+        )
+    };
+    for (_, found) in both(&of(""), &of(r#","maximum":5"#)) {
+        assert!(matches!(found.verdict, Proof::Witness(_)), "{found:?}");
+    }
+}
+
+/// A reference that leads nowhere makes unknown what needs it, on either side.
+#[test]
+fn a_reference_that_decides_leaves_undecided() {
+    for (sender, receiver) in [
+        // No validator reads a receiver's schema that leads nowhere, even if another member is refused.
+        (
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer","maximum":10}},"required":["a"],"$defs":{"U":{"type":"string"}}}"##,
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer","maximum":5}},"required":["a"]}"##,
+        ),
+        // An anchor of another draft decides whether the call is accepted.
+        (
+            r##"{"properties":{"a":{"$ref":"#unit"}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
+            r##"{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#unit"}},"required":["a"],"$defs":{"U":{"$anchor":"unit","type":"string"}}}"##,
+        ),
+        // The receiver's decides whether the call is accepted.
+        (
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"}},"required":["a"],"$defs":{"U":{"type":"string"}}}"##,
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"}},"required":["a"]}"##,
+        ),
+        // It is unknown whether the sender ever accepted one.
+        (
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"integer"}},"required":["a"]}"##,
+            r##"{"properties":{"a":{"$ref":"#/$defs/U"},"n":{"type":"string"}},"required":["a"]}"##,
+        ),
+        // A validator that meets it has no answer, whatever the other branch says.
+        (
+            r##"{"properties":{"a":{"anyOf":[{"$ref":"#/$defs/U"},{"type":"string"}]}},"required":["a"]}"##,
+            r##"{"properties":{"a":{"type":"integer"}},"required":["a"]}"##,
+        ),
+    ] {
+        for (side, found) in both(sender, receiver) {
+            assert!(
+                matches!(found.verdict, Proof::Undecided(_)),
+                "{side:?}: {found:?}"
+            );
         }
     }
 }

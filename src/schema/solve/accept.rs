@@ -162,8 +162,27 @@ impl<'a> Solver<'_, 'a> {
     }
 
     pub(super) fn decide(&mut self, case: &mut Case, id: Id) -> Result<(), Closed> {
-        for part in self.parts(id)? {
-            if !self.matters(part) {
+        let parts = self.parts(id)?;
+        // Whether `then` or `else` looks at anything depends on `if`, even if that looks at nothing.
+        let condition = self
+            .object(id)
+            .filter(|_| !self.silenced(id) && self.draft(id) >= Draft::Seven)
+            .and_then(|it| it.get("if"));
+        let condition = condition.map(|it| self.child(id, it));
+        let branches = self.object(id).map_or(Vec::new(), |object| {
+            ["then", "else"]
+                .iter()
+                .filter_map(|it| object.get(it))
+                .collect()
+        });
+        let depends = condition.is_some()
+            && branches.into_iter().any(|it| {
+                let branch = self.child(id, it);
+                self.matters(branch)
+            });
+        for part in parts {
+            let decides = depends && Some(part) == condition;
+            if !decides && !self.matters(part) {
                 continue;
             }
             match case.truth.get(&part) {

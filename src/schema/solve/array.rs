@@ -26,8 +26,20 @@ struct Items {
     unique: bool,
     twins: bool,
     wanted: Vec<(usize, Literal)>,
-    some: Vec<(usize, Literal, Option<Id>)>,
+    /// What one item has to be, and from which index on.
+    some: Vec<(usize, Vec<Literal>)>,
     contains: Vec<Contains>,
+    /// What `unevaluatedItems` demands of the items that are not seen.
+    unevaluated: Vec<(Seen, Id)>,
+}
+
+/// The items that a schema evaluates.
+#[derive(Clone, Default)]
+struct Seen {
+    /// How many leading ones; `usize::MAX` for all of them.
+    leading: usize,
+    /// Those that match one of these as well.
+    containing: Vec<Id>,
 }
 
 #[derive(Clone)]
@@ -136,7 +148,8 @@ impl<'a> Solver<'_, 'a> {
         Ok(())
     }
 
-    fn gathered_items(&mut self, case: &Case) -> Items {
+    /// `None` if it is not known which items are evaluated.
+    fn gathered_items(&mut self, case: &Case) -> Option<Items> {
         let mut known = Items {
             held: case.held.clone(),
             leading: 0,
@@ -147,6 +160,7 @@ impl<'a> Solver<'_, 'a> {
             wanted: Vec::new(),
             some: Vec::new(),
             contains: Vec::new(),
+            unevaluated: Vec::new(),
         };
         for id in &case.held {
             let Some(object) = self.object(*id) else {
@@ -159,6 +173,13 @@ impl<'a> Solver<'_, 'a> {
             known.unique |= object.get("uniqueItems") == Some(&Json::Bool(true));
             let contains = self.contains_of(*id);
             known.contains.extend(contains);
+            if let Some(schema) = object
+                .get("unevaluatedItems")
+                .filter(|_| self.draft(*id) >= Draft::Y2019)
+            {
+                let seen = self.seen_items(case, *id, true, 0)?;
+                known.unevaluated.push((seen, self.child(*id, schema)));
+            }
         }
         for fact in &case.facts {
             match fact {
@@ -176,14 +197,21 @@ impl<'a> Solver<'_, 'a> {
                     unseen_by,
                 } => {
                     known.leading = known.leading.max(*from);
+                    let mut first = *from;
+                    let mut literals = vec![literal.clone()];
                     if let Some(id) = unseen_by {
-                        match self.seen_items(case, *id, true, 0) {
+                        let seen = self.seen_items(case, *id, true, 0)?;
+                        if seen.leading == usize::MAX {
                             // All are evaluated: none is left.
-                            Some(usize::MAX) => known.least = u64::MAX,
-                            seen => known.leading = known.leading.max(seen.unwrap_or(0)),
+                            known.least = u64::MAX;
+                        } else {
+                            known.leading = known.leading.max(seen.leading);
+                            first = first.max(seen.leading);
                         }
+                        let others = seen.containing.into_iter();
+                        literals.extend(others.map(|it| Literal::Schema(it, false)));
                     }
-                    known.some.push((*from, literal.clone(), *unseen_by));
+                    known.some.push((first, literals));
                 }
                 Fact::Contains {
                     schema,
@@ -198,34 +226,36 @@ impl<'a> Solver<'_, 'a> {
                 _ => {}
             }
         }
-        known
+        Some(known)
     }
 
-    /// How many leading items a schema evaluates; `usize::MAX` for all of them, `None` if unknown.
-    fn seen_items(&self, case: &Case, id: Id, own: bool, depth: usize) -> Option<usize> {
+    /// Which items a schema evaluates; `None` if that is unknown. Which of the schemas that it applies
+    /// in place accept has been decided. `own`: its own `unevaluatedItems` does not count.
+    fn seen_items(&mut self, case: &Case, id: Id, own: bool, depth: usize) -> Option<Seen> {
+        let mut seen = Seen::default();
         let Some(object) = self.object(id) else {
-            return Some(0);
+            return Some(seen);
         };
         if depth > 30 {
             return None;
         }
         let draft = self.draft(id);
         let silenced = self.silenced(id);
-        let mut seen = 0;
         if !silenced {
             if item_of(object, draft, usize::MAX).is_some()
                 || (!own && object.contains("unevaluatedItems"))
             {
-                return Some(usize::MAX);
+                seen.leading = usize::MAX;
+                return Some(seen);
             }
-            if object.contains("contains") && draft == Draft::Y2020 {
-                return None;
+            if let Some(schema) = object.get("contains").filter(|_| draft == Draft::Y2020) {
+                seen.containing.push(self.child(id, schema));
             }
-            seen = leading(object, draft).len();
+            seen.leading = leading(object, draft).len();
         }
         let document = self.document(id);
-        let truth = |json: &'a Json| {
-            let id = *self.known.get(&(document, super::address(json)))?;
+        let truth = |solver: &Self, json: &'a Json| {
+            let id = *solver.known.get(&(document, super::address(json)))?;
             Some((id, *case.truth.get(&id)?))
         };
         let mut parts: Vec<&'a Json> = self
@@ -240,21 +270,25 @@ impl<'a> Solver<'_, 'a> {
                 parts.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
             }
             if let Some(condition) = object.get("if") {
-                let holds = truth(condition).is_some_and(|(_, holds)| holds);
+                let holds = truth(self, condition).is_some_and(|(_, holds)| holds);
                 parts.push(condition);
                 parts.extend(object.get(if holds { "then" } else { "else" }));
             }
         }
         for part in parts {
-            if let Some((id, true)) = truth(part) {
-                seen = seen.max(self.seen_items(case, id, false, depth + 1)?);
+            if let Some((id, true)) = truth(self, part) {
+                let further = self.seen_items(case, id, false, depth + 1)?;
+                seen.leading = seen.leading.max(further.leading);
+                seen.containing.extend(further.containing);
             }
         }
         Some(seen)
     }
 
     pub(super) fn array(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
-        let known = self.gathered_items(case);
+        let Some(known) = self.gathered_items(case) else {
+            return self.unknown(Problem::Keyword("unevaluatedItems"));
+        };
         if known.least > known.most || known.least == u64::MAX || (known.unique && known.twins) {
             return Outcome::None;
         }
@@ -277,7 +311,7 @@ impl<'a> Solver<'_, 'a> {
             if length > 64 && length > known.least {
                 return self.unknown(Problem::TooLarge);
             }
-            match self.of_length(case, place, &known, length) {
+            match self.of_length(place, &known, length) {
                 Outcome::None => {}
                 Outcome::Unknown => result = Outcome::Unknown,
                 found => return found,
@@ -286,7 +320,7 @@ impl<'a> Solver<'_, 'a> {
         result
     }
 
-    fn of_length(&mut self, case: &Case, place: &Place<'_>, known: &Items, length: u64) -> Outcome {
+    fn of_length(&mut self, place: &Place<'_>, known: &Items, length: u64) -> Outcome {
         let Ok(length) = usize::try_from(length) else {
             return self.unknown(Problem::TooLarge);
         };
@@ -321,15 +355,6 @@ impl<'a> Solver<'_, 'a> {
                 if let Some(schema) = item_of(object, self.draft(*id), index) {
                     literals.push(Literal::Schema(self.child(*id, schema), true));
                 }
-                if self.draft(*id) >= Draft::Y2019
-                    && let Some(schema) = object.get("unevaluatedItems")
-                {
-                    match self.seen_items(case, *id, true, 0) {
-                        Some(seen) if index < seen => {}
-                        Some(_) => literals.push(Literal::Schema(self.child(*id, schema), true)),
-                        None => return self.unknown(Problem::Keyword("unevaluatedItems")),
-                    }
-                }
             }
             literals.extend(
                 known
@@ -343,13 +368,12 @@ impl<'a> Solver<'_, 'a> {
         if known.wanted.iter().any(|(index, _)| *index >= length) {
             return Outcome::None;
         }
-        self.put_some(case, place, known, length, slots, 0)
+        self.put_some(place, known, length, slots, 0)
     }
 
     /// Gives each item that must be somewhere an index, one after the other.
     fn put_some(
         &mut self,
-        case: &Case,
         place: &Place<'_>,
         known: &Items,
         length: usize,
@@ -359,16 +383,10 @@ impl<'a> Solver<'_, 'a> {
         if !self.budget.take(1) {
             return self.unknown(Problem::TooLarge);
         }
-        let Some((from, literal, unseen_by)) = known.some.get(next).cloned() else {
+        let Some((first, literals)) = known.some.get(next) else {
             return self.put_contains(place, known, length, slots, 0);
         };
-        let mut first = from;
-        if let Some(id) = unseen_by {
-            match self.seen_items(case, id, true, 0) {
-                Some(seen) => first = first.max(seen),
-                None => return self.unknown(Problem::Keyword("unevaluatedItems")),
-            }
-        }
+        let first = *first;
         let mut result = Outcome::None;
         for index in first..slots.len() {
             // All unconstrained items after the leading ones are alike.
@@ -376,8 +394,8 @@ impl<'a> Solver<'_, 'a> {
                 break;
             }
             let mut further = slots.clone();
-            further[index].push(literal.clone());
-            match self.put_some(case, place, known, length, further, next + 1) {
+            further[index].extend(literals.iter().cloned());
+            match self.put_some(place, known, length, further, next + 1) {
                 Outcome::None => {}
                 Outcome::Unknown => result = Outcome::Unknown,
                 found => return found,
@@ -399,7 +417,10 @@ impl<'a> Solver<'_, 'a> {
             return self.unknown(Problem::TooLarge);
         }
         let Some(contains) = known.contains.get(next).cloned() else {
-            return self.put_twins(place, known, length, slots);
+            return match left_unevaluated(known, slots) {
+                Some(slots) => self.put_twins(place, known, length, slots),
+                None => self.unknown(Problem::Keyword("unevaluatedItems")),
+            };
         };
         let exact = contains.exact || contains.most < u64::MAX;
         if contains.least > contains.most {
@@ -514,8 +535,7 @@ impl<'a> Solver<'_, 'a> {
                 if index > MAX_DISTINCT {
                     return self.unknown(Problem::Keyword("uniqueItems"));
                 }
-                let constrained = literals.len();
-                alike &= index < 1 || constrained == slots[0].len();
+                alike &= index < 1 || self.marks(&literals) == self.marks(&slots[0]);
                 literals.extend(items.iter().map(|it| Literal::Not(Rc::new(it.clone()))));
             }
             let mut found = self.solve(literals, false, place.name, Kinds::ANY);
@@ -639,4 +659,24 @@ impl<'a> Solver<'_, 'a> {
         }
         self.unknown(Problem::Keyword("uniqueItems"))
     }
+}
+
+/// Adds what `unevaluatedItems` demands, once it is known which items match what must be contained; `None` if it is not.
+fn left_unevaluated(known: &Items, mut slots: Vec<Vec<Literal>>) -> Option<Vec<Vec<Literal>>> {
+    for (seen, schema) in &known.unevaluated {
+        for slot in slots.iter_mut().skip(seen.leading) {
+            let matches = |id: &Id, holds: bool| {
+                slot.iter()
+                    .any(|it| matches!(it, Literal::Schema(other, sign) if other == id && *sign == holds))
+            };
+            if seen.containing.iter().any(|it| matches(it, true)) {
+                continue;
+            }
+            if !seen.containing.iter().all(|it| matches(it, false)) {
+                return None;
+            }
+            slot.push(Literal::Schema(*schema, true));
+        }
+    }
+    Some(slots)
 }

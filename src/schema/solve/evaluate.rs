@@ -84,7 +84,7 @@ pub(crate) struct Evaluator<'e, 'a> {
     /// Lists of values, for lookups instead of comparing one by one.
     pub(crate) lists: &'e RefCell<HashMap<Address, HashSet<String>>>,
     pub(crate) steps: std::cell::Cell<u64>,
-    /// Whether a reference was met that leads nowhere.
+    /// Whether a reference was met that leads nowhere, for any validator.
     pub(crate) lost: std::cell::Cell<bool>,
     exhaustive: bool,
 }
@@ -148,7 +148,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                     .map(|(target, _)| self.node(target, value, depth + 1)),
             ),
             Err(_) => {
-                self.lost.set(true);
+                let known = self.references.is_of_later_draft(node);
+                self.lost.set(self.lost.get() || !known);
                 None
             }
         };
@@ -585,6 +586,13 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             }
             Json::Array(items) => {
                 let mut answers = Vec::new();
+                let mut unevaluated: Vec<(Looked, &'a Json)> = Vec::new();
+                for node in flat.iter().filter(|_| self.draft() >= Draft::Y2019) {
+                    if let Some(schema) = node.as_object().and_then(|it| it.get("unevaluatedItems"))
+                    {
+                        unevaluated.push((self.looked(node, value, true, depth)?, schema));
+                    }
+                }
                 for (index, item) in items.iter().enumerate() {
                     let mut inner: Vec<&'a Json> = objects
                         .iter()
@@ -592,6 +600,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                         .collect();
                     for schema in objects.iter().filter_map(|it| it.get("contains")) {
                         if self.draft() > Draft::Four && self.node(schema, item, depth + 1)? {
+                            inner.push(schema);
+                        }
+                    }
+                    for (looked, schema) in &unevaluated {
+                        if !looked.items.contains(&index) {
                             inner.push(schema);
                         }
                     }

@@ -48,6 +48,8 @@ pub(crate) type Id = u32;
 type Tags<'a> = Vec<(&'a Text, Vec<&'a Json>)>;
 
 pub(crate) struct Solver<'r, 'a> {
+    /// The last one is the sender's again, for what its schemas refuse: there nothing is declared, not even by a schema that
+    /// accepts the value.
     documents: Vec<&'r References<'a>>,
     patterns: &'r Patterns,
     budget: &'r Budget,
@@ -83,6 +85,8 @@ impl<'r, 'a> Solver<'r, 'a> {
         budget: &'r Budget,
         strict: bool,
     ) -> Self {
+        let mut documents = documents;
+        documents.extend(documents.first().copied());
         Self {
             documents,
             patterns,
@@ -180,6 +184,20 @@ impl<'r, 'a> Solver<'r, 'a> {
 
     fn child(&mut self, of: Id, json: &'a Json) -> Id {
         self.id(self.document(of), json)
+    }
+
+    /// A schema that declares nothing, with all that is below it.
+    fn undeclaring(&mut self, id: Id) -> Id {
+        if self.is_sender(id) {
+            self.id(self.documents.len() - 1, self.json(id))
+        } else {
+            id
+        }
+    }
+
+    /// What a set of literals means.
+    fn marks(&self, literals: &[Literal]) -> BTreeSet<Mark> {
+        literals.iter().map(|it| self.mark(it)).collect()
     }
 
     fn unknown(&mut self, problem: Problem) -> Outcome {

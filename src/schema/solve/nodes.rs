@@ -30,6 +30,10 @@ pub(crate) struct References<'a> {
     /// The resource of each schema; by default the root's.
     resource_of: HashMap<Address, usize>,
     anchors: HashMap<(usize, String), (&'a Json, String)>,
+    /// How many anchors there are of each name that a later draft would know.
+    later_anchors: HashMap<(usize, String), usize>,
+    /// The schemas whose references lead back to themselves without leaving the value.
+    circular: HashSet<Address>,
     /// How many dynamic anchors there are of each name.
     dynamic: HashMap<String, usize>,
     recursive_anchors: usize,
@@ -46,6 +50,8 @@ pub(crate) struct References<'a> {
     /// The number of schemas in the document.
     pub(crate) schemas: usize,
 }
+
+const REFERRING: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// Up to this many members or names are searched linearly.
 const FEW: usize = 12;
@@ -85,6 +91,8 @@ impl<'a> References<'a> {
             }],
             resource_of: HashMap::new(),
             anchors: HashMap::new(),
+            later_anchors: HashMap::new(),
+            circular: HashSet::new(),
             dynamic: HashMap::new(),
             recursive_anchors: 0,
             has_unevaluated: false,
@@ -101,6 +109,7 @@ impl<'a> References<'a> {
             places.push((at.to_owned(), node));
         });
         it.schemas = places.len();
+        let nodes: Vec<&'a Json> = places.iter().map(|(_, node)| *node).collect();
         let mut bases: BTreeMap<String, usize> = BTreeMap::new();
         let mut mentioned: BTreeSet<(usize, String)> = BTreeSet::new();
         for (at, node) in places {
@@ -142,17 +151,21 @@ impl<'a> References<'a> {
             let Some(object) = node.as_object() else {
                 continue;
             };
-            for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            for keyword in REFERRING {
                 if let Some(reference) = object.get(keyword).and_then(Json::as_str) {
                     mentioned.insert((resource, reference.to_owned()));
                 }
             }
             it.note(object, node, &at, resource);
         }
+        let refers = !mentioned.is_empty();
         for (resource, reference) in mentioned {
             if let Ok(found) = it.look_up(resource, &reference) {
                 it.resolved.insert((resource, reference), found);
             }
+        }
+        if refers {
+            it.circular = it.find_circular(&nodes);
         }
         it
     }
@@ -165,6 +178,12 @@ impl<'a> References<'a> {
             Draft::Y2019 => &["$anchor"],
             Draft::Y2020 => &["$anchor", "$dynamicAnchor"],
         };
+        if draft <= Draft::Seven
+            && let Some(name) = object.get("$anchor").and_then(Json::as_str)
+        {
+            let key = (resource, name.to_owned());
+            *self.later_anchors.entry(key).or_default() += 1;
+        }
         for keyword in anchors {
             let Some(name) = object.get(keyword).and_then(Json::as_str) else {
                 continue;
@@ -217,17 +236,24 @@ impl<'a> References<'a> {
     /// The targets of a node's references with their pointers. Up to draft 7 there is one, and it
     /// overrides its siblings.
     pub(crate) fn targets(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Problem> {
+        if self.is_circular(node) {
+            return Err(Problem::Circular);
+        }
+        self.targets_as_written(node)
+    }
+
+    /// The same, even if they lead back to it: for a reader who stops by itself.
+    pub(crate) fn targets_as_written(
+        &self,
+        node: &Json,
+    ) -> Result<Vec<(&'a Json, String)>, Problem> {
         let Some(object) = node.as_object() else {
             return Ok(Vec::new());
         };
         let named = |keyword: &str| object.get(keyword).and_then(Json::as_str);
         let mut found = Vec::new();
         if let Some(reference) = named("$ref") {
-            let target = self.resolve(node, reference)?;
-            if self.leads_back(target.0) {
-                return Err(Problem::Circular);
-            }
-            found.push(target);
+            found.push(self.resolve(node, reference)?);
         }
         if self.draft() == Draft::Y2020
             && let Some(reference) = named("$dynamicRef")
@@ -253,21 +279,112 @@ impl<'a> References<'a> {
         Ok(found)
     }
 
-    /// Whether a chain of references never reaches a schema that says something: like one that leads
-    /// nowhere, it matters only to a value that meets it.
-    fn leads_back(&self, from: &'a Json) -> bool {
-        let mut met = HashSet::new();
-        let mut node = from;
-        while let Some(reference) = node.get("$ref").and_then(Json::as_str) {
-            if !met.insert(address(node)) {
-                return true;
-            }
-            match self.resolve(node, reference) {
-                Ok((target, _)) => node = target,
-                Err(_) => return false,
+    /// Whether its references lead back to it without leaving the value.
+    pub(crate) fn is_circular(&self, node: &Json) -> bool {
+        self.circular.contains(&address(node))
+    }
+
+    /// Whether a reference that leads nowhere names an anchor as a later draft would understand it: some validators do.
+    pub(crate) fn is_of_later_draft(&self, node: &Json) -> bool {
+        let reference = node.get("$ref").and_then(Json::as_str);
+        let name = reference.and_then(|it| it.strip_prefix('#'));
+        let own = self.resource_of.get(&address(node)).copied().unwrap_or(0);
+        name.is_some_and(|name| self.later_anchors.get(&(own, name.to_owned())) == Some(&1))
+    }
+
+    /// The schemas that a schema applies to the same value.
+    fn in_place(&self, node: &'a Json) -> Vec<&'a Json> {
+        let Some(object) = node.as_object() else {
+            return Vec::new();
+        };
+        let mut found: Vec<&'a Json> = Vec::new();
+        for keyword in REFERRING {
+            if let Some(reference) = object.get(keyword).and_then(Json::as_str)
+                && let Ok((target, _)) = self.resolve(node, reference)
+            {
+                found.push(target);
             }
         }
-        false
+        if self.draft() <= Draft::Seven && object.contains("$ref") {
+            return found;
+        }
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            found.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
+        }
+        for keyword in ["not", "if", "then", "else"] {
+            found.extend(object.get(keyword));
+        }
+        for keyword in ["dependentSchemas", "dependencies"] {
+            let map = object.get(keyword).and_then(Json::as_object);
+            found.extend(map.into_iter().flat_map(Object::iter).map(|(_, it)| it));
+        }
+        found
+    }
+
+    /// The schemas with a reference on a circle of schemas that apply to one value: the strongly connected components,
+    /// after Tarjan. Like a reference that leads nowhere, it matters only to a value that meets it.
+    fn find_circular(&self, nodes: &[&'a Json]) -> HashSet<Address> {
+        let mut order: HashMap<Address, usize> = HashMap::new();
+        let mut lowest: HashMap<Address, usize> = HashMap::new();
+        let mut open: Vec<&'a Json> = Vec::new();
+        let mut is_open: HashSet<Address> = HashSet::new();
+        let mut found = HashSet::new();
+        for start in nodes {
+            if order.contains_key(&address(start)) {
+                continue;
+            }
+            let mut path: Vec<(&'a Json, Vec<&'a Json>)> = Vec::new();
+            let mut next = Some(*start);
+            loop {
+                if let Some(node) = next.take() {
+                    let at = address(node);
+                    lowest.insert(at, order.len());
+                    order.insert(at, order.len());
+                    open.push(node);
+                    is_open.insert(at);
+                    path.push((node, self.in_place(node)));
+                }
+                let Some((node, parts)) = path.last_mut() else {
+                    break;
+                };
+                let at = address(node);
+                if let Some(part) = parts.pop() {
+                    match order.get(&address(part)) {
+                        None => next = Some(part),
+                        Some(reached) if is_open.contains(&address(part)) => {
+                            if address(part) == at {
+                                found.insert(at);
+                            }
+                            let low = lowest.entry(at).or_default();
+                            *low = (*low).min(*reached);
+                        }
+                        Some(_) => {}
+                    }
+                    continue;
+                }
+                path.pop();
+                let low = lowest[&at];
+                if let Some((around, _)) = path.last() {
+                    let outer = lowest.entry(address(around)).or_default();
+                    *outer = (*outer).min(low);
+                }
+                if low == order[&at] {
+                    let from = open.iter().rposition(|it| address(it) == at).unwrap_or(0);
+                    let component = open.split_off(from);
+                    for it in &component {
+                        is_open.remove(&address(it));
+                    }
+                    if component.len() > 1 {
+                        found.extend(component.into_iter().map(address));
+                    }
+                }
+            }
+        }
+        let refers = |it: &&&'a Json| REFERRING.iter().any(|keyword| it.get(keyword).is_some());
+        let referring: HashSet<Address> =
+            nodes.iter().filter(refers).map(|it| address(it)).collect();
+        found.retain(|it| referring.contains(it));
+        found
     }
 
     /// The target of one reference.

@@ -232,7 +232,13 @@ impl<'a> Solver<'_, 'a> {
                 Fact::SomeMember(some) => {
                     known.patterns.extend(some.matching.iter().cloned());
                     known.names.extend(some.not_among.iter().cloned());
-                    if let Some(object) = some.unnamed_by.and_then(|it| self.object(it)) {
+                    // What it names is not among what is held: it may be the one that refuses.
+                    let naming = [some.unnamed_by, some.unseen_by];
+                    for object in naming
+                        .into_iter()
+                        .flatten()
+                        .filter_map(|it| self.object(it))
+                    {
                         let own = object.get("patternProperties").and_then(Json::as_object);
                         known.patterns.extend(
                             own.into_iter()
@@ -323,11 +329,18 @@ impl<'a> Solver<'_, 'a> {
         }
         let used: Vec<Text> = chosen.iter().map(|(name, _)| name.clone()).collect();
         match self.invented(known, Some(&some), &used) {
-            Ok(names) => {
+            Ok((names, problem)) => {
+                if let Some(problem) = problem {
+                    result = self.unknown(problem);
+                }
                 for name in names {
                     match self.suits(case, known, &some, &name) {
                         Some(true) => {}
-                        _ => continue,
+                        Some(false) => continue,
+                        None => {
+                            result = self.unknown(Problem::Keyword("patternProperties"));
+                            continue;
+                        }
                     }
                     let mut further = chosen.clone();
                     further.push((name, chosen.len()));
@@ -432,13 +445,13 @@ impl<'a> Solver<'_, 'a> {
         Some(false)
     }
 
-    /// Names that nothing mentions, one for each set of patterns that they can match.
+    /// Names that nothing mentions, one for each set of patterns that they can match, and why there may be more.
     fn invented(
         &mut self,
         known: &Members,
         some: Option<&SomeMember>,
         used: &[Text],
-    ) -> Result<Vec<Text>, Problem> {
+    ) -> Result<(Vec<Text>, Option<Problem>), Problem> {
         let mut base: Vec<Literal> = Vec::new();
         for id in &known.held {
             let names = self.object(*id).and_then(|it| it.get("propertyNames"));
@@ -453,7 +466,12 @@ impl<'a> Solver<'_, 'a> {
         if let Some(some) = some {
             base.extend(some.name.iter().cloned());
             fixed.extend(some.matching.iter().map(|it| (it.clone(), true)));
-            if let Some(object) = some.unnamed_by.and_then(|it| self.object(it)) {
+            let naming = [some.unnamed_by, some.unseen_by];
+            for object in naming
+                .into_iter()
+                .flatten()
+                .filter_map(|it| self.object(it))
+            {
                 let own = object.get("patternProperties").and_then(Json::as_object);
                 for (pattern, _) in own.into_iter().flat_map(Object::iter) {
                     let pattern = pattern
@@ -510,10 +528,7 @@ impl<'a> Solver<'_, 'a> {
                 _ => {}
             }
         }
-        match problem {
-            Some(problem) if names.is_empty() => Err(problem),
-            _ => Ok(names),
-        }
+        Ok((names, problem))
     }
 
     /// What must hold for a member: `None` if it cannot exist.
@@ -672,7 +687,10 @@ impl<'a> Solver<'_, 'a> {
             }
             let used: Vec<Text> = values.iter().map(|(name, _)| name.clone()).collect();
             let names = match self.invented(known, None, &used) {
-                Ok(names) => names,
+                Ok((names, problem)) => {
+                    unknown |= problem.is_some();
+                    names
+                }
                 Err(problem) => return self.unknown(problem),
             };
             for name in names {

@@ -13,6 +13,7 @@ impl<'a> Solver<'_, 'a> {
     /// The ways in which a schema rejects a value of this type.
     pub(super) fn refuse(&mut self, id: Id, kind: JsonKind) -> Result<Vec<Vec<Item>>, Closed> {
         let always = || vec![Vec::new()];
+        let id = self.undeclaring(id);
         let object = match self.json(id) {
             Json::Bool(true) => return Ok(Vec::new()),
             Json::Bool(false) => return Ok(always()),

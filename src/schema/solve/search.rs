@@ -26,7 +26,7 @@ impl<'a> Solver<'_, 'a> {
                 self.matters(*id);
             }
         }
-        let marks: BTreeSet<Mark> = literals.iter().map(|it| self.mark(it)).collect();
+        let marks = self.marks(&literals);
         let opposed = marks.iter().any(|mark| match mark {
             Mark::Schema {
                 class, holds: true, ..
@@ -54,7 +54,7 @@ impl<'a> Solver<'_, 'a> {
             .iter()
             .enumerate()
             .skip(1)
-            .find(|(_, outer)| !outer.is_empty() && outer.is_subset(&marks))
+            .find(|(_, outer)| !outer.is_empty() && closes(outer, &marks))
             .map(|(depth, _)| depth);
         if let Some(depth) = around {
             self.lowest = self.lowest.min(depth);
@@ -273,6 +273,10 @@ impl<'a> Solver<'_, 'a> {
                         return Err(Closed::Contradiction);
                     }
                 }
+                // On a circle, what is assumed of a schema shows nothing about it.
+                if self.references(id).is_circular(self.json(id)) {
+                    return Err(Problem::Circular.into());
+                }
                 let known = case.truth.insert(id, holds) == Some(holds);
                 // A schema of the same meaning may have decided it; what this one evaluates is
                 // decided separately.
@@ -347,4 +351,15 @@ impl<'a> Solver<'_, 'a> {
         }
         ways
     }
+}
+
+/// Whether whatever solves a place solves one around it as well. If it has to satisfy more, what the sender declares there
+/// must still be the same: a member that only the further schemas name is not sent in the outer place.
+fn closes(outer: &BTreeSet<Mark>, inner: &BTreeSet<Mark>) -> bool {
+    let declaring = |it: &Mark| matches!(it, Mark::Schema { declares: true, .. });
+    outer.is_subset(inner)
+        && inner
+            .iter()
+            .filter(|it| declaring(it))
+            .all(|it| outer.contains(it))
 }

@@ -437,7 +437,7 @@ fn follow<'a>(
         let Some(object) = followed.node.as_object() else {
             return Ok(followed);
         };
-        let mut targets = references.targets(followed.node)?;
+        let mut targets = references.targets_as_written(followed.node)?;
         let Some((target, target_at)) = targets.pop() else {
             // Generators wrap references in an `allOf` with a single schema.
             let Some(Json::Array(wrapped)) = object.get("allOf") else {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::canonical::{Json, Text};
 use crate::schema::example_values::words;
-use crate::schema::likeness::{assigned, exchanged, opposed, synonymous, without_version};
+use crate::schema::likeness::{
+    assigned, exchanged, opposed, synonymous, texts_follow, without_version,
+};
 use crate::schema::value::same;
 
 use super::without_annotations;
@@ -106,7 +108,14 @@ fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {
     if !same_schema {
         return None;
     }
-    let by_text = if old.text.len() >= 8 && new.text.len() >= 8 {
+    let says = |text: &str, stem: &str| {
+        text.split(|it: char| !it.is_alphanumeric())
+            .any(|word| word.starts_with(stem))
+    };
+    let follow = texts_follow((&old.words, &new.words), |stem| {
+        (says(&old.text, stem), says(&new.text, stem))
+    });
+    let by_text = if !follow && old.text.len() >= 8 && new.text.len() >= 8 {
         strsim::normalized_levenshtein(&old.text, &new.text)
     } else {
         0.0
