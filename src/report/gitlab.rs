@@ -5,18 +5,13 @@ use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
-use crate::sentences::report as sentences;
 
 /// The report for GitLab, with a final newline.
 pub fn gitlab(report: &Report) -> String {
     let mut issues = Vec::new();
     for server in &report.servers {
         if let Status::Undetermined(failure) = &server.status {
-            let text = format!(
-                "{}: {}",
-                sentences::could_not_be_captured(&server.name),
-                failure.message
-            );
+            let text = format!("{}: {}", server.no_capture(), failure.message);
             issues.push(issue(
                 &escape::short(&text, 1_000),
                 "undetermined",

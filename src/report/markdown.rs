@@ -151,6 +151,7 @@ fn of_server(server: &ServerReport, about: About, show: fn(&str) -> String) -> S
             FailureKind::NotStarted => sentences::did_not_start(&name),
             FailureKind::Unstable => sentences::captures_differ(&name),
             FailureKind::Base => sentences::base_unknown(&name),
+            FailureKind::Skipped => sentences::skipped(&name),
             FailureKind::Other => sentences::not_captured(&name),
         },
         Status::New if about == About::Merging => sentences::pins_first(&name, server.components),

@@ -31,6 +31,7 @@ use std::path::PathBuf;
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
+use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Kind, Note, Surface};
 use crate::tokens;
 
@@ -183,6 +184,8 @@ pub enum FailureKind {
     Unstable,
     /// The base branch's baseline is not known.
     Base,
+    /// The user leaves it out.
+    Skipped,
     #[default]
     Other,
 }
@@ -191,6 +194,7 @@ crate::keyword_enum::keyword_enum!(FailureKind {
     NotStarted = "not-started",
     Unstable = "unstable",
     Base = "base",
+    Skipped = "skipped",
     Other = "other",
 });
 
@@ -362,6 +366,20 @@ impl ServerReport {
             .iter()
             .filter(|it| it.judged.change.exposure == exposure)
             .count()
+    }
+
+    /// Whether the user left it out.
+    fn is_skipped(&self) -> bool {
+        matches!(&self.status, Status::Undetermined(failure) if failure.kind == FailureKind::Skipped)
+    }
+
+    /// That there is no verdict about it, with its name.
+    fn no_capture(&self) -> String {
+        if self.is_skipped() {
+            sentences::was_skipped(&self.name)
+        } else {
+            sentences::could_not_be_captured(&self.name)
+        }
     }
 
     /// The verdict for this server alone.

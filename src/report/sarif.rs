@@ -354,7 +354,7 @@ fn invocation(report: &Report) -> Json {
 fn notification(server: &ServerReport, failure: &Failure) -> Json {
     let text = format!(
         "{}: {}\n{}",
-        sentences::could_not_be_captured(&escape::line(&server.name)),
+        escape::line(&server.no_capture()),
         escape::line(&failure.message),
         escape::block(&failure.help)
     );

@@ -1,7 +1,7 @@
 //! The one way to a live server. Requirements for every capture are enforced here.
 
 use super::observer::Observer;
-use super::plan::{Target, today};
+use super::plan::{Target, Withheld, today};
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;
@@ -70,8 +70,12 @@ pub(crate) async fn capture_once(
     limits: &Limits,
     observer: &dyn Observer,
 ) -> Result<Captured, CaptureFailure> {
-    if let Some(why) = target.withheld.clone() {
-        let error = LaunchError::Withheld { why };
+    if let Some(withheld) = target.withheld.clone() {
+        let error = match withheld {
+            Withheld::Unreviewed(why) => LaunchError::Withheld { why },
+            Withheld::Unset { problem, help } => LaunchError::Unset { problem, help },
+            Withheld::Skipped => LaunchError::Skipped,
+        };
         return Err(CaptureFailure::before(error.into()));
     }
     let server = LiveServer {

@@ -20,6 +20,8 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
         if !setting.flag.is_some_and(is_named)
             || is_default_of_action(given, setting)
             || is_low_floor(given, setting)
+            // It names the server to pin.
+            || setting.name == settings::SKIP.name
         {
             continue;
         }

@@ -68,6 +68,10 @@ pub(crate) fn base_unknown(server: &str) -> String {
     format!("it is not known what merging changes for {server}")
 }
 
+pub(crate) fn skipped(server: &str) -> String {
+    format!("{server} was skipped, so nothing is known about it")
+}
+
 pub(crate) fn not_captured(server: &str) -> String {
     format!("{server} could not be captured, so nothing is known about it")
 }

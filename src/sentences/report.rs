@@ -20,6 +20,10 @@ pub(crate) fn not_in_baseline(servers: &[String]) -> String {
     format!("not in the baseline: {}.", servers.join(", "))
 }
 
+pub(crate) fn skipped(servers: &[String]) -> String {
+    format!("skipped: {}. No verdict.", servers.join(", "))
+}
+
 pub(crate) fn not_captured(servers: &[String]) -> String {
     format!("could not be captured: {}. No verdict.", servers.join(", "))
 }
@@ -171,6 +175,10 @@ pub(crate) fn no_verdict() -> &'static str {
     "It could not be captured. No verdict."
 }
 
+pub(crate) fn no_verdict_if_skipped() -> &'static str {
+    "It was skipped. No verdict."
+}
+
 pub(crate) fn last_of_stderr() -> &'static str {
     "The last lines of its stderr:"
 }
@@ -235,6 +243,10 @@ pub(crate) fn unchanged_components(count: usize) -> String {
 
 pub(crate) fn could_not_be_captured(server: &str) -> String {
     format!("{server} could not be captured")
+}
+
+pub(crate) fn was_skipped(server: &str) -> String {
+    format!("{server} was skipped")
 }
 
 pub(crate) fn not_all_annotated() -> String {

@@ -225,3 +225,165 @@ fn a_version_command_outlives_the_servers_running_beside_it() {
     keel.run(&["pin", "--jobs", "2"]).exits(0);
     assert!(keel.read("mcp-baseline.json").contains("1.2.3"));
 }
+
+/// Three servers in a client's file, pinned; `gated` needs a variable.
+fn with_a_gated_server() -> Keel {
+    let server = |name: &str, env: serde_json::Value| {
+        let command = scripted(&scenario(name, "As it was."));
+        let (program, args) = command.split_first().unwrap();
+        (
+            name.to_owned(),
+            serde_json::json!({"command": program, "args": args, "env": env}),
+        )
+    };
+    let servers: serde_json::Map<_, _> = [
+        server("first", serde_json::json!({})),
+        server("gated", serde_json::json!({"TOKEN": "${GATED_TOKEN}"})),
+        server("last", serde_json::json!({})),
+    ]
+    .into_iter()
+    .collect();
+    let list = serde_json::json!({"mcpServers": servers}).to_string();
+    let keel = Keel::new().file(".mcp.json", &list);
+    let pin = [
+        "pin",
+        "--quiet",
+        "--from",
+        ".mcp.json",
+        "--env",
+        "GATED_TOKEN=xyz",
+    ];
+    keel.run(&pin).exits(0);
+    keel
+}
+
+fn statuses(report: &str) -> Vec<(String, String)> {
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
+    let servers = report["servers"].as_array().unwrap().iter();
+    let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    servers
+        .map(|it| (word(&it["name"]), word(&it["status"])))
+        .collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(name, status): &(&str, &str)| ((*name).to_owned(), (*status).to_owned());
+    expected.iter().map(owned).collect()
+}
+
+#[test]
+fn an_unset_variable_leaves_one_server_undetermined_and_the_others_are_checked() {
+    let keel = with_a_gated_server();
+    let run = keel.run(&["check", "--from", ".mcp.json", "--format", "json"]);
+    let run = run.exits(3);
+    assert_eq!(
+        statuses(&run.stdout),
+        pairs(&[
+            ("first", "clean"),
+            ("gated", "undetermined"),
+            ("last", "clean")
+        ])
+    );
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let error = report["servers"][1]["error"].to_string();
+    assert!(
+        error.contains("the variable GATED_TOKEN is not set"),
+        "{error}"
+    );
+    assert!(error.contains("--env GATED_TOKEN=VALUE"), "{error}");
+    // `pin` leaves its entry as it was, and says so.
+    let before = keel.read("mcp-baseline.json");
+    let pinned = keel.run(&["pin", "--from", ".mcp.json"]).exits(3);
+    assert!(pinned.stderr.contains("GATED_TOKEN"), "{}", pinned.stderr);
+    assert_eq!(keel.read("mcp-baseline.json"), before);
+}
+
+#[test]
+fn an_unset_variable_of_the_only_server_is_for_the_user_to_fix() {
+    let keel = with_a_gated_server();
+    let run = keel.run(&["check", "--from", ".mcp.json", "gated"]);
+    let run = run.exits(2);
+    assert!(
+        run.stderr.contains("the variable GATED_TOKEN is not set"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn an_unset_variable_in_an_address_or_a_header_stops_one_server() {
+    let scenario = scenario("tool", "As it was.");
+    let started = configuration(&[("started".to_owned(), scenario)]);
+    let keel = Keel::new().file("mcp-keel.toml", &started);
+    keel.run(&["pin", "--quiet"]).exits(0);
+    for remote in [
+        "url = \"https://${NO_SUCH_HOST}/mcp\"",
+        "url = \"https://x.example/mcp\"\nheaders = { Authorization = \"Bearer ${NO_SUCH_HOST}\" }",
+    ] {
+        keel.write(
+            "mcp-keel.toml",
+            &format!("{started}[server.remote]\n{remote}\n"),
+        );
+        let run = keel.run(&["check", "--format", "json"]).exits(3);
+        assert_eq!(
+            statuses(&run.stdout),
+            pairs(&[("remote", "undetermined"), ("started", "clean")])
+        );
+        assert!(
+            run.stdout
+                .contains("the variable NO_SUCH_HOST is not set here"),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_skipped_server_is_undetermined_in_every_format_and_never_started() {
+    let keel = with_a_gated_server();
+    let args = ["check", "--from", ".mcp.json", "--skip", "gated"];
+    for (format, text) in in_every_format(&keel, &args, "out", 3) {
+        if format != "junit" {
+            assert!(text.contains("skipped"), "{format}: {text}");
+        }
+        assert!(!text.contains("could not be captured"), "{format}: {text}");
+        assert!(text.contains("gated"), "{format}: {text}");
+    }
+    let report = keel.read("out/json");
+    assert_eq!(
+        statuses(&report),
+        pairs(&[
+            ("first", "clean"),
+            ("gated", "undetermined"),
+            ("last", "clean")
+        ])
+    );
+    // `pin` keeps its entry, and prunes nothing.
+    let before = keel.read("mcp-baseline.json");
+    let pin = ["pin", "--from", ".mcp.json", "--skip", "gated"];
+    let pinned = keel.run(&pin).exits(0);
+    assert!(
+        pinned.stderr.contains("its entry stays as it is"),
+        "{}",
+        pinned.stderr
+    );
+    assert_eq!(keel.read("mcp-baseline.json"), before);
+    let pruned = keel.run(&[&pin[..], &["--prune"]].concat()).exits(2);
+    assert!(pruned.stderr.contains("--prune"), "{}", pruned.stderr);
+}
+
+#[test]
+fn a_misspelt_name_after_skip_is_an_error() {
+    let keel = with_a_gated_server();
+    let args = ["check", "--from", ".mcp.json", "--skip", "gatd"];
+    let run = keel.run(&args).exits(2);
+    assert!(
+        run.stderr.contains("did you mean `gated`"),
+        "{}",
+        run.stderr
+    );
+    let all = ["first", "gated", "last"].map(|it| ["--skip", it]).concat();
+    let args = [&["check", "--from", ".mcp.json"], &all[..]].concat();
+    let run = keel.run(&args).exits(2);
+    assert!(run.stderr.contains("every server"), "{}", run.stderr);
+}

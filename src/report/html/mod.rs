@@ -16,7 +16,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::fold::{by_rule, most_alike};
 use super::{
-    Cost, Failure, Finding, Located, Report, ServerReport, Status, change_text, escape, rules,
+    Cost, Failure, FailureKind, Finding, Located, Report, ServerReport, Status, change_text,
+    escape, rules,
 };
 use crate::canonical::{Json, to_pretty};
 use crate::drift::text_diff::Run;
@@ -252,7 +253,11 @@ impl Page {
         let _ = writeln!(
             self.out,
             "<p>{}</p>\n<p>{}</p>\n<p>{}</p>",
-            sentences::no_verdict(),
+            if failure.kind == FailureKind::Skipped {
+                sentences::no_verdict_if_skipped()
+            } else {
+                sentences::no_verdict()
+            },
             escape::html(&failure.message),
             escape::html(&failure.help)
         );
