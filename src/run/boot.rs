@@ -1,7 +1,8 @@
 //! The one way to a live server. Requirements for every capture are enforced here.
 
 use super::observer::Observer;
-use super::plan::{Target, Withheld, today};
+use super::plan::{Target, today};
+use super::withheld::Withheld;
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;

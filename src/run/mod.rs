@@ -50,5 +50,6 @@ pub(crate) mod shards;
 pub(crate) mod sign_lock;
 pub(crate) mod sources;
 mod suggested_command;
+pub(crate) mod withheld;
 
 pub use error::{Error, Exit};

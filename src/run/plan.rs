@@ -12,6 +12,7 @@ use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
+use super::withheld::Withheld;
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
@@ -110,17 +111,6 @@ pub(crate) struct Target {
     pub(crate) withheld: Option<Withheld>,
     /// Which of its links get a digest.
     pub(crate) launch_digests: launched::Digests,
-}
-
-/// Why a server of the plan is not started or contacted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Withheld {
-    /// It would get something that the base does not give it.
-    Unreviewed(String),
-    /// A variable or an answer is missing on this machine.
-    Unset { problem: String, help: String },
-    /// The request leaves it out.
-    Skipped,
 }
 
 impl Target {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::observer::Observer;
-use super::plan::Withheld;
 use super::request::ServerRequest;
+use super::withheld::Withheld;
 use super::{Error, endpoint};
 use crate::config::foreign::{EnvFiles, Surroundings, read};
 use crate::config::{Config, ConfigError, ServerConfig};

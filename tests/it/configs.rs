@@ -577,12 +577,12 @@ fn a_server_sees_only_what_its_file_names_and_is_accepted_with_the_same_file() {
         .exits(0);
     let baseline = keel.read("mcp-baseline.json");
     assert!(baseline.contains("uvx w - metric -"), "{baseline}");
-    // Another server's missing variable does not affect this one, only a run with all of them.
+    // Another server's missing variable does not affect this one.
     keel.run_on_path(&["check", "weather", "--from", "mcp.json"], &npx)
         .exits(0);
     keel.run_on_path(&["check", "--from", "mcp.json"], &npx)
-        .exits(2)
-        .names(&["mcp.json:2: server `other`:", "NOT_SET_ANYWHERE"]);
+        .exits(3)
+        .says("mcp.json:2: server `other`: the variable NOT_SET_ANYWHERE is not set");
     let args = [
         "check",
         "weather",
