@@ -26,6 +26,7 @@ mod opening;
 mod redacted;
 mod wire;
 
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,6 +151,9 @@ pub struct Captured {
     pub again: Option<Surface>,
     /// The tail of the server's stderr, raw.
     pub stderr: Vec<u8>,
+    /// The absolute paths among the words of its processes, if the system shows them: where a launcher put what
+    /// it fetched.
+    pub paths: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -324,6 +328,7 @@ async fn capture_stdio(
     };
 
     progress(Stage::Stopping);
+    server.look();
     sender.close().await;
     finished(
         outcome,
@@ -346,12 +351,14 @@ async fn finished(
     place: &str,
 ) -> Result<Captured, CaptureFailure> {
     let mut missing_variables = Vec::new();
+    let mut paths = Vec::new();
     let mut stderr = Vec::new();
     let mut sandbox = None;
     let mut sandbox_notes = Vec::new();
     let mut not_started = None;
     if let Some((server, spec)) = server {
         missing_variables = server.missing_variables().to_vec();
+        paths = server.paths().to_vec();
         let ending = server.shutdown(limits.patience).await;
         stderr = ending.stderr;
         not_started = spec.not_started(&ending.sandbox);
@@ -388,6 +395,7 @@ async fn finished(
                 surface,
                 again,
                 stderr,
+                paths,
             })
         }
         Err(error) => Err(CaptureFailure {

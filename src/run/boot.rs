@@ -89,6 +89,7 @@ pub(crate) async fn capture_once(
         limits: limits.clone(),
     };
     let mut captured = boot(&server, observer).await?;
+    target.ran_from.get_or_init(|| captured.paths.clone());
     let surface = &mut captured.surface;
     let applied = mask::apply(&target.masks, surface);
     surface.notes.extend(applied.unused(&target.masks));

@@ -134,10 +134,8 @@ pub(crate) async fn examine(
     let took = captured
         .map(|(server, time, _)| (server.name.clone(), *time))
         .collect();
-    let differs = |server: &ServerReport| matches!(server.status, Status::Drifted | Status::New);
     let proposed = examined
         .iter()
-        .filter(|(server, ..)| differs(server))
         .filter_map(|(server, _, entry)| Some((server.name.clone(), entry.clone()?)))
         .collect();
     let mut servers: Vec<ServerReport> = examined.into_iter().map(|it| it.0).collect();
@@ -196,9 +194,9 @@ async fn check_server(
         Baseline::Own(manifest) => {
             let seen = Mutex::new(None);
             let compare = |observed: &Observed| {
-                let entry = entry(target, release.as_ref(), observed);
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
-                Ok(against_manifest(
+                let surface = observed.captured.surface.clone();
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(surface);
+                Ok::<_, Error>(against_manifest(
                     target,
                     release.as_ref(),
                     manifest,
@@ -208,9 +206,12 @@ async fn check_server(
             };
             let pinned = manifest.servers().get(&target.name);
             let report =
-                repeat::capture_and_compare(target, pinned, policy, observer, compare).await;
-            *proposed = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-            report
+                repeat::capture_and_compare(target, pinned, policy, observer, compare).await?;
+            if matches!(report.status, Status::Drifted | Status::New) {
+                let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+                *proposed = seen.map(|surface| entry(target, release.as_ref(), &surface));
+            }
+            Ok(report)
         }
         Baseline::Lock(it) => {
             let compare =
@@ -223,11 +224,10 @@ async fn check_server(
 }
 
 /// What pinning would write.
-fn entry(target: &Target, release: Option<&Release>, observed: &Observed) -> Json {
-    let surface = &observed.captured.surface;
+fn entry(target: &Target, release: Option<&Release>, surface: &Surface) -> Json {
     let of_server = || Release::of_server(surface);
     let release = release.cloned().unwrap_or_else(of_server);
-    with_launch(server_entry(surface, &release), &target.launched)
+    with_launch(server_entry(surface, &release), &target.launch_to_pin())
 }
 
 fn against_manifest(

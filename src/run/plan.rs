@@ -29,6 +29,7 @@ use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
+use crate::verify::fetched;
 use crate::verify::launched::{self, LaunchLink};
 
 /// Everything a command needs to know.
@@ -90,6 +91,8 @@ pub(crate) struct Target {
     pub(crate) profile: Option<ProfileName>,
     /// The captured surface of a profile, for comparing it with the others.
     pub(crate) seen: OnceLock<Surface>,
+    /// Where its processes ran from when it was booted.
+    pub(crate) ran_from: OnceLock<Vec<PathBuf>>,
     /// How often to boot it, if set.
     pub(crate) repeat: Option<usize>,
     /// Texts to leave out of its surface.
@@ -170,7 +173,10 @@ impl Target {
     /// The launch chain with what a launcher fetched, once the server was started.
     fn launched_versions(&self) -> Vec<LaunchLink> {
         match self.endpoint.launch() {
-            Some(launch) => launched::with_versions(&self.launched, launch),
+            Some(launch) => {
+                let ran_from = self.ran_from.get().map_or(&[][..], Vec::as_slice);
+                fetched::with_versions(&self.launched, launch, ran_from)
+            }
             None => self.launched.clone(),
         }
     }
@@ -797,6 +803,7 @@ fn target(
             .map_or_else(|| name.to_owned(), |profile| profile.server.clone()),
         profile: server.profile,
         seen: OnceLock::new(),
+        ran_from: OnceLock::new(),
         name: name.to_owned(),
         endpoint,
         client,
