@@ -100,8 +100,20 @@ pub struct ServerReport {
     pub accept_with: String,
     /// Whether it is a package or an address of a third party, which cannot be fixed here.
     pub third_party: bool,
+    /// The package that a launcher fetched, if its version is known.
+    pub package: Option<PackageVersion>,
+    /// The SDK that moved, if most tools changed alike and the lockfile shows it.
+    pub sdk: Option<PackageVersion>,
     /// The tools of a server that is new. Not part of the JSON report.
     pub listed: Vec<Listed>,
+}
+
+/// A package with its version then and now, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageVersion {
+    pub name: String,
+    pub baseline: Option<String>,
+    pub current: Option<String>,
 }
 
 impl ServerReport {
@@ -118,6 +130,8 @@ impl ServerReport {
             components: 0,
             accept_with: String::new(),
             third_party: false,
+            package: None,
+            sdk: None,
             listed: Vec::new(),
         }
     }
@@ -366,6 +380,40 @@ impl ServerReport {
             .iter()
             .filter(|it| it.judged.change.exposure == exposure)
             .count()
+    }
+
+    /// How many of its tools changed alike, if that is most of them.
+    pub(crate) fn changed_alike(&self) -> Option<(usize, usize)> {
+        fold::most_alike(self)
+    }
+
+    /// The sentence for [`ServerReport::changed_alike`], with the likely cause.
+    fn alike(&self) -> Option<String> {
+        let (alike, of) = self.changed_alike()?;
+        let moved = |it: &PackageVersion| {
+            let (was, is) = (it.baseline.as_ref()?, it.current.as_ref()?);
+            (was != is).then(|| (it.name.clone(), was.clone(), is.clone()))
+        };
+        let package = self.package.as_ref().and_then(moved);
+        Some(match (self.sdk.as_ref().and_then(moved), package) {
+            (Some((name, was, is)), _) => sentences::alike_by_sdk(alike, of, &name, &was, &is),
+            (None, Some((name, was, is))) => {
+                sentences::alike_by_package(alike, of, &name, &was, &is)
+            }
+            (None, None) if self.third_party => sentences::alike_elsewhere(alike, of),
+            (None, None) => sentences::most_alike(alike, of),
+        })
+    }
+
+    /// The version that readers see, then and now: that of the package that was fetched, else what the policy uses.
+    fn shown_version(&self) -> (Option<&str>, Option<&str>) {
+        match &self.package {
+            Some(it) => (it.baseline.as_deref(), it.current.as_deref()),
+            None => {
+                let version = &self.version;
+                (version.baseline.as_deref(), version.current.as_deref())
+            }
+        }
     }
 
     /// Whether the user left it out.

@@ -11,7 +11,7 @@ use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
-use super::{Error, fleet, shards};
+use super::{Error, fleet, sdk, shards};
 use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
@@ -74,7 +74,11 @@ pub(crate) async fn check(
     )?;
     let plan = verified(shards::cut(plan, &request.shard)?)?;
     let baselines = Arc::new(baseline::of_plan(&plan)?);
-    examine(&Arc::new(plan), &baselines, request.jobs, observer).await
+    let plan = Arc::new(plan);
+    let mut examined = examine(&plan, &baselines, request.jobs, observer).await?;
+    let since = base.as_ref().map(|it| it.commit.as_str());
+    sdk::explain(&mut examined.report.servers, &plan, since);
+    Ok(examined)
 }
 
 /// The result of a run.
@@ -253,6 +257,7 @@ fn against_manifest(
     };
     ServerReport {
         third_party: target.is_third_party(),
+        package: target.package(pinned),
         ..compared.judge_server(policy, today())
     }
 }
@@ -285,6 +290,7 @@ fn against_lock(
     };
     Ok(ServerReport {
         third_party: target.is_third_party(),
+        package: target.package(None),
         ..against.judge_server(policy, today())
     })
 }

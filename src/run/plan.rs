@@ -24,6 +24,7 @@ use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::report::PackageVersion;
 use crate::sentences::run as sentences;
 use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
@@ -179,6 +180,23 @@ impl Target {
             }
             None => self.launched.clone(),
         }
+    }
+
+    /// The package that a launcher fetched, if its version is known now.
+    pub(crate) fn package(&self, pinned: Option<&Pinned>) -> Option<PackageVersion> {
+        let entry = |links: &[LaunchLink]| {
+            let entry = links
+                .iter()
+                .find(|it| it.role == launched::Role::EntryPoint);
+            entry.cloned()
+        };
+        let current = entry(&self.launched_versions())?;
+        let baseline = pinned.and_then(|it| entry(&it.launch));
+        Some(PackageVersion {
+            name: current.name,
+            baseline: baseline.and_then(|it| it.version),
+            current: Some(current.version?),
+        })
     }
 
     /// The launch chain as a baseline records it.

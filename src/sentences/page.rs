@@ -218,6 +218,11 @@ pub(crate) fn fix_or_accept(command: &str) -> String {
     format!("fix the server, or accept and commit: {command}")
 }
 
+/// Its code is not in this repository.
+pub(crate) fn stay_or_accept(command: &str) -> String {
+    format!("stay on the version that was pinned, or accept and commit: {command}")
+}
+
 pub(crate) fn nothing_blocks(command: &str) -> String {
     format!("nothing blocks. To bring the baseline up to date, run and commit: {command}")
 }

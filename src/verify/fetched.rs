@@ -32,7 +32,9 @@ pub fn with_versions(
                 node_version(spec, paths).or_else(|| npx_version(spec, &specs, launch))
             }
             "pnpm dlx" | "yarn dlx" | "bunx" => node_version(spec, paths),
-            "uvx" | "uv tool run" | "pipx run" => python_version(spec, paths),
+            "uvx" | "pipx run" => python_version(spec, paths),
+            // The long form of `uvx`.
+            name if name.ends_with("tool run") => python_version(spec, paths),
             _ => None,
         };
     }

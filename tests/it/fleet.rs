@@ -1,6 +1,7 @@
 //! Many servers in one run: the same bytes regardless of timing, and no server hides another.
 
 use crate::keel::{Keel, Run};
+use crate::machine::git;
 use crate::scripted::scripted;
 use mcp_keel::report::Format;
 
@@ -386,4 +387,56 @@ fn a_misspelt_name_after_skip_is_an_error() {
     let args = [&["check", "--from", ".mcp.json"], &all[..]].concat();
     let run = keel.run(&args).exits(2);
     assert!(run.stderr.contains("every server"), "{}", run.stderr);
+}
+
+/// Six tools, each with this schema.
+fn alike(schema: &serde_json::Value) -> String {
+    let names = ["create", "read", "update", "delete", "list", "search"];
+    let tools = names.map(|name| serde_json::json!({"name": name, "inputSchema": schema}));
+    serde_json::json!({ "tools": tools }).to_string()
+}
+
+#[test]
+fn when_most_tools_changed_alike_the_sdk_that_the_lockfile_moved_is_named() {
+    let lock = |version: &str| {
+        format!(
+            r#"{{"lockfileVersion": 3, "packages": {{"node_modules/@modelcontextprotocol/sdk": {{"version": "{version}"}}}}}}"#
+        )
+    };
+    let old = serde_json::json!({"type": "object", "properties": {"q": {"type": "string"}}});
+    let mut new = old.clone();
+    new["additionalProperties"] = false.into();
+    let of = |schema| configuration(&[("notes".to_owned(), alike(schema))]);
+    let keel = Keel::new()
+        .file("mcp-keel.toml", &of(&old))
+        .file("package-lock.json", &lock("1.30.0"));
+    keel.run(&["pin", "--quiet"]).exits(0);
+    git(keel.folder(), &["init", "--quiet"]);
+    git(keel.folder(), &["add", "."]);
+    git(keel.folder(), &["commit", "--quiet", "-m", "pin"]);
+    keel.write("mcp-keel.toml", &of(&new));
+    // The lockfile is as it was: nothing is claimed about it.
+    keel.run(&["check"])
+        .exits(1)
+        .says("6 of 6 tools changed alike")
+        .says_nothing_of("1.30.0");
+    keel.write("package-lock.json", &lock("2.0.0"));
+    let said = "moved `@modelcontextprotocol/sdk` from 1.30.0 to 2.0.0";
+    let reports = in_every_format(&keel, &["check"], "out", 1);
+    for (format, text) in &reports {
+        let text = text.replace("\n  ", " ").replace('\\', "");
+        match *format {
+            "terminal" | "markdown" => {
+                let times = text.matches(said).count();
+                assert_eq!(times, 1, "{format}: {text}");
+            }
+            "html" => assert!(text.contains("from 1.30.0 to 2.0.0"), "{text}"),
+            _ => {}
+        }
+    }
+    let report: serde_json::Value = serde_json::from_str(&keel.read("out/json")).unwrap();
+    let sdk = serde_json::json!({
+        "name": "@modelcontextprotocol/sdk", "baseline": "1.30.0", "current": "2.0.0",
+    });
+    assert_eq!(report["servers"][0]["sdk"], sdk);
 }

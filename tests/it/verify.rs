@@ -546,7 +546,7 @@ fn the_version_that_a_launcher_fetched_is_pinned_and_a_new_one_is_reported() {
     assert_eq!(keel.read("mcp-baseline.json"), baseline);
     keel.run_on_path(&of("check"), &uvx)
         .exits(0)
-        .says_nothing_of("2025.8.21");
+        .says("version 2025.8.21");
     let uvx = uvx_that_fetches(&keel, "2026.1.14");
     // The contract is the same, so this is a finding, and not drift.
     keel.run_on_path(&of("check"), &uvx)
@@ -560,4 +560,45 @@ fn the_version_that_a_launcher_fetched_is_pinned_and_a_new_one_is_reported() {
     let pinned = keel.read("mcp-baseline.json");
     assert!(pinned.contains(r#""version": "2026.1.14""#), "{pinned}");
     assert_eq!(digest(&pinned), digest(&baseline));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_of_a_third_party_is_not_to_be_fixed_here() {
+    let keel = Keel::new();
+    let uvx = uvx_that_fetches(&keel, "2025.8.21");
+    let command = ["forecast", "--", "uvx", "forecast-server"];
+    keel.run_on_path(&[&["pin"], &command[..]].concat(), &uvx)
+        .exits(0);
+    let uvx = uvx_that_fetches(&keel, "2026.1.14");
+    // The new version refuses calls that worked.
+    let script = std::fs::read_to_string(&uvx).unwrap();
+    let narrower = r#""inputSchema": {"type": "object", "required": ["city"]}"#;
+    let script = script.replace(r#""inputSchema": {"type": "object"}"#, narrower);
+    std::fs::write(&uvx, script).unwrap();
+    let formats = mcp_keel::report::Format::ALL.iter().map(|it| it.word());
+    for format in formats {
+        let check = ["check", "--format", format];
+        let run = keel.run_on_path(&[&check[..], &command[..]].concat(), &uvx);
+        let run = run.exits(1);
+        let text = run.stdout.to_lowercase();
+        assert!(!text.contains("fix the server"), "{format}: {text}");
+        assert!(!text.contains("version bump"), "{format}: {text}");
+        match format {
+            "terminal" | "markdown" => {
+                let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(
+                    words.contains("stay on the version that was pinned"),
+                    "{words}"
+                );
+                assert!(words.contains("2025.8.21 → 2026.1.14"), "{words}");
+            }
+            "json" => {
+                let package = r#""package":{"name":"forecast-server","baseline":"2025.8.21","current":"2026.1.14"}"#;
+                let dense: String = text.split_whitespace().collect();
+                assert!(dense.contains(package), "{text}");
+            }
+            _ => {}
+        }
+    }
 }

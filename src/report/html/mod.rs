@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use sha2::{Digest as _, Sha256};
 
-use super::fold::{by_rule, most_alike};
+use super::fold::by_rule;
 use super::{
     Cost, Failure, FailureKind, Finding, Located, Report, ServerReport, Status, change_text,
     escape, rules,
@@ -200,8 +200,7 @@ impl Page {
             server.status.word()
         );
         let mut facts = Vec::new();
-        let version = &server.version;
-        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
+        if let (Some(was), Some(is)) = server.shown_version() {
             let (was, is) = (escape::short(was, 80), escape::short(is, 80));
             let shown = if was == is {
                 format!("{} {is}", page::version())
@@ -227,8 +226,8 @@ impl Page {
         if let Status::Undetermined(it) = &server.status {
             self.failure(it);
         }
-        if let Some((alike, of)) = most_alike(server) {
-            let _ = writeln!(self.out, "<p>{}</p>", sentences::most_alike(alike, of));
+        if let Some(alike) = server.alike() {
+            let _ = writeln!(self.out, "<p>{}</p>", escape::html(&alike));
         }
         let components = grouped(&server.changes);
         let anchors: BTreeMap<&str, String> = components
