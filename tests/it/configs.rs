@@ -711,3 +711,26 @@ fn hints_come_from_what_happened() {
         .exits(3)
         .says("--pass-env SSL_CERT_FILE");
 }
+
+#[cfg(unix)]
+#[test]
+fn npx_that_waits_for_an_answer_is_told_from_a_slow_server() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let keel = Keel::new();
+    let bin = keel.folder().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let npx = bin.join("npx");
+    // It reads an answer that never comes.
+    let script = "#!/bin/sh\necho 'Ok to proceed? (y)' >&2\nexec sleep 1000\n";
+    std::fs::write(&npx, script).unwrap();
+    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |words: &[&str]| {
+        let pin = ["pin", "x", "--timeout", "1", "--"];
+        keel.run_on_path(&[&pin[..], words].concat(), &npx)
+    };
+    let hint = "add `-y`, as in `npx -y PACKAGE`";
+    run(&["npx", "server"]).exits(3).says(hint);
+    run(&["npx", "-y", "server"])
+        .exits(3)
+        .says_nothing_of("add `-y`");
+}
