@@ -1,5 +1,7 @@
 //! GitLab's Code Quality report: an array of issues, one per change or finding.
 
+use std::collections::BTreeSet;
+
 use super::{Finding, Located, Report, Status, change_text, escape, sarif};
 use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
@@ -20,7 +22,13 @@ pub fn gitlab(report: &Report) -> String {
                 None,
             ));
         }
-        issues.extend(server.changes.iter().map(change));
+        let mut costed = BTreeSet::new();
+        for located in &server.changes {
+            // Once for each tool.
+            let is_first = costed.insert(&located.judged.change.component);
+            let cost = server.tool_cost_changed(located).filter(|_| is_first);
+            issues.push(change(located, cost));
+        }
         let found = server.findings.iter();
         issues.extend(found.map(|it| finding(it, &server.name)));
     }
@@ -28,13 +36,16 @@ pub fn gitlab(report: &Report) -> String {
     escape::json(to_pretty(&Json::Array(issues))) + "\n"
 }
 
-fn change(located: &Located) -> Json {
+fn change(located: &Located, cost: Option<String>) -> Json {
     let change = &located.judged.change;
-    let description = format!(
+    let mut description = format!(
         "{}: {}",
         escape::short(change_text::component(located), 120),
         change_text::sentence(located)
     );
+    if let Some(cost) = cost {
+        description = format!("{}. {cost}", description.trim_end_matches('.'));
+    }
     let place = located.location.as_ref().or(located.source.as_ref());
     issue(
         &description,

@@ -852,6 +852,7 @@ impl Rendered<'_> {
             parts.push(sentences::proposed_in(&link));
         }
         parts.extend(version(server));
+        parts.extend(server.cost_changed());
         Some(parts.join(" "))
     }
 }

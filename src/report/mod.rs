@@ -405,6 +405,21 @@ impl ServerReport {
         })
     }
 
+    /// What the tools cost in a model's context, where that changed with them.
+    fn cost_changed(&self) -> Option<String> {
+        let (was, is) = (self.cost.baseline, self.cost.current);
+        let is_news = was != is && was > 0 && !self.changes.is_empty();
+        is_news.then(|| sentences::context_cost(was, is))
+    }
+
+    /// What one of the tools costs in a model's context, where that changed.
+    fn tool_cost_changed(&self, located: &Located) -> Option<String> {
+        let key = located.judged.change.component.as_ref()?;
+        let tool = self.cost.tools.iter().find(|it| it.component == *key)?;
+        let sentence = || sentences::context_cost_of_tool(tool.baseline, tool.current);
+        (tool.baseline != tool.current).then(sentence)
+    }
+
     /// The version that readers see, then and now: that of the package that was fetched, else what the policy uses.
     fn shown_version(&self) -> (Option<&str>, Option<&str>) {
         match &self.package {

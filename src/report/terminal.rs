@@ -302,9 +302,8 @@ impl Page {
             let sentence = sentences::requires_bump(version.required.word());
             self.paragraph(2, &sentence);
         }
-        let (was, is) = (server.cost.baseline, server.cost.current);
-        if was != is && !server.changes.is_empty() && was > 0 {
-            self.paragraph(2, &sentences::context_cost(was, is));
+        if let Some(cost) = server.cost_changed() {
+            self.paragraph(2, &cost);
         }
         if let Some(alike) = server.alike() {
             self.paragraph(2, &escape::line(&alike));

@@ -200,6 +200,15 @@ pub(crate) fn context_cost(was: usize, is: usize) -> String {
     format!("Context cost of the tools: {was} → {is} tokens ({sign}{by}).")
 }
 
+/// What one tool costs; nothing where it does not exist.
+pub(crate) fn context_cost_of_tool(was: Option<usize>, is: Option<usize>) -> String {
+    let of = match (was, is) {
+        (None, is) => is.unwrap_or_default().to_string(),
+        (Some(was), is) => format!("{was} → {}", is.unwrap_or_default()),
+    };
+    format!("Context cost of the tool: {of} tokens.")
+}
+
 pub(crate) fn no_verdict() -> &'static str {
     "It could not be captured. No verdict."
 }

@@ -714,7 +714,7 @@ fn hints_come_from_what_happened() {
 
 #[cfg(unix)]
 #[test]
-fn npx_that_waits_for_an_answer_is_told_from_a_slow_server() {
+fn npx_that_waits_for_an_answer_gets_a_hint_of_its_own() {
     use std::os::unix::fs::PermissionsExt as _;
     let keel = Keel::new();
     let bin = keel.folder().join("bin");

@@ -440,3 +440,31 @@ fn when_most_tools_changed_alike_the_sdk_that_the_lockfile_moved_is_named() {
     });
     assert_eq!(report["servers"][0]["sdk"], sdk);
 }
+
+#[test]
+fn the_context_cost_is_in_every_report() {
+    let keel = Keel::new();
+    let with = |text: &str| configuration(&[("notes".to_owned(), scenario("search", text))]);
+    keel.write("mcp-keel.toml", &with("Searches."));
+    keel.run(&["pin", "--quiet"]).exits(0);
+    keel.write(
+        "mcp-keel.toml",
+        &with("Searches all notes, also those of other people."),
+    );
+    // It must block for `github`, which leaves out what is only noted.
+    let args = ["check", "--policy", "strict"];
+    let reports = in_every_format(&keel, &args, "out", 1);
+    let json: serde_json::Value = serde_json::from_str(&keel.read("out/json")).unwrap();
+    let cost = &json["servers"][0]["cost"];
+    let (was, is) = (&cost["baselineTokens"], &cost["currentTokens"]);
+    assert_ne!(was, is);
+    for (format, text) in reports {
+        let expected = match format {
+            "json" => continue,
+            "sarif" => format!("\"currentTokens\": {is}"),
+            "junit" => format!("name=\"currentTokens\" value=\"{is}\""),
+            _ => format!("{was} → {is} tokens"),
+        };
+        assert!(text.contains(&expected), "{format}: {expected} in {text}");
+    }
+}
