@@ -12,7 +12,7 @@ use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
-use super::withheld::Withheld;
+use super::withheld::{Named, Withheld};
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
@@ -380,7 +380,7 @@ pub(crate) fn resolve_by(
         configured(request, config.as_ref(), observer)?
     };
     let usable = || {
-        let named: &[(String, Result<ServerConfig, Withheld>)] = &named;
+        let named: &Named = &named;
         named
             .iter()
             .filter_map(|(name, it)| Some((name, it.as_ref().ok()?)))
@@ -433,7 +433,7 @@ pub(crate) fn resolve_by(
 fn targets(
     request: &ServerRequest,
     governing: Governing<'_>,
-    named: Vec<(String, Result<ServerConfig, Withheld>)>,
+    named: Named,
 ) -> Result<Vec<Target>, Error> {
     let mut targets = Vec::new();
     for (name, server) in named {
@@ -624,9 +624,6 @@ fn only_pinned(pattern: &Path) -> Option<String> {
         _ => None,
     }
 }
-
-/// Servers with how they are reached, or why they are not.
-type Named = Vec<(String, Result<ServerConfig, Withheld>)>;
 
 /// The requested servers, and whether they are all there are.
 fn configured(

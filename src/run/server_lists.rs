@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::observer::Observer;
 use super::request::ServerRequest;
-use super::withheld::Withheld;
+use super::withheld::{Named, Withheld};
 use super::{Error, endpoint};
 use crate::config::foreign::{EnvFiles, Surroundings, read};
 use crate::config::{Config, ConfigError, ServerConfig};
@@ -109,7 +109,7 @@ pub(super) fn variable(request: &ServerRequest, name: &str) -> Option<String> {
 /// concerns one server.
 pub(crate) fn usable(
     asked: Vec<(String, Result<ServerConfig, ConfigError>)>,
-) -> Result<Vec<(String, Result<ServerConfig, Withheld>)>, Error> {
+) -> Result<Named, Error> {
     let mut servers = Vec::new();
     let mut wrong = Vec::new();
     for (name, server) in asked {

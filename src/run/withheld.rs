@@ -1,5 +1,7 @@
 //! Servers of a plan that are not started.
 
+use crate::config::ServerConfig;
+
 /// Why a server of the plan is not started or contacted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Withheld {
@@ -10,3 +12,6 @@ pub(crate) enum Withheld {
     /// The request leaves it out.
     Skipped,
 }
+
+/// Servers with how they are reached, or why they are not.
+pub(crate) type Named = Vec<(String, Result<ServerConfig, Withheld>)>;
