@@ -27,6 +27,7 @@ mod opening;
 mod redacted;
 mod wire;
 
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,6 +157,9 @@ pub struct Captured {
     /// The tail of the server's stderr, raw. What it writes while it is ended in the background is
     /// not in it.
     pub stderr: Vec<u8>,
+    /// The absolute paths among the words of its processes, if the system shows them: where a launcher put what
+    /// it fetched.
+    pub paths: Vec<PathBuf>,
     ending: Ending,
 }
 
@@ -353,6 +357,7 @@ async fn capture_stdio(
     };
 
     progress(Stage::Stopping);
+    server.look();
     sender.close().await;
     finished(
         outcome,
@@ -375,6 +380,7 @@ async fn finished(
     place: &str,
 ) -> Result<Captured, CaptureFailure> {
     let mut missing_variables = Vec::new();
+    let mut paths = Vec::new();
     let mut stderr = Vec::new();
     let mut sandbox = None;
     let mut sandbox_notes = Vec::new();
@@ -382,6 +388,7 @@ async fn finished(
     let mut farewell = None;
     if let Some((server, spec)) = server {
         missing_variables = server.missing_variables().to_vec();
+        paths = server.paths().to_vec();
         if limits.end_in_background && outcome.is_ok() && server.may_end_unheard() {
             stderr = server.stderr();
             farewell = Some(server.shutdown_in_background(limits.patience));
@@ -424,6 +431,7 @@ async fn finished(
                 again,
                 stderr,
                 ending: Ending(farewell),
+                paths,
             })
         }
         Err(error) => Err(CaptureFailure {

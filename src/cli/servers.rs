@@ -116,12 +116,9 @@ fn worst(mut failed: Vec<Error>) -> Result<Exit, Error> {
 pub(super) async fn capture(args: CaptureArgs) -> Result<Exit, Error> {
     let progress = Progress::start(args.quiet);
     let plan = plan(&ServerRequest::new(&args.flags.given), None, &progress)?;
-    let [target] = &plan.targets[..] else {
-        let names: Vec<&str> = plan
-            .targets
-            .iter()
-            .map(|target| target.name.as_str())
-            .collect();
+    let targets: Vec<_> = plan.targets.iter().filter(|it| !it.is_skipped()).collect();
+    let [target] = &targets[..] else {
+        let names: Vec<&str> = targets.iter().map(|target| target.name.as_str()).collect();
         return Err(Error::usage(
             format!("capture takes one server, and there are {}", names.len()),
             format!("name one of them: {}", names.join(", ")),

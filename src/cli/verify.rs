@@ -23,6 +23,7 @@ pub(super) fn run(args: &VerifyArgs) -> Result<Exit, Error> {
         return super::verify_lock::run(lock, args);
     }
     let plan = resolve(&ServerRequest::new(&args.flags.given), None, &Notes)?;
+    plan.all_set()?;
     let mut outcomes = Vec::new();
     for target in &plan.targets {
         outcomes.push(verify(target, &plan.baseline_of(target), &plan.policy)?);
@@ -68,6 +69,7 @@ fn verify<'a>(
 impl Outcome<'_> {
     fn status(&self) -> &'static str {
         match (&self.bytes, &self.target.verify) {
+            _ if self.target.is_skipped() => "skipped",
             (Ok(Some(_)), _) => "ok",
             (Ok(None), Some(_)) => "considered",
             (Ok(None), None) => "unstated",
@@ -97,6 +99,10 @@ fn terminal(outcomes: &[Outcome<'_>]) -> String {
             }
             Ok(None) if outcome.target.verify.is_some() => {
                 format!("none      {name}: considered, not verified")
+            }
+            Ok(None) if outcome.target.is_skipped() => {
+                lines.push(format!("skipped   {name}: not verified"));
+                continue;
             }
             Ok(None) => format!("unstated  {name}: no verify block"),
             Err(error) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::node::{ConfigError, Node};
-use super::{HttpConfig, argv};
+use super::{HttpConfig, Wrong, argv};
 use crate::capture::http::{Headers, HttpAddress, HttpTransport, Proxy, SpecError, Template};
 use crate::settings::{self, Table};
 
@@ -34,53 +34,52 @@ pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>,
             .error("`command` and `url` cannot both be set")
             .expecting("one of them; use `start` for a command that starts the server at `url`"));
     }
-    let start = node.get("start").map(|it| argv(&it)).transpose()?;
-    if start.is_none()
-        && let Some(found) = OF_A_PROCESS.iter().find_map(|key| node.get(key))
-    {
-        return Err(found
-            .error(&format!(
-                "`{}` has no effect here: nothing is started",
-                found.key()
-            ))
-            .expecting("`start` as well: the command that starts the server at `url`"));
+    let mut wrong = Wrong::default();
+    let start = wrong.optional(node, "start", argv);
+    if node.get("start").is_none() {
+        let idle = OF_A_PROCESS.iter().filter_map(|key| node.get(key));
+        wrong.0.extend(idle.map(|found| {
+            found
+                .error(&format!(
+                    "`{}` has no effect here: nothing is started",
+                    found.key()
+                ))
+                .expecting("`start` as well: the command that starts the server at `url`")
+        }));
     }
     let mut headers = BTreeMap::new();
-    if let Some(node) = node.get("headers") {
-        for (name, value) in node.members()? {
-            headers.insert(name, Template::new(value.string()?));
+    let set = wrong.optional(node, "headers", |it| it.members());
+    for (name, value) in set.unwrap_or_default() {
+        if wrong.note(check_header(&value, &name)).is_some()
+            && let Some(text) = wrong.note(value.string())
+        {
+            headers.insert(name, Template::new(text));
         }
     }
-    let address = Template::new(url.string()?);
-    let endpoint = HttpAddress::new(&address, &any).map_err(|error| checked(&url, &error))?;
-    for (name, value) in &headers {
-        let node = node
-            .get("headers")
-            .and_then(|it| it.get(name))
-            .unwrap_or(node.clone());
-        Headers::new([(name.as_str(), value)], &any).map_err(|error| checked(&node, &error))?;
-    }
-    let proxy = node.get("proxy");
-    if let Some(proxy) = &proxy {
-        Proxy::new(&Template::new(proxy.string()?), &endpoint, &any)
-            .map_err(|error| checked(proxy, &error))?;
-    }
-    Ok(Some(HttpConfig {
-        url: address,
+    let address = wrong.note(url.string()).map(Template::new);
+    let endpoint = address.as_ref().and_then(|it| {
+        let endpoint = HttpAddress::new(it, &any).map_err(|error| checked(&url, &error));
+        wrong.note(endpoint)
+    });
+    let proxy = wrong.optional(node, "proxy", |it| {
+        let proxy = Template::new(it.string()?);
+        if let Some(endpoint) = &endpoint {
+            Proxy::new(&proxy, endpoint, &any).map_err(|error| checked(it, &error))?;
+        }
+        Ok(proxy)
+    });
+    let ca = wrong.optional(node, "ca", |it| it.string());
+    let transport = wrong.optional(node, "transport", |it| {
+        it.word(HttpTransport::ALL.iter().map(|it| it.word()))
+    });
+    wrong.none()?;
+    Ok(address.map(|url| HttpConfig {
+        url,
         headers,
         start: start.unwrap_or_default(),
-        ca: match node.get("ca") {
-            Some(ca) => Some(folder.join(ca.string()?)),
-            None => None,
-        },
-        proxy: match proxy {
-            Some(proxy) => Some(Template::new(proxy.string()?)),
-            None => None,
-        },
-        transport: match node.get("transport") {
-            Some(word) => word.word(HttpTransport::ALL.iter().map(|it| it.word()))?,
-            None => HttpTransport::default(),
-        },
+        ca: ca.map(|it| folder.join(it)),
+        proxy,
+        transport: transport.unwrap_or_default(),
     }))
 }
 

@@ -234,6 +234,32 @@ impl Wrong {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
+    /// A member of a table, read by `read`; nothing if it is not set, and if it is wrong, which is noted.
+    fn optional<'n, T>(
+        &mut self,
+        table: &Node<'n>,
+        name: &str,
+        read: impl FnOnce(&Node<'n>) -> Result<T, ConfigError>,
+    ) -> Option<T> {
+        let node = table.get(name)?;
+        self.note(read(&node))
+    }
+
+    /// What `read` takes from a table that must have the member `name`. If not all of its keys are known, the
+    /// unknown one is probably meant, and that the member is missing is not said as well.
+    fn required<T: Default>(
+        &mut self,
+        table: &Node<'_>,
+        name: &str,
+        is_known: bool,
+        read: impl FnOnce(&Node<'_>) -> Result<T, ConfigError>,
+    ) -> T {
+        if table.get(name).is_none() && !is_known {
+            return T::default();
+        }
+        self.note(read(table)).unwrap_or_default()
+    }
+
     /// An error with all that was noted, in the order of the file.
     fn none(self) -> Result<(), ConfigError> {
         ConfigError::of_all(self.0)
@@ -241,90 +267,97 @@ impl Wrong {
 }
 
 fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
-    node.only(&settings::keys(&[Table::Server, Table::Http]))?;
-    let http = http::read(node, folder)?;
-    let command = match http {
-        Some(_) => Vec::new(),
-        None => argv(&node.require(
-            "command",
-            "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"], or a `url`",
-        )?)?,
+    node.members()?;
+    let mut wrong = Wrong::default();
+    let known = wrong.note(node.only(&settings::keys(&[Table::Server, Table::Http])));
+    let http = wrong.note(http::read(node, folder));
+    let command = match (&http, node.get("command")) {
+        // Without an address, or none that can be read.
+        (Some(Some(_)) | None, _) => None,
+        // It is probably misspelt, and that was said.
+        (Some(None), None) if known.is_none() => None,
+        (Some(None), _) => wrong.note(command(node)),
     };
-    let (env, pass_env) = environment(node)?;
-    let cwd = match node.get("cwd") {
-        Some(cwd) => folder.join(cwd.string()?),
+    let (env, pass_env) = wrong.note(environment(node)).unwrap_or_default();
+    let cwd = match wrong.optional(node, "cwd", |it| it.string()) {
+        Some(cwd) => folder.join(cwd),
         None => folder.to_owned(),
     };
-    Ok(ServerConfig {
-        command,
-        http,
+    // The new spelling wins over the old one; the old one is still validated.
+    let legacy = wrong.optional(node, "checksum", checksum);
+    let block = wrong.optional(node, "verify", |it| verify(it, folder));
+    let mask_nodes = wrong.optional(node, "mask", |it| it.items());
+    let mask_nodes = mask_nodes.unwrap_or_default();
+    let masks = mask_nodes
+        .iter()
+        .filter_map(|it| wrong.note(mask::read(it)));
+    let masks = masks.collect();
+    let words = || Level::ALL.iter().map(|it| it.word());
+    let read = ServerConfig {
+        command: command.unwrap_or_default(),
+        http: http.flatten(),
         cwd: Some(cwd),
         env,
         pass_env,
         args: Vec::new(),
         profile: None,
-        client: node
-            .get("client")
-            .map(|it| client::read(&it))
-            .transpose()?
+        client: wrong
+            .optional(node, "client", client::read)
             .unwrap_or_default(),
-        era: match node.get("era") {
-            Some(era) => era.word(Eras::ALL.iter().map(|it| it.word()))?,
-            None => Eras::default(),
-        },
-        timeout: number(node, TIMEOUT)?.map(Duration::from_secs),
-        repeat: number(node, REPEAT)?.and_then(|it| usize::try_from(it).ok()),
-        settle: number(node, SETTLE)?.map(Duration::from_secs),
-        read_resources: node
-            .get("read-resources")
-            .map(|it| it.boolean())
-            .transpose()?
+        era: wrong
+            .optional(node, "era", |it| {
+                it.word(Eras::ALL.iter().map(|it| it.word()))
+            })
             .unwrap_or_default(),
-        masks: match node.get("mask") {
-            Some(masks) => masks
-                .items()?
-                .iter()
-                .map(mask::read)
-                .collect::<Result<_, _>>()?,
-            None => Vec::new(),
-        },
-        version: match node.get("version") {
-            Some(version) if version.is_array() => VersionSource::Command(version.strings()?),
-            Some(version) => VersionSource::parse(version.string()?),
-            None => VersionSource::Auto,
-        },
-        // The new spelling wins over the old one; the old one is still validated.
-        verify: {
-            let legacy = node.get("checksum").map(|it| checksum(&it)).transpose()?;
-            let block = node
-                .get("verify")
-                .map(|it| verify(&it, folder))
-                .transpose()?;
-            block.or(legacy)
-        },
+        timeout: wrong
+            .note(number(node, TIMEOUT))
+            .flatten()
+            .map(Duration::from_secs),
+        repeat: wrong
+            .note(number(node, REPEAT))
+            .flatten()
+            .and_then(|it| usize::try_from(it).ok()),
+        settle: wrong
+            .note(number(node, SETTLE))
+            .flatten()
+            .map(Duration::from_secs),
+        read_resources: wrong
+            .optional(node, "read-resources", |it| it.boolean())
+            .unwrap_or_default(),
+        masks,
+        version: wrong
+            .optional(node, "version", |version| {
+                Ok(if version.is_array() {
+                    VersionSource::Command(version.strings()?)
+                } else {
+                    VersionSource::parse(version.string()?)
+                })
+            })
+            .unwrap_or(VersionSource::Auto),
+        verify: block.or(legacy),
         checksum_line: node.get("checksum").map(|it| it.line()),
-        launch_digests: match node
-            .get("launch-digests")
-            .map(|it| it.boolean())
-            .transpose()?
-        {
+        launch_digests: match wrong.optional(node, "launch-digests", |it| it.boolean()) {
             Some(true) => Digests::All,
             Some(false) => Digests::None,
             None => Digests::WorkingCopy,
         },
-        sandbox: node
-            .get("sandbox")
-            .map(|it| it.word(Level::ALL.iter().map(|it| it.word())))
-            .transpose()?,
-        sandbox_required: node
-            .get("sandbox-required")
-            .map(|it| it.boolean())
-            .transpose()?
+        sandbox: wrong.optional(node, "sandbox", |it| it.word(words())),
+        sandbox_required: wrong
+            .optional(node, "sandbox-required", |it| it.boolean())
             .unwrap_or_default(),
         values: BTreeMap::new(),
         uses: BTreeSet::new(),
         is_from_outside: false,
-    })
+    };
+    wrong.none()?;
+    Ok(read)
+}
+
+fn command(node: &Node<'_>) -> Result<Vec<String>, ConfigError> {
+    argv(&node.require(
+        "command",
+        "an array of the program and its arguments, such as [\"node\", \"dist/index.js\"], or a `url`",
+    )?)
 }
 
 /// A program and its arguments.
@@ -417,20 +450,25 @@ fn expected(node: &Node<'_>) -> Result<Expected, ConfigError> {
 fn environment(
     node: &Node<'_>,
 ) -> Result<(BTreeMap<String, String>, BTreeSet<String>), ConfigError> {
+    let mut wrong = Wrong::default();
     let mut env = BTreeMap::new();
-    if let Some(node) = node.get("env") {
-        for (name, value) in node.members()? {
-            env.insert(name, value.string()?.to_owned());
+    let set = wrong.optional(node, "env", |it| it.members());
+    for (name, value) in set.unwrap_or_default() {
+        if let Some(value) = wrong.note(value.string()) {
+            env.insert(name, value.to_owned());
         }
     }
-    let pass_env = node.get("pass-env").map(|it| it.strings()).transpose()?;
+    let pass_env = wrong.optional(node, "pass-env", |it| it.strings());
     if let (Some(found), Some(list)) = (node.get("pass-env"), &pass_env)
         && let Some(name) = list.iter().find(|it| it.contains(['*', '?']))
     {
-        return Err(found
-            .error(&format!("`{name}` is a pattern"))
-            .expecting("the name of each variable, so that nothing is passed on by accident"));
+        wrong.0.push(
+            found
+                .error(&format!("`{name}` is a pattern"))
+                .expecting("the name of each variable, so that nothing is passed on by accident"),
+        );
     }
+    wrong.none()?;
     Ok((env, pass_env.unwrap_or_default().into_iter().collect()))
 }
 
@@ -457,70 +495,84 @@ fn read_policy(node: &Node<'_>) -> Result<Policy, ConfigError> {
         policy.preset = preset(node)?;
         return Ok(policy);
     }
-    node.only(&settings::keys(&[Table::Policy]))?;
-    if let Some(node) = node.get("preset") {
-        policy.preset = preset(&node)?;
-    }
-    if let Some(node) = node.get("enforcement") {
-        policy.enforcement = node.word(Enforcement::ALL.iter().map(|it| it.word()))?;
-    }
-    if let Some(node) = node.get("unknown") {
-        policy.unknown = Some(node.word::<Unknown>(Unknown::ALL.iter().map(|it| it.word()))?);
-    }
-    if let Some(node) = node.get("fail-on") {
-        policy.fail_on = Some(node.word(FailOn::ALL.iter().map(|it| it.word()))?);
-    }
-    if let Some(node) = node.get("fail-on-exposure") {
-        policy.fail_on_exposure = Some(node.word(Exposure::ALL.iter().map(|it| it.word()))?);
-    }
-    if let Some(node) = node.get("require-version-bump") {
-        policy.require_version_bump = node.boolean()?;
-    }
-    let count = |it: Option<u64>| it.and_then(|it| usize::try_from(it).ok());
-    policy.context_limit = count(number(node, settings::CONTEXT_LIMIT)?);
-    policy.context_growth = count(number(node, settings::CONTEXT_GROWTH)?);
+    node.members()?;
+    let mut wrong = Wrong::default();
+    wrong.note(node.only(&settings::keys(&[Table::Policy])));
+    policy.preset = wrong
+        .optional(node, "preset", preset)
+        .unwrap_or(policy.preset);
+    let enforcement = |it: &Node<'_>| it.word(Enforcement::ALL.iter().map(|it| it.word()));
+    policy.enforcement = wrong
+        .optional(node, "enforcement", enforcement)
+        .unwrap_or(policy.enforcement);
+    let unknown = |it: &Node<'_>| it.word::<Unknown>(Unknown::ALL.iter().map(|it| it.word()));
+    policy.unknown = wrong.optional(node, "unknown", unknown);
+    let fail_on = |it: &Node<'_>| it.word(FailOn::ALL.iter().map(|it| it.word()));
+    policy.fail_on = wrong.optional(node, "fail-on", fail_on);
+    let exposure = |it: &Node<'_>| it.word(Exposure::ALL.iter().map(|it| it.word()));
+    policy.fail_on_exposure = wrong.optional(node, "fail-on-exposure", exposure);
+    policy.require_version_bump = wrong
+        .optional(node, "require-version-bump", |it| it.boolean())
+        .unwrap_or(policy.require_version_bump);
+    let mut count = |setting| {
+        let found = wrong.note(number(node, setting)).flatten();
+        found.and_then(|it| usize::try_from(it).ok())
+    };
+    policy.context_limit = count(settings::CONTEXT_LIMIT);
+    policy.context_growth = count(settings::CONTEXT_GROWTH);
     if let Some(node) = node.get("rules") {
         let known: Vec<&str> = RuleId::all().map(RuleId::id).collect();
-        node.only_of("rule", &known, "`mcp-keel rules` lists them")?;
-        for (rule, setting) in node.members()? {
-            let setting = setting.word::<RuleSetting>(RuleSetting::WORDS.into_iter())?;
-            if let Ok(rule) = rule.parse() {
+        wrong.note(node.only_of("rule", &known, "`mcp-keel rules` lists them"));
+        for (rule, setting) in node.members().unwrap_or_default() {
+            let setting = setting.word::<RuleSetting>(RuleSetting::WORDS.into_iter());
+            if let (Some(setting), Ok(rule)) = (wrong.note(setting), rule.parse()) {
                 policy.rules.insert(rule, setting);
             }
         }
     }
+    wrong.none()?;
     Ok(policy)
 }
 
 fn acceptance(node: &Node<'_>) -> Result<Acceptance, ConfigError> {
-    node.only(&["change", "reason", "owner", "expires"])?;
-    Ok(Acceptance {
-        change: change_id(node)?,
-        reason: said(node, "reason", "why the change is accepted")?,
-        owner: said(node, "owner", "the owner, such as \"@team\"")?,
-        expires: match node.get("expires") {
-            Some(node) => {
-                let (year, month, day) = node.date()?;
-                Some(Date { year, month, day })
-            }
-            None => None,
-        },
+    node.members()?;
+    let mut wrong = Wrong::default();
+    let is_known = node.only(&["change", "reason", "owner", "expires"]);
+    let is_known = wrong.note(is_known).is_some();
+    let read = Acceptance {
+        change: wrong.required(node, "change", is_known, change_id),
+        reason: wrong.required(node, "reason", is_known, |it| {
+            said(it, "reason", "why the change is accepted")
+        }),
+        owner: wrong.required(node, "owner", is_known, |it| {
+            said(it, "owner", "the owner, such as \"@team\"")
+        }),
+        expires: wrong.optional(node, "expires", |it| {
+            let (year, month, day) = it.date()?;
+            Ok(Date { year, month, day })
+        }),
         line: node.line(),
-    })
+    };
+    wrong.none()?;
+    Ok(read)
 }
 
 fn rejection(node: &Node<'_>) -> Result<Rejection, ConfigError> {
-    node.only(&["change", "reason", "owner"])?;
+    node.members()?;
+    let mut wrong = Wrong::default();
+    let is_known = wrong.note(node.only(&["change", "reason", "owner"]));
+    let is_known = is_known.is_some();
     let owner = "who rejected it, such as \"@team\"";
-    Ok(Rejection {
-        change: change_id(node)?,
-        reason: said(node, "reason", "why the change is rejected")?,
-        owner: match node.get("owner") {
-            Some(_) => Some(said(node, "owner", owner)?),
-            None => None,
-        },
+    let read = Rejection {
+        change: wrong.required(node, "change", is_known, change_id),
+        reason: wrong.required(node, "reason", is_known, |it| {
+            said(it, "reason", "why the change is rejected")
+        }),
+        owner: wrong.optional(node, "owner", |_| said(node, "owner", owner)),
         line: node.line(),
-    })
+    };
+    wrong.none()?;
+    Ok(read)
 }
 
 /// `change` of an entry: the id of a change.

@@ -25,6 +25,15 @@ pub enum ConfigError {
         /// What was expected, and how to go on.
         help: String,
     },
+    /// A variable or an answer that is missing on this machine. The file itself is right.
+    #[error("{}:{line}: {problem}", path.display())]
+    Unset {
+        path: PathBuf,
+        /// One-based.
+        line: usize,
+        problem: String,
+        help: String,
+    },
     /// Several, each with its own help.
     #[error("{}", several(.0))]
     Several(Vec<ConfigError>),
@@ -53,7 +62,7 @@ impl ConfigError {
             }
         }
         all.sort_by_key(|it| match it {
-            Self::At { line, .. } => *line,
+            Self::At { line, .. } | Self::Unset { line, .. } => *line,
             _ => 0,
         });
         match all.len() {
@@ -70,8 +79,13 @@ impl ConfigError {
                 "check the path, or create the file with `[server.NAME]` and `command = [...]`"
                     .to_owned()
             }
-            Self::At { help, .. } => help.clone(),
+            Self::At { help, .. } | Self::Unset { help, .. } => help.clone(),
         }
+    }
+
+    /// Whether only something of this machine is missing, and nothing is wrong with the file.
+    pub fn is_unset(&self) -> bool {
+        matches!(self, Self::Unset { .. })
     }
 
     pub(super) fn expecting(mut self, expected: &str) -> Self {

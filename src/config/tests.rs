@@ -184,3 +184,77 @@ fn settings_without_effect_over_http_are_rejected_with_their_line() {
         error(&format!("{url}proxy = \"socks5://x\"")).contains(":3: the proxy is not an address")
     );
 }
+
+#[test]
+fn every_error_of_a_table_is_reported_at_once_in_the_order_of_the_file() {
+    let text = "[server.local]
+command = \"node dist/index.js\"
+timeout = 0
+era = \"legasy\"
+pass-env = [\"AWS_*\"]
+env = { A = 1, B = true }
+sandbox = \"stict\"
+cwdd = \"x\"
+
+[server.remote]
+url = \"ftp://x.example/mcp\"
+env = { A = \"1\" }
+transport = \"websocket\"
+headers = { Host = \"x\" }
+
+[policy]
+enforcement = \"bock\"
+fail-on = \"all\"
+[policy.rules]
+\"tool-remved\" = \"warn\"
+\"tool-removed\" = \"wran\"
+
+[[accept]]
+change = \"xyz\"
+reason = \"\"
+owner = \"@me\"
+";
+    let error = Config::parse(Path::new("mcp-keel.toml"), text).unwrap_err();
+    let said = format!("{error} ({})", error.help());
+    let lines: Vec<usize> = said
+        .lines()
+        .filter_map(|it| {
+            it.strip_prefix("mcp-keel.toml:")?
+                .split(':')
+                .next()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            2, 3, 4, 5, 6, 6, 7, 8, 11, 12, 13, 14, 17, 18, 20, 21, 24, 25
+        ],
+        "{said}"
+    );
+    assert!(said.contains("did you mean `legacy`?"), "{said}");
+    assert!(said.contains("did you mean `cwd`?"), "{said}");
+}
+
+#[test]
+fn a_misspelt_command_is_one_error() {
+    let text = "[server.local]\ncomand = [\"node\"]\n";
+    let error = Config::parse(Path::new("mcp-keel.toml"), text).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "mcp-keel.toml:2: there is no key `server.local.comand`"
+    );
+    assert_eq!(error.help(), "did you mean `command`?");
+}
+
+#[test]
+fn everything_that_an_acceptance_lacks_is_reported() {
+    let said = error("[[accept]]\nexpires = 2030-01-01\n");
+    for missing in ["change", "reason", "owner"] {
+        assert!(
+            said.contains(&format!("`{missing}` is missing in `accept`")),
+            "{said}"
+        );
+    }
+}

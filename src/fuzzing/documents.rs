@@ -221,6 +221,12 @@ fn config_error(error: &ConfigError, lines: usize) {
             problem,
             help,
             ..
+        }
+        | ConfigError::Unset {
+            line,
+            problem,
+            help,
+            ..
         } => {
             assert!((1..=lines).contains(line), "line {line} of {lines}");
             assert!(!problem.is_empty() && !help.is_empty());

@@ -33,6 +33,12 @@ pub enum LaunchError {
     /// It would get something that the base of the pull request does not give it.
     #[error("not started, and not asked: {why}")]
     Withheld { why: String },
+    /// A variable or an answer that its configuration needs is missing on this machine.
+    #[error("{problem}")]
+    Unset { problem: String, help: String },
+    /// The user leaves it out.
+    #[error("skipped, as `--skip` says")]
+    Skipped,
     /// A sandbox is required but not available.
     #[error(
         "the server was not started, because its sandbox is required and is not whole here: {why}"
@@ -72,6 +78,10 @@ impl LaunchError {
             }
             Self::Withheld { .. } => {
                 "the base branch and the workflow decide which variables go where: merge this configuration first, or let a maintainer accept it with the label".into()
+            }
+            Self::Unset { help, .. } => help.clone(),
+            Self::Skipped => {
+                "without `--skip` it is checked; to check some servers only, name them".into()
             }
             Self::NoSandbox { .. } => {
                 "run it on a newer kernel, or without `--sandbox-required` (`sandbox-required` in mcp-keel.toml)".into()

@@ -77,6 +77,19 @@ impl Group {
         Ok((child, group))
     }
 
+    /// The absolute paths among the words of its processes: their programs, and the files that these were asked
+    /// to run. Empty where the system does not show them.
+    pub(super) fn paths(&self) -> Vec<std::path::PathBuf> {
+        #[cfg(target_os = "linux")]
+        {
+            strays::paths_below(self.leader)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            Vec::new()
+        }
+    }
+
     /// Asks every process of the group to exit.
     pub(super) fn terminate(&self) {
         #[cfg(unix)]
@@ -434,6 +447,33 @@ mod strays {
         table()
             .values()
             .any(|process| process.group == leader && !process.zombie)
+    }
+
+    /// How many processes of a launch are asked for their words, and how much of them is read.
+    const ASKED: usize = 64;
+    const WORDS_READ: u64 = 16 * 1024;
+
+    /// The absolute paths among the words of a process and its descendants.
+    pub(super) fn paths_below(leader: u32) -> Vec<std::path::PathBuf> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let table = table();
+        let below = table.keys().filter(|pid| is_below(&table, **pid, leader));
+        let mut paths = Vec::new();
+        for pid in below.take(ASKED) {
+            let mut words = Vec::new();
+            let Ok(file) = std::fs::File::open(format!("/proc/{pid}/cmdline")) else {
+                continue;
+            };
+            if file.take(WORDS_READ).read_to_end(&mut words).is_err() {
+                continue;
+            }
+            // The last word may be cut off.
+            let end = words.iter().rposition(|it| *it == 0).unwrap_or(0);
+            let words = words[..end].split(|it| *it == 0);
+            let absolute = words.filter(|it| it.starts_with(b"/") && it.len() < 4096);
+            paths.extend(absolute.map(|it| std::ffi::OsStr::from_bytes(it).into()));
+        }
+        paths
     }
 
     fn pid_of(pid: u32) -> Pid {

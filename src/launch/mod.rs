@@ -111,6 +111,8 @@ pub struct Launched {
     stderr: Tail,
     missing: Vec<String>,
     sandbox: Option<Listener>,
+    /// What its processes ran when [`Launched::look`] was called.
+    paths: Vec<PathBuf>,
     // Before the child: the group is killed before the leader is reaped, so its process id has not
     // been reused.
     group: Group,
@@ -247,6 +249,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stderr,
         missing,
         sandbox: listener,
+        paths: Vec::new(),
         group,
         child,
     })
@@ -418,6 +421,16 @@ impl Launched {
     /// The tail of the server's stderr so far, raw.
     pub fn stderr(&self) -> Vec<u8> {
         self.stderr.bytes()
+    }
+
+    /// Notes what its processes run, while they do.
+    pub fn look(&mut self) {
+        self.paths = self.group.paths();
+    }
+
+    /// The absolute paths among the words of its processes, as [`Launched::look`] saw them.
+    pub fn paths(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     /// Variables in `pass_env` that are not set.

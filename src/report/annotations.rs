@@ -3,10 +3,10 @@
 //!
 //! The most severe come first. The sender applies the limits of its destination.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::escape::Visible;
-use super::{Located, Report, change_text};
+use super::{Located, Report, ServerReport, change_text};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::sentences::report as sentences;
@@ -68,7 +68,7 @@ pub fn annotations(
     least: Action,
     is_shown: &dyn Fn(&str) -> bool,
 ) -> Vec<Annotation> {
-    let mut severe: Vec<(Severity, Annotation)> = Vec::new();
+    let mut severe: Vec<(Severity, Cost<'_>, Annotation)> = Vec::new();
     for server in &report.servers {
         let mut by_place: BTreeMap<(String, usize, &str), Vec<&Located>> = BTreeMap::new();
         let changes = server.changes.iter();
@@ -84,15 +84,27 @@ pub fn annotations(
                 by_place.entry(key).or_default().push(located);
             }
         }
-        severe.extend(by_place.into_iter().map(annotation));
+        severe.extend(by_place.into_iter().map(|it| annotation(it, server)));
     }
     // A stable sort: equals keep their order.
-    severe.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
-    severe
-        .into_iter()
-        .map(|(_, annotation)| annotation)
-        .collect()
+    severe.sort_by_key(|(severity, ..)| std::cmp::Reverse(*severity));
+    let mut costed = BTreeSet::new();
+    let mut annotations = Vec::with_capacity(severe.len());
+    for (_, cost, mut annotation) in severe {
+        // On the worst change of a tool only.
+        if let Some((tool, sentence)) = cost
+            && costed.insert(tool)
+        {
+            let message = [annotation.message, Visible::of_parts(sentence)];
+            annotation.message = bounded(change_text::joined(&message, "\n\n"));
+        }
+        annotations.push(annotation);
+    }
+    annotations
 }
+
+/// A tool of a server whose cost changed, and the sentence.
+type Cost<'a> = Option<((&'a str, &'a str), String)>;
 
 type Severity = (AnnotationLevel, Level, Exposure);
 
@@ -106,9 +118,10 @@ pub(super) fn severity(located: &Located) -> Severity {
     )
 }
 
-fn annotation(
-    ((path, line, _), mut changes): ((String, usize, &str), Vec<&Located>),
-) -> (Severity, Annotation) {
+fn annotation<'a>(
+    ((path, line, component), mut changes): ((String, usize, &'a str), Vec<&'a Located>),
+    server: &'a ServerReport,
+) -> (Severity, Cost<'a>, Annotation) {
     changes.sort_by_key(|it| std::cmp::Reverse(severity(it)));
     let worst = severity(changes[0]);
     let name = change_text::name(changes[0]);
@@ -120,6 +133,8 @@ fn annotation(
         .iter()
         .map(|it| change_text::joined(&change_text::facts(it), "\n"))
         .collect();
+    let cost = server.tool_cost_changed(changes[0]);
+    let cost = cost.map(|it| ((server.name.as_str(), component), it));
     let details = match &changes[..] {
         [only] => change_text::values(only, VALUE_CHARACTERS),
         _ => Visible::of_parts(String::new()),
@@ -133,7 +148,7 @@ fn annotation(
         message: bounded(change_text::joined(&message, "\n\n")),
         raw_details: (!details.is_empty()).then(|| bounded(details)),
     };
-    (worst, annotation)
+    (worst, cost, annotation)
 }
 
 fn bounded(text: Visible) -> Visible {

@@ -11,8 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::shard::{RunFinding, Shard};
 use super::{
-    Comparison, Cost, Failure, FailureKind, Finding, Located, Place, Report, ServerReport, Status,
-    ToolCost, escape,
+    Comparison, Cost, Failure, FailureKind, Finding, Located, PackageVersion, Place, Report,
+    ServerReport, Status, ToolCost, escape,
 };
 use crate::canonical::{Json, parse_wrapped, to_pretty};
 use crate::drift::Change;
@@ -106,8 +106,40 @@ struct ServerDocument {
     accept_with: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     third_party: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    package: Option<PackageDocument>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sdk: Option<PackageDocument>,
     changes: Vec<ChangeDocument>,
     findings: Vec<FindingDocument>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PackageDocument {
+    name: String,
+    baseline: Option<String>,
+    current: Option<String>,
+}
+
+impl From<&PackageVersion> for PackageDocument {
+    fn from(it: &PackageVersion) -> Self {
+        Self {
+            name: it.name.clone(),
+            baseline: it.baseline.clone(),
+            current: it.current.clone(),
+        }
+    }
+}
+
+impl From<PackageDocument> for PackageVersion {
+    fn from(it: PackageDocument) -> Self {
+        Self {
+            name: it.name,
+            baseline: it.baseline,
+            current: it.current,
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -394,6 +426,8 @@ impl From<&ServerReport> for ServerDocument {
             components: server.components,
             accept_with: server.accept_with.clone(),
             third_party: server.third_party,
+            package: server.package.as_ref().map(Into::into),
+            sdk: server.sdk.as_ref().map(Into::into),
             changes: server.changes.iter().map(Into::into).collect(),
             findings: server.findings.iter().map(Into::into).collect(),
         }
@@ -455,6 +489,8 @@ impl TryFrom<ServerDocument> for ServerReport {
             components: document.components,
             accept_with: document.accept_with,
             third_party: document.third_party,
+            package: document.package.map(Into::into),
+            sdk: document.sdk.map(Into::into),
             listed: Vec::new(),
         })
     }

@@ -100,7 +100,7 @@ fn commands(report: &Report) -> Vec<Command> {
             all.push(Command {
                 level: AnnotationLevel::Failure,
                 place: None,
-                title: escape::line(&sentences::could_not_be_captured(&server.name)),
+                title: escape::line(&server.no_capture()),
                 message: Visible::of_parts(format!(
                     "{}\n{}",
                     escape::line(&failure.message),

@@ -1,22 +1,19 @@
 //! GitLab's Code Quality report: an array of issues, one per change or finding.
 
+use std::collections::BTreeSet;
+
 use super::{Finding, Located, Report, Status, change_text, escape, sarif};
 use crate::baseline::DEFAULT_PATH;
 use crate::canonical::{Json, to_pretty};
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
-use crate::sentences::report as sentences;
 
 /// The report for GitLab, with a final newline.
 pub fn gitlab(report: &Report) -> String {
     let mut issues = Vec::new();
     for server in &report.servers {
         if let Status::Undetermined(failure) = &server.status {
-            let text = format!(
-                "{}: {}",
-                sentences::could_not_be_captured(&server.name),
-                failure.message
-            );
+            let text = format!("{}: {}", server.no_capture(), failure.message);
             issues.push(issue(
                 &escape::short(&text, 1_000),
                 "undetermined",
@@ -25,7 +22,13 @@ pub fn gitlab(report: &Report) -> String {
                 None,
             ));
         }
-        issues.extend(server.changes.iter().map(change));
+        let mut costed = BTreeSet::new();
+        for located in &server.changes {
+            // Once for each tool.
+            let is_first = costed.insert(&located.judged.change.component);
+            let cost = server.tool_cost_changed(located).filter(|_| is_first);
+            issues.push(change(located, cost));
+        }
         let found = server.findings.iter();
         issues.extend(found.map(|it| finding(it, &server.name)));
     }
@@ -33,13 +36,16 @@ pub fn gitlab(report: &Report) -> String {
     escape::json(to_pretty(&Json::Array(issues))) + "\n"
 }
 
-fn change(located: &Located) -> Json {
+fn change(located: &Located, cost: Option<String>) -> Json {
     let change = &located.judged.change;
-    let description = format!(
+    let mut description = format!(
         "{}: {}",
         escape::short(change_text::component(located), 120),
         change_text::sentence(located)
     );
+    if let Some(cost) = cost {
+        description = format!("{}. {cost}", description.trim_end_matches('.'));
+    }
     let place = located.location.as_ref().or(located.source.as_ref());
     issue(
         &description,

@@ -51,12 +51,16 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
         let names: Vec<String> = new.iter().map(|server| show(&server.name)).collect();
         sentences.push(sentences::not_in_baseline(&names));
     }
-    if !undetermined.is_empty() {
-        let names: Vec<String> = undetermined
-            .iter()
-            .map(|server| show(&server.name))
-            .collect();
-        sentences.push(sentences::not_captured(&names));
+    let (skipped, failed): (Vec<&ServerReport>, Vec<_>) =
+        undetermined.iter().partition(|it| it.is_skipped());
+    let names = |of: &[&ServerReport]| -> Vec<String> {
+        of.iter().map(|server| show(&server.name)).collect()
+    };
+    if !failed.is_empty() {
+        sentences.push(sentences::not_captured(&names(&failed)));
+    }
+    if !skipped.is_empty() {
+        sentences.push(sentences::skipped(&names(&skipped)));
     }
     let (next, command) = next_step(report, drifted.len() + new.len(), show);
     sentences.push(next);

@@ -151,6 +151,7 @@ fn of_server(server: &ServerReport, about: About, show: fn(&str) -> String) -> S
             FailureKind::NotStarted => sentences::did_not_start(&name),
             FailureKind::Unstable => sentences::captures_differ(&name),
             FailureKind::Base => sentences::base_unknown(&name),
+            FailureKind::Skipped => sentences::skipped(&name),
             FailureKind::Other => sentences::not_captured(&name),
         },
         Status::New if about == About::Merging => sentences::pins_first(&name, server.components),
@@ -396,6 +397,9 @@ impl Rendered<'_> {
         let groups = in_order(&server.changes);
         if let Status::Undetermined(failure) = &server.status {
             *out += &self.failure(failure);
+        }
+        if let Some(alike) = server.alike() {
+            let _ = write!(out, "\n{}\n", escape::markdown(&escape::short(&alike, 400)));
         }
         if !server.listed.is_empty() {
             *out += &self.listed(&server.listed);
@@ -837,6 +841,7 @@ impl Rendered<'_> {
         let would_block = actions().filter(|it| it.would_block).count();
         let what = match &server.status {
             Status::New => sentences::pin_first(&command),
+            _ if blocked && server.third_party => sentences::stay_or_accept(&command),
             _ if blocked => sentences::fix_or_accept(&command),
             _ if would_block > 0 => sentences::would_block(would_block, &command),
             _ => sentences::nothing_blocks(&command),
@@ -847,6 +852,7 @@ impl Rendered<'_> {
             parts.push(sentences::proposed_in(&link));
         }
         parts.extend(version(server));
+        parts.extend(server.cost_changed());
         Some(parts.join(" "))
     }
 }
@@ -854,13 +860,15 @@ impl Rendered<'_> {
 fn version(server: &ServerReport) -> Option<String> {
     let version = &server.version;
     let shown = |version: &str| escape::markdown(&escape::short(version, 40));
-    let moved = match (&version.baseline, &version.current) {
+    let (baseline, current) = server.shown_version();
+    let moved = match (baseline, current) {
         (Some(was), Some(is)) if was == is => shown(is),
         (Some(was), Some(is)) => format!("{} → {}", shown(was), shown(is)),
         _ => return None,
     };
-    let needs = (version.required > Bump::None && !version.ok).then(|| version.required.word());
-    let changed = version.baseline != version.current;
+    let needs_bump = !server.third_party && version.required > Bump::None && !version.ok;
+    let needs = needs_bump.then(|| version.required.word());
+    let changed = baseline != current;
     (changed || needs.is_some()).then(|| sentences::version(&moved, needs))
 }
 

@@ -31,6 +31,7 @@ use std::path::PathBuf;
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
+use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Kind, Note, Surface};
 use crate::tokens;
 
@@ -99,8 +100,20 @@ pub struct ServerReport {
     pub accept_with: String,
     /// Whether it is a package or an address of a third party, which cannot be fixed here.
     pub third_party: bool,
+    /// The package that a launcher fetched, if its version is known.
+    pub package: Option<PackageVersion>,
+    /// The SDK that moved, if most tools changed alike and the lockfile shows it.
+    pub sdk: Option<PackageVersion>,
     /// The tools of a server that is new. Not part of the JSON report.
     pub listed: Vec<Listed>,
+}
+
+/// A package with its version then and now, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageVersion {
+    pub name: String,
+    pub baseline: Option<String>,
+    pub current: Option<String>,
 }
 
 impl ServerReport {
@@ -117,6 +130,8 @@ impl ServerReport {
             components: 0,
             accept_with: String::new(),
             third_party: false,
+            package: None,
+            sdk: None,
             listed: Vec::new(),
         }
     }
@@ -183,6 +198,8 @@ pub enum FailureKind {
     Unstable,
     /// The base branch's baseline is not known.
     Base,
+    /// The user leaves it out.
+    Skipped,
     #[default]
     Other,
 }
@@ -191,6 +208,7 @@ crate::keyword_enum::keyword_enum!(FailureKind {
     NotStarted = "not-started",
     Unstable = "unstable",
     Base = "base",
+    Skipped = "skipped",
     Other = "other",
 });
 
@@ -373,6 +391,69 @@ impl ServerReport {
             .iter()
             .filter(|it| it.judged.change.exposure == exposure)
             .count()
+    }
+
+    /// How many of its tools changed alike, if that is most of them.
+    pub(crate) fn changed_alike(&self) -> Option<(usize, usize)> {
+        fold::most_alike(self)
+    }
+
+    /// The sentence for [`ServerReport::changed_alike`], with the likely cause.
+    fn alike(&self) -> Option<String> {
+        let (alike, of) = self.changed_alike()?;
+        let moved = |it: &PackageVersion| {
+            let (was, is) = (it.baseline.as_ref()?, it.current.as_ref()?);
+            (was != is).then(|| (it.name.clone(), was.clone(), is.clone()))
+        };
+        let package = self.package.as_ref().and_then(moved);
+        Some(match (self.sdk.as_ref().and_then(moved), package) {
+            (Some((name, was, is)), _) => sentences::alike_by_sdk(alike, of, &name, &was, &is),
+            (None, Some((name, was, is))) => {
+                sentences::alike_by_package(alike, of, &name, &was, &is)
+            }
+            (None, None) if self.third_party => sentences::alike_elsewhere(alike, of),
+            (None, None) => sentences::most_alike(alike, of),
+        })
+    }
+
+    /// What the tools cost in a model's context, where that changed with them.
+    fn cost_changed(&self) -> Option<String> {
+        let (was, is) = (self.cost.baseline, self.cost.current);
+        let is_news = was != is && was > 0 && !self.changes.is_empty();
+        is_news.then(|| sentences::context_cost(was, is))
+    }
+
+    /// What one of the tools costs in a model's context, where that changed.
+    fn tool_cost_changed(&self, located: &Located) -> Option<String> {
+        let key = located.judged.change.component.as_ref()?;
+        let tool = self.cost.tools.iter().find(|it| it.component == *key)?;
+        let sentence = || sentences::context_cost_of_tool(tool.baseline, tool.current);
+        (tool.baseline != tool.current).then(sentence)
+    }
+
+    /// The version that readers see, then and now: that of the package that was fetched, else what the policy uses.
+    fn shown_version(&self) -> (Option<&str>, Option<&str>) {
+        match &self.package {
+            Some(it) => (it.baseline.as_deref(), it.current.as_deref()),
+            None => {
+                let version = &self.version;
+                (version.baseline.as_deref(), version.current.as_deref())
+            }
+        }
+    }
+
+    /// Whether the user left it out.
+    fn is_skipped(&self) -> bool {
+        matches!(&self.status, Status::Undetermined(failure) if failure.kind == FailureKind::Skipped)
+    }
+
+    /// That there is no verdict about it, with its name.
+    fn no_capture(&self) -> String {
+        if self.is_skipped() {
+            sentences::was_skipped(&self.name)
+        } else {
+            sentences::could_not_be_captured(&self.name)
+        }
     }
 
     /// The verdict for this server alone.

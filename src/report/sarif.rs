@@ -42,7 +42,10 @@ pub fn sarif(report: &Report) -> String {
         ("results", Json::Array(results)),
         (
             "properties",
-            Json::object([("verdict", Json::string(report.verdict.word()))]),
+            Json::object([
+                ("verdict", Json::string(report.verdict.word())),
+                ("contextCost", Json::Array(costs(report))),
+            ]),
         ),
     ]);
     let document = Json::object([
@@ -56,6 +59,21 @@ pub fn sarif(report: &Report) -> String {
         ("runs", Json::Array(vec![run])),
     ]);
     escape::json(to_pretty(&document)) + "\n"
+}
+
+/// What the tools of each server cost in a model's context.
+fn costs(report: &Report) -> Vec<Json> {
+    let captured = |it: &&ServerReport| !matches!(it.status, Status::Undetermined(_));
+    let servers = report.servers.iter().filter(captured);
+    let cost = |server: &ServerReport| {
+        Json::object([
+            ("server", Json::string(escape::sarif(&server.name))),
+            ("tokenizer", Json::string(crate::tokens::NAME)),
+            ("baselineTokens", number(server.cost.baseline)),
+            ("currentTokens", number(server.cost.current)),
+        ])
+    };
+    servers.map(cost).collect()
 }
 
 /// The rules in this run, by id, each with its index.
@@ -354,7 +372,7 @@ fn invocation(report: &Report) -> Json {
 fn notification(server: &ServerReport, failure: &Failure) -> Json {
     let text = format!(
         "{}: {}\n{}",
-        sentences::could_not_be_captured(&escape::line(&server.name)),
+        escape::line(&server.no_capture()),
         escape::line(&failure.message),
         escape::block(&failure.help)
     );

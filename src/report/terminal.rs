@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use owo_colors::{OwoColorize as _, Style as Paint};
 
-use super::fold::{Group, by_rule, fold, most_alike};
+use super::fold::{Group, by_rule, fold};
 use super::{
     Comparison, Failure, Finding, Located, Place, Report, ServerReport, Status, change_text,
     escape, headline,
@@ -279,7 +279,12 @@ impl Page {
         let name = self.paint(&escape::line(&server.name), Paint::new().bold());
         let mut title = format!("{name}  {}", server.status.word());
         let version = &server.version;
-        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
+        let shown = match server.shown_version() {
+            // It was not known when it was pinned.
+            (None, Some(is)) if server.package.is_some() => Some((is, is)),
+            (was, is) => was.zip(is),
+        };
+        if let Some((was, is)) = shown {
             let (was, is) = (escape::short(was, 40), escape::short(is, 40));
             let _ = if was == is {
                 write!(title, "  version {is}")
@@ -291,16 +296,17 @@ impl Page {
         if let Status::Undetermined(failure) = &server.status {
             self.failure(failure);
         }
-        if version.required > Bump::None && !version.ok && *comparison == Comparison::Check {
+        let is_ours = !server.third_party;
+        let needs_bump = is_ours && version.required > Bump::None && !version.ok;
+        if needs_bump && *comparison == Comparison::Check {
             let sentence = sentences::requires_bump(version.required.word());
             self.paragraph(2, &sentence);
         }
-        let (was, is) = (server.cost.baseline, server.cost.current);
-        if was != is && !server.changes.is_empty() && was > 0 {
-            self.paragraph(2, &sentences::context_cost(was, is));
+        if let Some(cost) = server.cost_changed() {
+            self.paragraph(2, &cost);
         }
-        if let Some((alike, of)) = most_alike(server) {
-            self.paragraph(2, &sentences::most_alike(alike, of));
+        if let Some(alike) = server.alike() {
+            self.paragraph(2, &escape::line(&alike));
         }
         let group = fold(&server.changes);
         let (mut many, single): (Vec<_>, Vec<_>) =

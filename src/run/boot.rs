@@ -2,6 +2,7 @@
 
 use super::observer::Observer;
 use super::plan::{Target, today};
+use super::withheld::Withheld;
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;
@@ -70,8 +71,12 @@ pub(crate) async fn capture_once(
     limits: &Limits,
     observer: &dyn Observer,
 ) -> Result<Captured, CaptureFailure> {
-    if let Some(why) = target.withheld.clone() {
-        let error = LaunchError::Withheld { why };
+    if let Some(withheld) = target.withheld.clone() {
+        let error = match withheld {
+            Withheld::Unreviewed(why) => LaunchError::Withheld { why },
+            Withheld::Unset { problem, help } => LaunchError::Unset { problem, help },
+            Withheld::Skipped => LaunchError::Skipped,
+        };
         return Err(CaptureFailure::before(error.into()));
     }
     let server = LiveServer {
@@ -84,6 +89,7 @@ pub(crate) async fn capture_once(
         limits: limits.clone(),
     };
     let mut captured = boot(&server, observer).await?;
+    target.ran_from.get_or_init(|| captured.paths.clone());
     let surface = &mut captured.surface;
     let applied = mask::apply(&target.masks, surface);
     surface.notes.extend(applied.unused(&target.masks));

@@ -11,7 +11,7 @@ use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
-use super::{Error, fleet, shards};
+use super::{Error, fleet, sdk, shards};
 use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
@@ -74,7 +74,11 @@ pub(crate) async fn check(
     )?;
     let plan = verified(shards::cut(plan, &request.shard)?)?;
     let baselines = Arc::new(baseline::of_plan(&plan)?);
-    examine(&Arc::new(plan), &baselines, request.jobs, observer).await
+    let plan = Arc::new(plan);
+    let mut examined = examine(&plan, &baselines, request.jobs, observer).await?;
+    let since = base.as_ref().map(|it| it.commit.as_str());
+    sdk::explain(&mut examined.report.servers, &plan, since);
+    Ok(examined)
 }
 
 /// The result of a run.
@@ -137,7 +141,6 @@ pub(crate) async fn examine(
         .collect();
     let proposed = examined
         .iter()
-        .filter(|(server, ..)| differs(server))
         .filter_map(|(server, _, entry)| Some((server.name.clone(), entry.clone()?)))
         .collect();
     let mut servers: Vec<ServerReport> = examined.into_iter().map(|it| it.0).collect();
@@ -211,15 +214,18 @@ async fn check_server(
             let compare = |observed: &Observed| {
                 let release = release.as_ref();
                 let report = against_manifest(target, release, manifest, policy, observed);
-                let entry = differs(&report).then(|| entry(target, release, observed));
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = entry;
-                Ok(report)
+                let surface = differs(&report).then(|| observed.captured.surface.clone());
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = surface;
+                Ok::<_, Error>(report)
             };
             let pinned = manifest.servers().get(&target.name);
             let report =
-                repeat::capture_and_compare(target, pinned, policy, observer, compare).await;
-            *proposed = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-            report
+                repeat::capture_and_compare(target, pinned, policy, observer, compare).await?;
+            if differs(&report) {
+                let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+                *proposed = seen.map(|surface| entry(target, release.as_ref(), &surface));
+            }
+            Ok(report)
         }
         Baseline::Lock(it) => {
             let compare =
@@ -237,11 +243,10 @@ fn differs(server: &ServerReport) -> bool {
 }
 
 /// What pinning would write.
-fn entry(target: &Target, release: Option<&Release>, observed: &Observed) -> Json {
-    let surface = &observed.captured.surface;
+fn entry(target: &Target, release: Option<&Release>, surface: &Surface) -> Json {
     let of_server = || Release::of_server(surface);
     let release = release.cloned().unwrap_or_else(of_server);
-    with_launch(server_entry(surface, &release), &target.launched)
+    with_launch(server_entry(surface, &release), &target.launch_to_pin())
 }
 
 fn against_manifest(
@@ -267,6 +272,7 @@ fn against_manifest(
     };
     ServerReport {
         third_party: target.is_third_party(),
+        package: target.package(pinned),
         ..compared.judge_server(policy, today())
     }
 }
@@ -299,6 +305,7 @@ fn against_lock(
     };
     Ok(ServerReport {
         third_party: target.is_third_party(),
+        package: target.package(None),
         ..against.judge_server(policy, today())
     })
 }

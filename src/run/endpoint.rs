@@ -11,12 +11,11 @@ use crate::config::{HttpConfig, ServerConfig};
 use crate::launch::{LaunchError, LaunchSpec, sandbox};
 
 /// Rejects flags without effect, or with a dangerous one, for these servers.
-pub(crate) fn check_flags(
+pub(crate) fn check_flags<'a>(
     request: &ServerRequest,
-    servers: &[(String, ServerConfig)],
+    servers: impl Iterator<Item = (&'a String, &'a ServerConfig)>,
 ) -> Result<(), Error> {
     let over_http: Vec<&str> = servers
-        .iter()
         .filter(|(_, server)| server.http.is_some())
         .map(|(name, _)| name.as_str())
         .collect();
@@ -58,7 +57,14 @@ pub(crate) fn endpoint(
 ) -> Result<Endpoint, Error> {
     let given = server.values.iter();
     secrets::learn(given.map(|(name, value)| (name.as_str(), value.as_str())));
-    let wrong = |error: SpecError| Error::usage(format!("{name}: {error}"), error.help());
+    let wrong = |error: SpecError| {
+        let make = if error.is_unset() {
+            Error::unset
+        } else {
+            Error::usage
+        };
+        make(format!("{name}: {error}"), error.help().to_owned())
+    };
     let launch = |mut command: Vec<String>| -> Result<LaunchSpec, Error> {
         command.extend(server.args.iter().cloned());
         let mut env = server.env.clone();

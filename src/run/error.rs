@@ -52,6 +52,8 @@ pub struct Error {
     help: String,
     stderr: Vec<String>,
     exit: Exit,
+    /// Whether only a variable or an answer is missing on this machine.
+    is_unset: bool,
 }
 
 impl Error {
@@ -62,7 +64,25 @@ impl Error {
             help: help.into(),
             stderr: Vec::new(),
             exit: Exit::Usage,
+            is_unset: false,
         }
+    }
+
+    /// A variable or an answer that is missing on this machine.
+    pub(crate) fn unset(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self {
+            is_unset: true,
+            ..Self::usage(message, help)
+        }
+    }
+
+    pub(crate) fn is_unset(&self) -> bool {
+        self.is_unset
+    }
+
+    /// How to go on.
+    pub(crate) fn help(&self) -> &str {
+        &self.help
     }
 
     /// Bytes that differ from the approved ones.
@@ -118,7 +138,11 @@ impl std::fmt::Display for Error {
 
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
-        Self::usage(error.to_string(), error.help())
+        let is_unset = error.is_unset();
+        Self {
+            is_unset,
+            ..Self::usage(error.to_string(), error.help())
+        }
     }
 }
 
@@ -157,6 +181,7 @@ impl From<SourceError> for Error {
             help: error.help(),
             stderr,
             exit,
+            is_unset: false,
         }
     }
 }

@@ -99,6 +99,8 @@ impl SurfacePair<'_> {
             components: new.map_or(0, |surface| surface.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
+            package: None,
+            sdk: None,
             listed: match (old, new) {
                 (None, Some(new)) => self.listed(new),
                 _ => Vec::new(),
@@ -277,6 +279,8 @@ impl AgainstLock<'_> {
             components: self.surface.map_or(0, |it| it.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
+            package: None,
+            sdk: None,
             listed: Vec::new(),
         }
     }

@@ -44,11 +44,13 @@ pub(crate) mod repeat;
 pub(crate) mod request;
 pub(crate) mod reviewed;
 pub(crate) mod save;
+mod sdk;
 pub(crate) mod secrets;
 pub(crate) mod server_lists;
 pub(crate) mod shards;
 pub(crate) mod sign_lock;
 pub(crate) mod sources;
 mod suggested_command;
+pub(crate) mod withheld;
 
 pub use error::{Error, Exit};

@@ -21,6 +21,7 @@ use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::signature::page;
 use crate::report::{Comparison, Finding, Report, ServerReport, Status};
+use crate::sentences::run as sentences;
 use crate::settings::{BASELINE, Given};
 use crate::surface::Surface;
 
@@ -94,12 +95,21 @@ pub(crate) async fn pin(
         ));
     }
     let mut plan = plan(&request.server, None, &*observer)?;
+    let skips = plan.targets.iter().any(Target::is_skipped);
+    // Entries of servers that are left out are not superfluous.
+    plan.complete &= !skips;
     if request.prune && !plan.complete {
         return Err(Error::usage(
             "--prune needs all servers of the configuration",
-            "name no server and no command, or remove single entries with `mcp-keel baseline remove NAME`",
+            "name no server, no command and nothing to skip, or remove single entries with `mcp-keel baseline remove NAME`",
         ));
     }
+    plan.targets.retain(|target| {
+        if target.is_skipped() {
+            observer.note(&sentences::skipped_entry_stays(&target.name));
+        }
+        !target.is_skipped()
+    });
     let mut failed = Vec::new();
     let destinations = destinations(&mut plan, &request, &mut failed)?;
     let signer = signer(&destinations, request.sign)?;

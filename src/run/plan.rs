@@ -1,6 +1,6 @@
 //! Resolves a request: which servers, how to start them, which baseline, which policy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -12,6 +12,7 @@ use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
+use super::withheld::{Named, Withheld};
 use super::{Error, endpoint, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
@@ -23,11 +24,13 @@ use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
+use crate::report::PackageVersion;
 use crate::sentences::run as sentences;
 use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
+use crate::verify::fetched;
 use crate::verify::launched::{self, LaunchLink};
 
 /// Everything a command needs to know.
@@ -89,6 +92,8 @@ pub(crate) struct Target {
     pub(crate) profile: Option<ProfileName>,
     /// The captured surface of a profile, for comparing it with the others.
     pub(crate) seen: OnceLock<Surface>,
+    /// Where its processes ran from when it was booted.
+    pub(crate) ran_from: OnceLock<Vec<PathBuf>>,
     /// How often to boot it, if set.
     pub(crate) repeat: Option<usize>,
     /// Texts to leave out of its surface.
@@ -106,13 +111,17 @@ pub(crate) struct Target {
     pub(crate) launched: Vec<LaunchLink>,
     /// The sandbox of every command that its configuration names.
     sandbox: Sandbox,
-    /// Why it must not be started or contacted.
-    pub(crate) withheld: Option<String>,
+    /// Why it is not started or contacted.
+    pub(crate) withheld: Option<Withheld>,
     /// Which of its links get a digest.
     pub(crate) launch_digests: launched::Digests,
 }
 
 impl Target {
+    pub(crate) fn is_skipped(&self) -> bool {
+        self.withheld == Some(Withheld::Skipped)
+    }
+
     pub(crate) fn is_unnamed(&self) -> bool {
         self.name == UNNAMED
     }
@@ -165,9 +174,29 @@ impl Target {
     /// The launch chain with what a launcher fetched, once the server was started.
     fn launched_versions(&self) -> Vec<LaunchLink> {
         match self.endpoint.launch() {
-            Some(launch) => launched::with_versions(&self.launched, launch),
+            Some(launch) => {
+                let ran_from = self.ran_from.get().map_or(&[][..], Vec::as_slice);
+                fetched::with_versions(&self.launched, launch, ran_from)
+            }
             None => self.launched.clone(),
         }
+    }
+
+    /// The package that a launcher fetched, if its version is known now.
+    pub(crate) fn package(&self, pinned: Option<&Pinned>) -> Option<PackageVersion> {
+        let entry = |links: &[LaunchLink]| {
+            let entry = links
+                .iter()
+                .find(|it| it.role == launched::Role::EntryPoint);
+            entry.cloned()
+        };
+        let current = entry(&self.launched_versions())?;
+        let baseline = pinned.and_then(|it| entry(&it.launch));
+        Some(PackageVersion {
+            name: current.name,
+            baseline: baseline.and_then(|it| it.version),
+            current: Some(current.version?),
+        })
     }
 
     /// The launch chain as a baseline records it.
@@ -201,6 +230,9 @@ impl Target {
     /// Unless the configuration names a source, the pinned one is used again: versions from two
     /// sources cannot be compared.
     pub(crate) fn release(&self, pinned: Option<&Release>) -> Result<Option<Release>, Error> {
+        if self.withheld.is_some() {
+            return Ok(None);
+        }
         let launch = self.endpoint.launch();
         let folder = launch.and_then(|it| it.cwd.as_deref());
         let folder = folder.unwrap_or(Path::new("."));
@@ -249,6 +281,15 @@ impl Plan {
             .iter()
             .flat_map(|(server, profiles)| differing(server, profiles))
             .collect()
+    }
+
+    /// An error if a server lacks a variable or an answer, for commands that need every server.
+    pub(crate) fn all_set(&self) -> Result<(), Error> {
+        let unset = |it: &Target| match &it.withheld {
+            Some(Withheld::Unset { problem, help }) => Some(Error::usage(problem, help)),
+            _ => None,
+        };
+        self.targets.iter().find_map(unset).map_or(Ok(()), Err)
     }
 
     /// The file of a target's baseline.
@@ -333,26 +374,26 @@ pub(crate) fn resolve_by(
             let is_typed = |name: &String| typed.iter().any(|(it, _)| it == name);
             config.servers.keys().all(is_typed) && config.from.is_empty()
         });
-        (typed, complete)
+        let typed = typed.into_iter().map(|(name, server)| (name, Ok(server)));
+        (typed.collect(), complete)
     } else {
         configured(request, config.as_ref(), observer)?
     };
-    endpoint::check_flags(request, &named)?;
+    let usable = || {
+        let named: &Named = &named;
+        named
+            .iter()
+            .filter_map(|(name, it)| Some((name, it.as_ref().ok()?)))
+    };
+    endpoint::check_flags(request, usable())?;
     let mut unreviewed = Vec::new();
     if let Governing::Base { base, .. } = governing {
         let of_base = Reviewed::Base(Some(base));
-        for (name, server) in &named {
+        for (name, server) in usable() {
             unreviewed.extend(of_base.unreviewed(request, name, server));
         }
     }
-    let targets: Vec<Target> = named
-        .into_iter()
-        .map(|(name, server)| {
-            let server = governed(governing, &name, server);
-            let unreviewed = governing.reviewed().unreviewed(request, &name, &server);
-            target(request, name, server, &unreviewed)
-        })
-        .collect::<Result<_, _>>()?;
+    let targets = targets(request, governing, named)?;
     if request.given.switch(settings::SUSPICIOUS) {
         for target in &targets {
             let client = target.client(None);
@@ -385,6 +426,62 @@ pub(crate) fn resolve_by(
         changes_accepted,
         next_pattern,
     })
+}
+
+/// The targets. A server that lacks a variable does not keep the others from being checked; if they all lack
+/// one, there is nothing to check.
+fn targets(
+    request: &ServerRequest,
+    governing: Governing<'_>,
+    named: Named,
+) -> Result<Vec<Target>, Error> {
+    let mut targets = Vec::new();
+    for (name, server) in named {
+        let (server, why) = match server {
+            Ok(server) => (server, None),
+            Err(why) => (ServerConfig::default(), Some(why)),
+        };
+        let server = governed(governing, &name, server);
+        let why = why.or_else(|| {
+            let unreviewed = governing.reviewed().unreviewed(request, &name, &server);
+            (!unreviewed.is_empty()).then(|| Withheld::Unreviewed(unreviewed.join("; ")))
+        });
+        let built = match target(request, &name, server.clone(), why) {
+            Err(error) if error.is_unset() => {
+                let why = Withheld::Unset {
+                    problem: error.message().to_owned(),
+                    help: error.help().to_owned(),
+                };
+                target(request, &name, server, Some(why))?
+            }
+            built => built?,
+        };
+        targets.push(built);
+    }
+    let is_unset = |it: &Target| matches!(it.withheld, Some(Withheld::Unset { .. }));
+    let unset: Vec<&Target> = targets.iter().filter(|it| is_unset(it)).collect();
+    match &unset[..] {
+        [] => {}
+        // Nothing else is asked for.
+        [.., last] if unset.len() == targets.len() => {
+            let mut lines = Vec::new();
+            let mut last_help = String::new();
+            for it in &unset {
+                if let Some(Withheld::Unset { problem, help }) = &it.withheld {
+                    let is_last = it.name == last.name;
+                    lines.push(if is_last {
+                        problem.clone()
+                    } else {
+                        format!("{problem} ({help})")
+                    });
+                    last_help.clone_from(help);
+                }
+            }
+            return Err(Error::unset(lines.join("\n"), last_help));
+        }
+        _ => {}
+    }
+    Ok(targets)
 }
 
 /// Whether no baseline is where one should be. With a file per server it is the folder that counts.
@@ -533,7 +630,7 @@ fn configured(
     request: &ServerRequest,
     config: Option<&Config>,
     observer: &dyn Observer,
-) -> Result<(Vec<(String, ServerConfig)>, bool), Error> {
+) -> Result<(Named, bool), Error> {
     let mut known = server_lists::known(request, config, observer)?;
     if let [program, arguments @ ..] = &request.servers[..]
         && !known.contains_key(program)
@@ -560,6 +657,7 @@ fn configured(
             "`mcp-keel init` sets this folder up; or pass the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
         ));
     }
+    let skipped = skipped(request, &known)?;
     // Servers of the configuration that --from overrides are not checked.
     let aside = !request.from.is_empty() && config.is_some_and(|it| !it.servers.is_empty());
     let everything = known.len();
@@ -591,7 +689,43 @@ fn configured(
         asked
     };
     let complete = asked.len() == everything && !aside;
-    Ok((server_lists::usable(asked)?, complete))
+    let (left_out, asked): (Vec<_>, Vec<_>) = asked
+        .into_iter()
+        .partition(|(name, _)| skipped.contains(name));
+    if asked.is_empty() {
+        return Err(Error::usage(
+            "--skip leaves out every server, so there is nothing to check",
+            "skip fewer of them",
+        ));
+    }
+    let mut named = server_lists::usable(asked)?;
+    if !left_out.is_empty() {
+        let left_out = left_out.into_iter();
+        named.extend(left_out.map(|(name, _)| (name, Err(Withheld::Skipped))));
+        named.sort_by(|one, other| one.0.cmp(&other.0));
+    }
+    Ok((named, complete))
+}
+
+/// The servers that --skip names: a server, or all of its profiles.
+fn skipped(
+    request: &ServerRequest,
+    known: &server_lists::Known,
+) -> Result<BTreeSet<String>, Error> {
+    let mut skipped = BTreeSet::new();
+    for name in &request.skip {
+        let is_meant = |full: &String, server: &Result<ServerConfig, _>| {
+            let profile = server.as_ref().ok().and_then(|it| it.profile.as_ref());
+            full == name || profile.is_some_and(|profile| profile.server == *name)
+        };
+        let before = skipped.len();
+        let found = known.iter().filter(|(full, server)| is_meant(full, server));
+        skipped.extend(found.map(|(full, _)| full.clone()));
+        if skipped.len() == before && !skipped.contains(name) {
+            return Err(not_known(name, known.keys().map(String::as_str)));
+        }
+    }
+    Ok(skipped)
 }
 
 /// Whether a name is that of a program: a path, or one of the usual launchers.
@@ -626,12 +760,12 @@ fn not_known<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Er
 
 fn target(
     request: &ServerRequest,
-    name: String,
+    name: &str,
     mut server: ServerConfig,
-    unreviewed: &[String],
+    withheld: Option<Withheld>,
 ) -> Result<Target, Error> {
-    let endpoint = if unreviewed.is_empty() {
-        endpoint::endpoint(request, &name, &server)?
+    let endpoint = if withheld.is_none() {
+        endpoint::endpoint(request, name, &server)?
     } else {
         // Not even a message about it may hold what was filled in.
         server.verify = None;
@@ -668,23 +802,24 @@ fn target(
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&endpoint, endpoint.launch()) {
-        _ if !unreviewed.is_empty() => Vec::new(),
+        _ if withheld.is_some() => Vec::new(),
         (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
     };
     Ok(Target {
-        pin_command: pin_command(request, &name),
+        pin_command: pin_command(request, name),
         origin: request.given.origin(),
         launched,
         launch_digests: server.launch_digests,
         configured_as: server
             .profile
             .as_ref()
-            .map_or_else(|| name.clone(), |profile| profile.server.clone()),
+            .map_or_else(|| name.to_owned(), |profile| profile.server.clone()),
         profile: server.profile,
         seen: OnceLock::new(),
-        name,
+        ran_from: OnceLock::new(),
+        name: name.to_owned(),
         endpoint,
         client,
         eras: request.era.unwrap_or(server.era),
@@ -701,7 +836,7 @@ fn target(
         sandbox: request
             .sandbox
             .with(server.sandbox, server.sandbox_required),
-        withheld: (!unreviewed.is_empty()).then(|| unreviewed.join("; ")),
+        withheld,
     })
 }
 

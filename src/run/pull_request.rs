@@ -13,7 +13,7 @@ use super::check::examine;
 use super::check_changes::{CheckChange, covers};
 use super::observer::Observer;
 use super::plan::{Plan, today};
-use super::{Error, merged_parts};
+use super::{Error, merged_parts, sdk};
 use crate::canonical::Json;
 use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
@@ -94,6 +94,9 @@ pub(crate) async fn check(
     let (live, proposed) = if asked.merge.is_empty() {
         let examined = examine(&plan, baselines, jobs, observer).await?;
         let mut live = examined.report;
+        let since = questions.base.and_then(|it| it.as_ref().ok());
+        let since = since.map(|it| it.commit.as_str());
+        sdk::explain(&mut live.servers, &plan, since);
         rebase(&mut live, prefix);
         (live, proposed(&plan, baselines, examined.proposed))
     } else {

@@ -74,7 +74,9 @@ impl Unobserved {
         let (failure, notes) = match self {
             Self::Failed(failure) => (
                 Failure {
-                    kind: if failure.error.is_early_end() {
+                    kind: if target.is_skipped() {
+                        FailureKind::Skipped
+                    } else if failure.error.is_early_end() {
                         FailureKind::NotStarted
                     } else {
                         FailureKind::Other

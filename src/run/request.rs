@@ -24,6 +24,8 @@ pub(crate) struct ServerRequest {
     pub(crate) given: Given,
     /// Names of servers, or with a command or an address the name to use for it.
     pub(crate) servers: Vec<String>,
+    /// Names of servers to leave out.
+    pub(crate) skip: Vec<String>,
     pub(crate) command: Vec<String>,
     /// Whether a typed server without a name is called as it calls itself.
     pub(crate) named_by_itself: bool,
@@ -59,6 +61,7 @@ impl ServerRequest {
     pub(crate) fn new(given: &Given) -> Self {
         Self {
             servers: given.texts(settings::SERVERS),
+            skip: given.texts(settings::SKIP),
             command: given.texts(settings::COMMAND),
             named_by_itself: false,
             config: given.path(settings::CONFIG),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::observer::Observer;
 use super::request::ServerRequest;
+use super::withheld::{Named, Withheld};
 use super::{Error, endpoint};
 use crate::config::foreign::{EnvFiles, Surroundings, read};
 use crate::config::{Config, ConfigError, ServerConfig};
@@ -104,15 +105,23 @@ pub(super) fn variable(request: &ServerRequest, name: &str) -> Option<String> {
     typed.or_else(|| endpoint::variable(name))
 }
 
-/// The requested servers. All errors are reported at once.
+/// The requested servers. What is wrong with the files is reported at once; what is missing on this machine
+/// concerns one server.
 pub(crate) fn usable(
     asked: Vec<(String, Result<ServerConfig, ConfigError>)>,
-) -> Result<Vec<(String, ServerConfig)>, Error> {
+) -> Result<Named, Error> {
     let mut servers = Vec::new();
     let mut wrong = Vec::new();
     for (name, server) in asked {
         match server {
-            Ok(server) => servers.push((name, server)),
+            Ok(server) => servers.push((name, Ok(server))),
+            Err(error) if error.is_unset() => {
+                let why = Withheld::Unset {
+                    problem: error.to_string(),
+                    help: error.help(),
+                };
+                servers.push((name, Err(why)));
+            }
             Err(error) => wrong.push(error),
         }
     }
@@ -125,6 +134,6 @@ pub(crate) fn usable(
         .collect();
     Err(Error::usage(
         format!("{}{last}", before.concat()),
-        format!("{}. To skip a server, name the others", last.help()),
+        format!("{}. To leave a server out, add --skip NAME", last.help()),
     ))
 }

@@ -20,6 +20,8 @@ pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
         if !setting.flag.is_some_and(is_named)
             || is_default_of_action(given, setting)
             || is_low_floor(given, setting)
+            // It names the server to pin.
+            || setting.name == settings::SKIP.name
         {
             continue;
         }
@@ -183,7 +185,8 @@ mod tests {
         let mut given = Given::new(Origin::Flag);
         let mut options = String::new();
         for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
-            if matches!(setting.name, "servers" | "command") {
+            // What is left out is not what is to be pinned.
+            if matches!(setting.name, "servers" | "command" | "skip") {
                 continue;
             }
             let (value, suggested) = example(setting);

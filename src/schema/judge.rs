@@ -174,7 +174,11 @@ impl Case<'_> {
         }
         let mut without = others.clone();
         relax(&mut without, self.sender, finding, self.side);
-        self.open.alone(&others, &without)
+        match self.open.alone(&others, &without) {
+            // A call that is rejected without this one too is not about it.
+            Alone::Refuses(witness) if !self.open.accepts(&relaxed, &witness) => Alone::RefusesToo,
+            alone => alone,
+        }
     }
 
     /// Whether nothing is lost at the finding's own place.

@@ -453,6 +453,16 @@ impl<'p> Open<'p> {
         None
     }
 
+    /// Whether a receiver accepts a value.
+    pub(crate) fn accepts(&self, receiver: &Document, value: &Json) -> bool {
+        let receiver = References::new(receiver);
+        self.pair.for_findings.take(receiver.schemas as u64);
+        let lists = RefCell::new(HashMap::new());
+        let answer = Evaluator::new(&receiver, &self.pair.patterns, &lists)
+            .accepts(&receiver.document.root, value);
+        answer == Some(true)
+    }
+
     /// What a receiver does who has only one of the changes: what it refuses and would accept `without` that one too.
     pub(crate) fn alone(&self, only: &Document, without: &Document) -> Alone {
         let others = References::new(only);

@@ -65,6 +65,10 @@ pub(crate) fn npx_asks() -> &'static str {
     "npx asks before it installs a package, and no one answers: add `-y`, as in `npx -y PACKAGE`; a first download may also need a longer `--timeout`"
 }
 
+fn are(count: usize) -> &'static str {
+    if count == 1 { "is" } else { "are" }
+}
+
 /// A certificate that is not trusted; the variables with certificates that are set here and not passed on.
 pub(crate) fn certificate(held_back: &[&str]) -> String {
     if held_back.is_empty() {
@@ -76,7 +80,8 @@ pub(crate) fn certificate(held_back: &[&str]) -> String {
         .map(|it| format!("--pass-env {it}"))
         .collect();
     format!(
-        "the server does not trust a certificate; {names} is set here and not passed on: add `{}`",
+        "the server does not trust a certificate; {names} {} set here and not passed on: add `{}`",
+        are(held_back.len()),
         flags.join(" ")
     )
 }
@@ -86,7 +91,8 @@ pub(crate) fn held_back(names: &[String]) -> String {
     let flags: Vec<String> = names.iter().map(|it| format!("--pass-env {it}")).collect();
     let names = list(names.iter().map(String::as_str));
     format!(
-        "the server asks for {names}, which is set here and not passed on: add `{}`",
+        "the server asks for {names}, which {} set here and not passed on: add `{}`",
+        are(flags.len()),
         flags.join(" ")
     )
 }

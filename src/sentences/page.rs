@@ -68,6 +68,10 @@ pub(crate) fn base_unknown(server: &str) -> String {
     format!("it is not known what merging changes for {server}")
 }
 
+pub(crate) fn skipped(server: &str) -> String {
+    format!("{server} was skipped, so nothing is known about it")
+}
+
 pub(crate) fn not_captured(server: &str) -> String {
     format!("{server} could not be captured, so nothing is known about it")
 }
@@ -212,6 +216,11 @@ pub(crate) fn next() -> &'static str {
 
 pub(crate) fn fix_or_accept(command: &str) -> String {
     format!("fix the server, or accept and commit: {command}")
+}
+
+/// Its code is not in this repository.
+pub(crate) fn stay_or_accept(command: &str) -> String {
+    format!("stay on the version that was pinned, or accept and commit: {command}")
 }
 
 pub(crate) fn nothing_blocks(command: &str) -> String {

@@ -20,6 +20,10 @@ pub(crate) fn not_in_baseline(servers: &[String]) -> String {
     format!("not in the baseline: {}.", servers.join(", "))
 }
 
+pub(crate) fn skipped(servers: &[String]) -> String {
+    format!("skipped: {}. No verdict.", servers.join(", "))
+}
+
 pub(crate) fn not_captured(servers: &[String]) -> String {
     format!("could not be captured: {}. No verdict.", servers.join(", "))
 }
@@ -97,6 +101,35 @@ pub(crate) fn most_alike(alike: usize, of: usize) -> String {
     )
 }
 
+pub(crate) fn alike_by_sdk(alike: usize, of: usize, sdk: &str, was: &str, is: &str) -> String {
+    format!(
+        "{alike} of {} changed alike. The likely cause: the lockfile moved `{sdk}` from {was} to {is}.",
+        counted(of, "tool")
+    )
+}
+
+/// A package that a launcher fetched.
+pub(crate) fn alike_by_package(
+    alike: usize,
+    of: usize,
+    package: &str,
+    was: &str,
+    is: &str,
+) -> String {
+    format!(
+        "{alike} of {} changed alike. The likely cause: `{package}` moved from {was} to {is}.",
+        counted(of, "tool")
+    )
+}
+
+/// A server whose lockfile is not here.
+pub(crate) fn alike_elsewhere(alike: usize, of: usize) -> String {
+    format!(
+        "{alike} of {} changed alike: a new version of the server's SDK is the likely cause.",
+        counted(of, "tool")
+    )
+}
+
 pub(crate) fn became_required() -> String {
     from_to("required", "no", "yes")
 }
@@ -167,8 +200,21 @@ pub(crate) fn context_cost(was: usize, is: usize) -> String {
     format!("Context cost of the tools: {was} → {is} tokens ({sign}{by}).")
 }
 
+/// What one tool costs; nothing where it does not exist.
+pub(crate) fn context_cost_of_tool(was: Option<usize>, is: Option<usize>) -> String {
+    let of = match (was, is) {
+        (None, is) => is.unwrap_or_default().to_string(),
+        (Some(was), is) => format!("{was} → {}", is.unwrap_or_default()),
+    };
+    format!("Context cost of the tool: {of} tokens.")
+}
+
 pub(crate) fn no_verdict() -> &'static str {
     "It could not be captured. No verdict."
+}
+
+pub(crate) fn no_verdict_if_skipped() -> &'static str {
+    "It was skipped. No verdict."
 }
 
 pub(crate) fn last_of_stderr() -> &'static str {
@@ -235,6 +281,10 @@ pub(crate) fn unchanged_components(count: usize) -> String {
 
 pub(crate) fn could_not_be_captured(server: &str) -> String {
     format!("{server} could not be captured")
+}
+
+pub(crate) fn was_skipped(server: &str) -> String {
+    format!("{server} was skipped")
 }
 
 pub(crate) fn not_all_annotated() -> String {

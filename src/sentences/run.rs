@@ -37,6 +37,10 @@ pub(crate) fn seen_as(server: &str, client: &str) -> String {
     format!("`{server}` sees the client {client}")
 }
 
+pub(crate) fn skipped_entry_stays(server: &str) -> String {
+    format!("`{server}` is skipped: its entry stays as it is")
+}
+
 pub(crate) fn server_not_checked(baseline: &str, server: &str) -> String {
     format!("{baseline} has `{server}`, which was not checked")
 }

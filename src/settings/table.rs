@@ -113,6 +113,11 @@ table! {
         .flag(Scope::Server, "ID=VALUE")
         .input_named("inputs")
         .secrecy(Secrecy::Answer);
+    SKIP = Setting::new("skip", Server, ValueKind::Names,
+        "Leave this server out: it is undetermined, and the others are checked")
+        .flag(Scope::Server, "SERVER")
+        .conflicts(&["command", "url"])
+        .input();
     SERVER_TABLES = Setting::new("server", Server, ValueKind::Table("tables"),
         "The servers under test, `[server.NAME]`")
         .key(Table::Top)
@@ -163,7 +168,7 @@ table! {
         .input()
         .input_note("Keep the secret in the env of the step, and name its variable here.")
         .secrecy(Secrecy::Header)
-        .details("Sent to the origin of the address and to no other. A variable that is unset or empty is an error. \
+        .details("Sent to the origin of the address and to no other. A server whose variable is unset or empty is not checked. \
             A value is never shown.");
     START = Setting::new("start", Http, ValueKind::Command,
         "Start the server at --url with this command, and wait until it answers")

@@ -13,8 +13,6 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use sha2::{Digest as _, Sha512};
-
 use super::bytes::{Algorithm, digest, locate};
 use super::launcher::{recognise, without_credentials};
 use crate::canonical::Json;
@@ -339,61 +337,6 @@ fn is_script(file: &Path) -> bool {
     !native.iter().any(|magic| start.starts_with(magic))
 }
 
-/// The links with the versions that `npx` resolved. To be asked after the server was started: that
-/// is when it is fetched.
-pub fn with_versions(links: &[LaunchLink], launch: &LaunchSpec) -> Vec<LaunchLink> {
-    let mut links = links.to_vec();
-    let Some(launcher) = recognise(&launch.command).filter(|it| it.name == "npx") else {
-        return links;
-    };
-    let specs: Vec<&str> = launcher.targets.iter().map(|it| it.spec.as_str()).collect();
-    let variable = |name: &str| {
-        let given = launch.env.get(name).map(PathBuf::from);
-        given.or_else(|| crate::own_env::var(name).map(PathBuf::from))
-    };
-    let cache = variable("npm_config_cache").or_else(|| Some(variable("HOME")?.join(".npm")));
-    let folder = launch.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-    for (link, spec) in links.iter_mut().zip(&specs) {
-        link.version = npx_version(spec, &specs, &folder, cache.as_deref());
-    }
-    links
-}
-
-/// The version of a package that `npx` runs: the one of the project, else the one in its cache,
-/// whose folder is named after a digest of what was asked for.
-fn npx_version(spec: &str, specs: &[&str], folder: &Path, cache: Option<&Path>) -> Option<String> {
-    let (name, range) = match spec.get(1..)?.find('@') {
-        Some(at) => (&spec[..=at], Some(&spec[at + 2..])),
-        None => (spec, None),
-    };
-    let is_name = |it: char| it.is_ascii_alphanumeric() || "@/-_.".contains(it);
-    if name.contains("..") || !name.chars().all(is_name) {
-        return None;
-    }
-    let mut sorted = specs.to_vec();
-    sorted.sort_unstable();
-    let digest = Sha512::digest(sorted.join("\n").as_bytes());
-    let digest: String = digest
-        .iter()
-        .take(8)
-        .map(|it| format!("{it:02x}"))
-        .collect();
-    let cached = cache.map(|it| it.join("_npx").join(digest));
-    // A version that is asked for by name is not taken from the project.
-    let project = range.is_none().then(|| folder.to_owned());
-    let version = |root: PathBuf| {
-        let manifest = root.join("node_modules").join(name).join("package.json");
-        let text = crate::files::read_start(&manifest, 1 << 20).ok()?;
-        let text = String::from_utf8(text).ok()?;
-        let manifest = crate::canonical::parse_str(&text).ok()?;
-        let version = manifest.get("version")?.as_str()?;
-        (version.len() <= 100).then(|| version.to_owned())
-    };
-    project
-        .and_then(version)
-        .or_else(|| cached.and_then(version))
-}
-
 /// The links without the digests of build output. What git ignores is made anew by every build, so
 /// that its bytes say nothing about who changed them.
 pub fn without_build_output(links: &[LaunchLink], folder: &Path) -> Vec<LaunchLink> {
@@ -489,35 +432,11 @@ mod tests {
         links.join(" <- ")
     }
 
-    /// The name of the folder is what npx 10 and 11 compute.
     #[test]
-    fn the_version_of_a_package_is_read_where_npx_put_it() {
-        let root = tempfile::tempdir().unwrap();
-        let write = |at: &str, version: &str| {
-            let at = root.path().join(at);
-            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
-            std::fs::write(at, format!("{{\"version\":\"{version}\"}}")).unwrap();
-        };
-        let (project, cache) = (root.path().join("project"), root.path().join("cache"));
-        let version = |spec: &str| npx_version(spec, &[spec], &project, Some(&cache));
-        assert_eq!(version("cowsay"), None);
-        write(
-            "cache/_npx/8f497369b2d6166e/node_modules/cowsay/package.json",
-            "1.6.0",
-        );
-        assert_eq!(version("cowsay").as_deref(), Some("1.6.0"));
-        write("project/node_modules/cowsay/package.json", "1.5.0");
-        assert_eq!(version("cowsay").as_deref(), Some("1.5.0"));
-        write(
-            "cache/_npx/af837f8e47c4c265/node_modules/@modelcontextprotocol/server-filesystem/package.json",
-            "2026.8.31",
-        );
-        let latest = "@modelcontextprotocol/server-filesystem@latest";
-        assert_eq!(version(latest).as_deref(), Some("2026.8.31"));
-        assert_eq!(version("../../etc"), None);
+    fn another_version_of_a_fetched_package_is_named() {
         let link = |version: &str| LaunchLink {
             version: Some(version.to_owned()),
-            ..LaunchLink::new(Role::EntryPoint, latest)
+            ..LaunchLink::new(Role::EntryPoint, "@scope/filesystem@latest")
         };
         let notes = compare(&[link("2025.8.21")], &[link("2026.1.14")]);
         assert_eq!(notes.len(), 1);
@@ -527,6 +446,9 @@ mod tests {
             notes[0].message
         );
         assert_eq!(LaunchLink::from_json(&link("1").to_json()), Some(link("1")));
+        // One that is not known on one side is not a change.
+        let unknown = LaunchLink::new(Role::EntryPoint, "@scope/filesystem@latest");
+        assert!(compare(&[link("1")], &[unknown]).is_empty());
     }
 
     #[test]

@@ -577,12 +577,12 @@ fn a_server_sees_only_what_its_file_names_and_is_accepted_with_the_same_file() {
         .exits(0);
     let baseline = keel.read("mcp-baseline.json");
     assert!(baseline.contains("uvx w - metric -"), "{baseline}");
-    // Another server's missing variable does not affect this one, only a run with all of them.
+    // Another server's missing variable does not affect this one.
     keel.run_on_path(&["check", "weather", "--from", "mcp.json"], &npx)
         .exits(0);
     keel.run_on_path(&["check", "--from", "mcp.json"], &npx)
-        .exits(2)
-        .names(&["mcp.json:2: server `other`:", "NOT_SET_ANYWHERE"]);
+        .exits(3)
+        .says("mcp.json:2: server `other`: the variable NOT_SET_ANYWHERE is not set");
     let args = [
         "check",
         "weather",
@@ -710,4 +710,27 @@ fn hints_come_from_what_happened() {
     keel.run_with_env(&["pin", "x", "--", "sh", "-c", script], &env)
         .exits(3)
         .says("--pass-env SSL_CERT_FILE");
+}
+
+#[cfg(unix)]
+#[test]
+fn npx_that_waits_for_an_answer_gets_a_hint_of_its_own() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let keel = Keel::new();
+    let bin = keel.folder().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let npx = bin.join("npx");
+    // It reads an answer that never comes.
+    let script = "#!/bin/sh\necho 'Ok to proceed? (y)' >&2\nexec sleep 1000\n";
+    std::fs::write(&npx, script).unwrap();
+    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |words: &[&str]| {
+        let pin = ["pin", "x", "--timeout", "1", "--"];
+        keel.run_on_path(&[&pin[..], words].concat(), &npx)
+    };
+    let hint = "add `-y`, as in `npx -y PACKAGE`";
+    run(&["npx", "server"]).exits(3).says(hint);
+    run(&["npx", "-y", "server"])
+        .exits(3)
+        .says_nothing_of("add `-y`");
 }

@@ -1,6 +1,7 @@
 //! Many servers in one run: the same bytes regardless of timing, and no server hides another.
 
 use crate::keel::{Keel, Run};
+use crate::machine::git;
 use crate::scripted::scripted;
 use mcp_keel::report::Format;
 
@@ -224,4 +225,246 @@ fn a_version_command_outlives_the_servers_running_beside_it() {
     // attributed to it.
     keel.run(&["pin", "--jobs", "2"]).exits(0);
     assert!(keel.read("mcp-baseline.json").contains("1.2.3"));
+}
+
+/// Three servers in a client's file, pinned; `gated` needs a variable.
+fn with_a_gated_server() -> Keel {
+    let server = |name: &str, env: serde_json::Value| {
+        let command = scripted(&scenario(name, "As it was."));
+        let (program, args) = command.split_first().unwrap();
+        (
+            name.to_owned(),
+            serde_json::json!({"command": program, "args": args, "env": env}),
+        )
+    };
+    let servers: serde_json::Map<_, _> = [
+        server("first", serde_json::json!({})),
+        server("gated", serde_json::json!({"TOKEN": "${GATED_TOKEN}"})),
+        server("last", serde_json::json!({})),
+    ]
+    .into_iter()
+    .collect();
+    let list = serde_json::json!({"mcpServers": servers}).to_string();
+    let keel = Keel::new().file(".mcp.json", &list);
+    let pin = [
+        "pin",
+        "--quiet",
+        "--from",
+        ".mcp.json",
+        "--env",
+        "GATED_TOKEN=xyz",
+    ];
+    keel.run(&pin).exits(0);
+    keel
+}
+
+fn statuses(report: &str) -> Vec<(String, String)> {
+    let report: serde_json::Value = serde_json::from_str(report).unwrap();
+    let servers = report["servers"].as_array().unwrap().iter();
+    let word = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    servers
+        .map(|it| (word(&it["name"]), word(&it["status"])))
+        .collect()
+}
+
+fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = |(name, status): &(&str, &str)| ((*name).to_owned(), (*status).to_owned());
+    expected.iter().map(owned).collect()
+}
+
+#[test]
+fn an_unset_variable_leaves_one_server_undetermined_and_the_others_are_checked() {
+    let keel = with_a_gated_server();
+    let run = keel.run(&["check", "--from", ".mcp.json", "--format", "json"]);
+    let run = run.exits(3);
+    assert_eq!(
+        statuses(&run.stdout),
+        pairs(&[
+            ("first", "clean"),
+            ("gated", "undetermined"),
+            ("last", "clean")
+        ])
+    );
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let error = report["servers"][1]["error"].to_string();
+    assert!(
+        error.contains("the variable GATED_TOKEN is not set"),
+        "{error}"
+    );
+    assert!(error.contains("--env GATED_TOKEN=VALUE"), "{error}");
+    // `pin` leaves its entry as it was, and says so.
+    let before = keel.read("mcp-baseline.json");
+    let pinned = keel.run(&["pin", "--from", ".mcp.json"]).exits(3);
+    assert!(pinned.stderr.contains("GATED_TOKEN"), "{}", pinned.stderr);
+    assert_eq!(keel.read("mcp-baseline.json"), before);
+}
+
+#[test]
+fn an_unset_variable_of_the_only_server_is_for_the_user_to_fix() {
+    let keel = with_a_gated_server();
+    let run = keel.run(&["check", "--from", ".mcp.json", "gated"]);
+    let run = run.exits(2);
+    assert!(
+        run.stderr.contains("the variable GATED_TOKEN is not set"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn an_unset_variable_in_an_address_or_a_header_stops_one_server() {
+    let scenario = scenario("tool", "As it was.");
+    let started = configuration(&[("started".to_owned(), scenario)]);
+    let keel = Keel::new().file("mcp-keel.toml", &started);
+    keel.run(&["pin", "--quiet"]).exits(0);
+    for remote in [
+        "url = \"https://${NO_SUCH_HOST}/mcp\"",
+        "url = \"https://x.example/mcp\"\nheaders = { Authorization = \"Bearer ${NO_SUCH_HOST}\" }",
+    ] {
+        keel.write(
+            "mcp-keel.toml",
+            &format!("{started}[server.remote]\n{remote}\n"),
+        );
+        let run = keel.run(&["check", "--format", "json"]).exits(3);
+        assert_eq!(
+            statuses(&run.stdout),
+            pairs(&[("remote", "undetermined"), ("started", "clean")])
+        );
+        assert!(
+            run.stdout
+                .contains("the variable NO_SUCH_HOST is not set here"),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_skipped_server_is_undetermined_in_every_format_and_never_started() {
+    let keel = with_a_gated_server();
+    let args = ["check", "--from", ".mcp.json", "--skip", "gated"];
+    for (format, text) in in_every_format(&keel, &args, "out", 3) {
+        if format != "junit" {
+            assert!(text.contains("skipped"), "{format}: {text}");
+        }
+        assert!(!text.contains("could not be captured"), "{format}: {text}");
+        assert!(text.contains("gated"), "{format}: {text}");
+    }
+    let report = keel.read("out/json");
+    assert_eq!(
+        statuses(&report),
+        pairs(&[
+            ("first", "clean"),
+            ("gated", "undetermined"),
+            ("last", "clean")
+        ])
+    );
+    // `pin` keeps its entry, and prunes nothing.
+    let before = keel.read("mcp-baseline.json");
+    let pin = ["pin", "--from", ".mcp.json", "--skip", "gated"];
+    let pinned = keel.run(&pin).exits(0);
+    assert!(
+        pinned.stderr.contains("its entry stays as it is"),
+        "{}",
+        pinned.stderr
+    );
+    assert_eq!(keel.read("mcp-baseline.json"), before);
+    let pruned = keel.run(&[&pin[..], &["--prune"]].concat()).exits(2);
+    assert!(pruned.stderr.contains("--prune"), "{}", pruned.stderr);
+}
+
+#[test]
+fn a_misspelt_name_after_skip_is_an_error() {
+    let keel = with_a_gated_server();
+    let args = ["check", "--from", ".mcp.json", "--skip", "gatd"];
+    let run = keel.run(&args).exits(2);
+    assert!(
+        run.stderr.contains("did you mean `gated`"),
+        "{}",
+        run.stderr
+    );
+    let all = ["first", "gated", "last"].map(|it| ["--skip", it]).concat();
+    let args = [&["check", "--from", ".mcp.json"], &all[..]].concat();
+    let run = keel.run(&args).exits(2);
+    assert!(run.stderr.contains("every server"), "{}", run.stderr);
+}
+
+/// Six tools, each with this schema.
+fn alike(schema: &serde_json::Value) -> String {
+    let names = ["create", "read", "update", "delete", "list", "search"];
+    let tools = names.map(|name| serde_json::json!({"name": name, "inputSchema": schema}));
+    serde_json::json!({ "tools": tools }).to_string()
+}
+
+#[test]
+fn when_most_tools_changed_alike_the_sdk_that_the_lockfile_moved_is_named() {
+    let lock = |version: &str| {
+        format!(
+            r#"{{"lockfileVersion": 3, "packages": {{"node_modules/@modelcontextprotocol/sdk": {{"version": "{version}"}}}}}}"#
+        )
+    };
+    let old = serde_json::json!({"type": "object", "properties": {"q": {"type": "string"}}});
+    let mut new = old.clone();
+    new["additionalProperties"] = false.into();
+    let of = |schema| configuration(&[("notes".to_owned(), alike(schema))]);
+    let keel = Keel::new()
+        .file("mcp-keel.toml", &of(&old))
+        .file("package-lock.json", &lock("1.30.0"));
+    keel.run(&["pin", "--quiet"]).exits(0);
+    git(keel.folder(), &["init", "--quiet"]);
+    git(keel.folder(), &["add", "."]);
+    git(keel.folder(), &["commit", "--quiet", "-m", "pin"]);
+    keel.write("mcp-keel.toml", &of(&new));
+    // The lockfile is as it was: nothing is claimed about it.
+    keel.run(&["check"])
+        .exits(1)
+        .says("6 of 6 tools changed alike")
+        .says_nothing_of("1.30.0");
+    keel.write("package-lock.json", &lock("2.0.0"));
+    let said = "moved `@modelcontextprotocol/sdk` from 1.30.0 to 2.0.0";
+    let reports = in_every_format(&keel, &["check"], "out", 1);
+    for (format, text) in &reports {
+        let text = text.replace("\n  ", " ").replace('\\', "");
+        match *format {
+            "terminal" | "markdown" => {
+                let times = text.matches(said).count();
+                assert_eq!(times, 1, "{format}: {text}");
+            }
+            "html" => assert!(text.contains("from 1.30.0 to 2.0.0"), "{text}"),
+            _ => {}
+        }
+    }
+    let report: serde_json::Value = serde_json::from_str(&keel.read("out/json")).unwrap();
+    let sdk = serde_json::json!({
+        "name": "@modelcontextprotocol/sdk", "baseline": "1.30.0", "current": "2.0.0",
+    });
+    assert_eq!(report["servers"][0]["sdk"], sdk);
+}
+
+#[test]
+fn the_context_cost_is_in_every_report() {
+    let keel = Keel::new();
+    let with = |text: &str| configuration(&[("notes".to_owned(), scenario("search", text))]);
+    keel.write("mcp-keel.toml", &with("Searches."));
+    keel.run(&["pin", "--quiet"]).exits(0);
+    keel.write(
+        "mcp-keel.toml",
+        &with("Searches all notes, also those of other people."),
+    );
+    // It must block for `github`, which leaves out what is only noted.
+    let args = ["check", "--policy", "strict"];
+    let reports = in_every_format(&keel, &args, "out", 1);
+    let json: serde_json::Value = serde_json::from_str(&keel.read("out/json")).unwrap();
+    let cost = &json["servers"][0]["cost"];
+    let (was, is) = (&cost["baselineTokens"], &cost["currentTokens"]);
+    assert_ne!(was, is);
+    for (format, text) in reports {
+        let expected = match format {
+            "json" => continue,
+            "sarif" => format!("\"currentTokens\": {is}"),
+            "junit" => format!("name=\"currentTokens\" value=\"{is}\""),
+            _ => format!("{was} → {is} tokens"),
+        };
+        assert!(text.contains(&expected), "{format}: {expected} in {text}");
+    }
 }

@@ -100,6 +100,8 @@ fn server(name: &str, old: Value, new: Value) -> ServerReport {
         components: 3,
         accept_with: format!("mcp-keel pin {name}"),
         third_party: false,
+        package: None,
+        sdk: None,
         listed: Vec::new(),
     }
 }

@@ -738,3 +738,26 @@ fn plain_http_behind_https_is_recognised() {
         .exits(3)
         .says("write http:// in --url");
 }
+
+#[test]
+fn tls_behind_http_is_recognised() {
+    let double = encrypted(authority().server);
+    let keel = Keel::new();
+    let args = ["capture", "--timeout", "5", "--url", &double.url()];
+    keel.run(&args)
+        .exits(3)
+        .says("if the port expects TLS: write https:// in --url");
+    // As nginx answers.
+    let body = "<center>The plain HTTP request was sent to HTTPS port</center>";
+    let double = Double::start(move |_, connection| {
+        let length = body.len();
+        let answer = format!(
+            "HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        connection.write_all(answer.as_bytes()).is_ok()
+    });
+    let args = ["capture", "--timeout", "5", "--url", &double.url()];
+    keel.run(&args)
+        .exits(3)
+        .says("the port expects TLS: write https:// in --url");
+}

@@ -38,6 +38,7 @@ mod pin;
 #[cfg(unix)]
 mod pipes;
 mod profiles;
+mod progress;
 mod proofs;
 mod prose;
 mod protocol;

@@ -874,3 +874,57 @@ fn a_reference_that_decides_leaves_undecided() {
         }
     }
 }
+
+/// A call without `z` is refused whatever `x` is: it says nothing about `x`.
+#[test]
+fn a_call_that_another_change_refuses_is_no_witness() {
+    let old =
+        r#"{"type":"object","properties":{"x":{"type":"integer","maximum":10}},"required":["x"]}"#;
+    let new = r#"{"type":"object","properties":{"x":{"type":"integer","maximum":7},"z":{"type":"string"}},
+        "required":["x","z"]}"#;
+    let found = compare(&json(old), &json(new), Side::Input);
+    let mut breaking = found
+        .changes
+        .iter()
+        .filter(|it| it.level == Level::Breaking);
+    let only = breaking.next().expect("`z` is required");
+    assert_eq!(only.pointer, "/properties/z");
+    assert_eq!(breaking.next(), None, "{found:?}");
+    let bound = found
+        .changes
+        .iter()
+        .find(|it| it.pointer.ends_with("/maximum"));
+    let bound = bound.expect("the bound is reported");
+    assert_eq!((bound.level, &bound.proof), (Level::Risky, &None));
+    assert!(
+        bound.message.contains("another change already refuses"),
+        "{}",
+        bound.message
+    );
+    // By itself it breaks.
+    let new = old.replace("10", "7");
+    let found = compare(&json(old), &json(&new), Side::Input);
+    assert_eq!(found.changes[0].level, Level::Breaking);
+}
+
+#[test]
+fn old_and_new_of_another_spelling_are_what_its_sentence_is_about() {
+    let old = r#"{"type":"object","properties":{"b":{"type":"integer","minimum":1}}}"#;
+    let new =
+        r#"{"type":"object","properties":{"b":{"allOf":[{"type":"integer"},{"minimum":1}]}}}"#;
+    for (old, new, was, is) in [
+        (old, new, Some("\"integer\""), None),
+        (new, old, None, Some("\"integer\"")),
+    ] {
+        let found = compare(&json(old), &json(new), Side::Input);
+        let change = found
+            .changes
+            .iter()
+            .find(|it| it.pointer == "/properties/b");
+        let change = change.expect("the type is reported");
+        let shown = |it: &Option<Json>| it.as_ref().map(to_compact);
+        assert_eq!(shown(&change.old).as_deref(), was, "{change:?}");
+        assert_eq!(shown(&change.new).as_deref(), is, "{change:?}");
+        assert!(change.message.contains("integer"), "{}", change.message);
+    }
+}

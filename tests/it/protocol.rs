@@ -1686,3 +1686,41 @@ fn every_test_that_the_document_names_exists() {
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
+
+/// `forbidden` is what an absent `taskSupport` means, also in revisions that do not know tasks.
+#[test]
+fn forbidden_task_support_means_the_same_as_none_in_every_revision() {
+    let keel = crate::keel::Keel::new();
+    let capture = |revision: &str, execution: &str| {
+        format!(
+            r#"{{"initialize": {{"protocolVersion": "{revision}", "capabilities": {{"tools": {{}}}},
+                "serverInfo": {{"name": "s", "version": "1"}}}},
+                "tools": [{{"name": "t"{execution}, "inputSchema": {{"type": "object"}}}}]}}"#
+        )
+    };
+    let forms = [
+        "",
+        r#", "execution": {}"#,
+        r#", "execution": {"taskSupport": "forbidden"}"#,
+    ];
+    for revision in [
+        "2024-11-05",
+        "2025-03-26",
+        "2025-06-18",
+        "2025-11-25",
+        "2026-07-28",
+    ] {
+        for (old, new) in [(0, 2), (2, 0), (1, 2), (0, 1)] {
+            keel.write("old.json", &capture(revision, forms[old]));
+            keel.write("new.json", &capture(revision, forms[new]));
+            let args = ["diff", "old.json", "new.json", "--format", "json"];
+            let run = keel.run(&args).exits(0);
+            let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+            let changes = report["servers"][0]["changes"].as_array().unwrap();
+            assert_eq!(changes.len(), 1, "{revision}: {changes:?}");
+            assert_eq!(changes[0]["rule"], "task-support-stated", "{revision}");
+            assert_eq!(changes[0]["level"], "cosmetic");
+            assert_eq!(changes[0]["exposure"], "none");
+        }
+    }
+}

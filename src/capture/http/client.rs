@@ -256,9 +256,11 @@ impl Client {
     }
 
     async fn once(&self, ask: &Ask) -> Result<(Response<Incoming>, Sender), HttpError> {
-        let broken = |problem: String| HttpError::Broken {
+        let is_plain = self.tls.is_none();
+        let broken = |error: &hyper::Error| HttpError::Broken {
             method: ask.what.clone(),
-            problem,
+            problem: with_causes(error),
+            may_expect_tls: is_plain && (error.is_parse() || error.is_incomplete_message()),
         };
         // The server may have closed an idle connection in the meantime: then a fresh one decides.
         while let Some(mut sender) = self.waiting() {
@@ -271,7 +273,7 @@ impl Client {
         }
         let mut sender = self.connect().await?;
         let response = sender.send(self.request(ask)?).await;
-        let response = response.map_err(|error| broken(with_causes(&error)))?;
+        let response = response.map_err(|error| broken(&error))?;
         Ok((response, sender))
     }
 

@@ -132,7 +132,12 @@ pub enum HttpError {
     },
     /// The connection broke in the middle of an exchange.
     #[error("the connection broke during `{method}`: {problem}")]
-    Broken { method: String, problem: String },
+    Broken {
+        method: String,
+        problem: String,
+        /// Whether a port that expects TLS would look the same: it was asked without, and did not answer in HTTP.
+        may_expect_tls: bool,
+    },
     /// HTTP+SSE: the stream does not begin with an `endpoint` event.
     #[error("the event stream does not say where to send messages: {problem}")]
     NoEndpoint {
@@ -261,6 +266,10 @@ impl HttpError {
             Self::Redirect { .. } => "headers are never sent to another host, nor without encryption: put the address that you trust into --url".into(),
             Self::NotMcp { .. } => ADDRESS.into(),
             Self::NoAnswer { .. } => format!("{FAULT}; {ADDRESS}"),
+            Self::Broken {
+                may_expect_tls: true,
+                ..
+            } => "there is no answer in HTTP: server or proxy error; if the port expects TLS: write https:// in --url".into(),
             Self::Compressed { .. } | Self::StreamEnded { .. } | Self::Broken { .. } => FAULT.into(),
             Self::NoEndpoint { .. } | Self::ForeignEndpoint { .. } => {
                 "an HTTP+SSE stream begins with an `endpoint` event that names an address on the same host: check --url, or try --transport streamable".into()

@@ -106,6 +106,9 @@ pub(super) async fn capture_http(
     }
 
     progress(Stage::Stopping);
+    if let Some(server) = &mut server {
+        server.look();
+    }
     let speaks_sse = pipe.speaks_sse();
     drop(sender);
     pipe.close().await;

@@ -77,6 +77,7 @@ keyword_enum!(HttpTransport {
 pub struct SpecError {
     problem: String,
     help: String,
+    is_unset: bool,
 }
 
 impl SpecError {
@@ -84,7 +85,13 @@ impl SpecError {
         Self {
             problem: problem.into(),
             help: help.into(),
+            is_unset: false,
         }
+    }
+
+    /// Whether only a variable is missing on this machine.
+    pub fn is_unset(&self) -> bool {
+        self.is_unset
     }
 
     pub fn help(&self) -> &str {
@@ -161,10 +168,13 @@ impl Template {
                 Part::Text(literal) => text.push_str(literal),
                 Part::Variable(name) => {
                     let value = variable(name).filter(|it| !it.trim().is_empty()).ok_or_else(|| {
-                        SpecError::new(
-                            format!("the variable {name} is not set here"),
-                            format!("set {name} in the environment of mcp-keel; in a workflow, in the `env` of the step"),
-                        )
+                        SpecError {
+                            is_unset: true,
+                            ..SpecError::new(
+                                format!("the variable {name} is not set here"),
+                                format!("set {name} in the environment of mcp-keel; in a workflow, in the `env` of the step"),
+                            )
+                        }
                     })?;
                     // A secret read from a file often ends with a newline.
                     let value = value.trim().to_owned();
@@ -381,8 +391,9 @@ impl Headers {
                     "omit it: it belongs to the protocol",
                 ));
             }
-            let about = |error: SpecError| {
-                SpecError::new(format!("the header {name}: {error}"), error.help)
+            let about = |error: SpecError| SpecError {
+                problem: format!("the header {name}: {error}"),
+                ..error
             };
             let (text, values) = template.filled(variable).map_err(about)?;
             let mut value: HeaderValue = text.trim().parse().map_err(|_| {

@@ -350,6 +350,7 @@ impl Shared {
             let chunk = chunk.map_err(|problem| HttpError::Broken {
                 method: method.to_owned(),
                 problem,
+                may_expect_tls: false,
             })?;
             self.count(chunk.len())?;
             whole.extend_from_slice(&chunk);

@@ -226,10 +226,10 @@ impl File<'_> {
                 })
             }
             (None, Some(default)) => Ok(Piece::Text(default.to_owned())),
-            (None, None) => Err(self.error(
+            (None, None) => Err(self.unset(
                 node,
                 format!("server `{server}`: the variable {name} is not set"),
-                &format!("set it where mcp-keel runs, or pass --env {name}=VALUE"),
+                format!("set it where mcp-keel runs, or pass --env {name}=VALUE"),
             )),
         }
     }
@@ -253,10 +253,10 @@ impl File<'_> {
             }
             (None, Some(default)) => Ok(Piece::Text(default.clone())),
             (None, None) if asked.optional => Ok(Piece::Text(String::new())),
-            (None, None) => Err(self.error(
+            (None, None) => Err(self.unset(
                 node,
                 format!("server `{server}`: `{id}` is a user input, and mcp-keel does not prompt"),
-                &format!("pass --input {id}=VALUE"),
+                format!("pass --input {id}=VALUE"),
             )),
         }
     }

@@ -142,6 +142,16 @@ impl File<'_> {
         error_at(self.path, node, problem.as_ref(), help)
     }
 
+    /// Something that is missing on this machine.
+    fn unset(&self, node: &Tree, problem: String, help: String) -> ConfigError {
+        ConfigError::Unset {
+            path: self.path.to_owned(),
+            line: node.line,
+            problem,
+            help,
+        }
+    }
+
     fn note(&mut self, server: &str, what: &str) {
         let path = self.path.display();
         self.listed

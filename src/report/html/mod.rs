@@ -14,9 +14,10 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use sha2::{Digest as _, Sha256};
 
-use super::fold::{by_rule, most_alike};
+use super::fold::by_rule;
 use super::{
-    Cost, Failure, Finding, Located, Report, ServerReport, Status, change_text, escape, rules,
+    Cost, Failure, FailureKind, Finding, Located, Report, ServerReport, Status, change_text,
+    escape, rules,
 };
 use crate::canonical::{Json, to_pretty};
 use crate::drift::text_diff::Run;
@@ -199,8 +200,7 @@ impl Page {
             server.status.word()
         );
         let mut facts = Vec::new();
-        let version = &server.version;
-        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
+        if let (Some(was), Some(is)) = server.shown_version() {
             let (was, is) = (escape::short(was, 80), escape::short(is, 80));
             let shown = if was == is {
                 format!("{} {is}", page::version())
@@ -226,8 +226,8 @@ impl Page {
         if let Status::Undetermined(it) = &server.status {
             self.failure(it);
         }
-        if let Some((alike, of)) = most_alike(server) {
-            let _ = writeln!(self.out, "<p>{}</p>", sentences::most_alike(alike, of));
+        if let Some(alike) = server.alike() {
+            let _ = writeln!(self.out, "<p>{}</p>", escape::html(&alike));
         }
         let components = grouped(&server.changes);
         let anchors: BTreeMap<&str, String> = components
@@ -252,7 +252,11 @@ impl Page {
         let _ = writeln!(
             self.out,
             "<p>{}</p>\n<p>{}</p>\n<p>{}</p>",
-            sentences::no_verdict(),
+            if failure.kind == FailureKind::Skipped {
+                sentences::no_verdict_if_skipped()
+            } else {
+                sentences::no_verdict()
+            },
             escape::html(&failure.message),
             escape::html(&failure.help)
         );

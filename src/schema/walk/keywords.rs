@@ -193,8 +193,11 @@ impl Walker<'_> {
             Effect::Widens => Exposure::Low,
             _ => Exposure::None,
         };
-        finding.old = old.get("type").cloned().or_else(|| Some(old.clone()));
-        finding.new = new.get("type").cloned().or_else(|| Some(new.clone()));
+        // The same on both sides: what the sentence is about, or the schemas that imply it.
+        (finding.old, finding.new) = match (old.get("type"), new.get("type")) {
+            (None, None) => (Some(old.clone()), Some(new.clone())),
+            (was, is) => (was.cloned(), is.cloned()),
+        };
         self.push(finding, place);
     }
 
