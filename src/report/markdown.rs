@@ -20,6 +20,7 @@ use crate::drift::Change;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Verdict};
 use crate::rules::{RuleId, Side};
+use crate::sentences::begin_upper;
 use crate::sentences::page::{self as sentences, Counts};
 use crate::surface::{ComponentKey, Kind};
 
@@ -767,7 +768,7 @@ impl Rendered<'_> {
     fn failure(&self, failure: &Failure) -> String {
         let message = escape::short(&plain_keys(&failure.message), 1_000);
         let message = match failure.command.as_str() {
-            "" => upper(&escape::markdown(&message)),
+            "" => begin_upper(&escape::markdown(&message)),
             command => {
                 let command = escape::code(&escape::short(command, 300));
                 sentences::of_command(&command, &escape::markdown(&message))
@@ -799,7 +800,7 @@ impl Rendered<'_> {
                 } else {
                     failure.help.clone()
                 };
-                upper(&escape::markdown(&escape::short(&help, 1_000)))
+                begin_upper(&escape::markdown(&escape::short(&help, 1_000)))
             }
         };
         if !help.is_empty() {
@@ -955,13 +956,6 @@ fn naming_an_error<'a>(lines: &[&'a str]) -> Option<&'a str> {
         WORDS.iter().any(|word| line.contains(word))
     };
     lines.iter().find(names).or(lines.last()).copied()
-}
-
-fn upper(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(characters).collect()
-    })
 }
 
 /// The changes as shown: by component, the component with the worst first.
