@@ -350,4 +350,10 @@ fn a_new_server_in_an_existing_baseline_is_reported_as_new() {
     keel.run_serving(&["check", "other", "--unknown", "warn"], tools)
         .exits(0)
         .says("WARN");
+    // Names, not digests.
+    let tools = r#"[{"name":"get_forecast"},{"name":"get_alerts"}]"#;
+    keel.run_serving(&["check", "other"], tools)
+        .exits(1)
+        .says("get_forecast, get_alerts")
+        .says_nothing_of("sha256:");
 }
