@@ -37,6 +37,10 @@ pub(crate) fn wrote(path: &str) -> String {
     format!("wrote   {path}")
 }
 
+pub(crate) fn set_drivers() -> &'static str {
+    "set     git's diff and merge drivers for the baseline, in this clone"
+}
+
 pub(crate) fn kept(path: &str) -> String {
     format!("kept    {path}: it exists; `mcp-keel init --force` replaces it")
 }
