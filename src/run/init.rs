@@ -379,25 +379,6 @@ fn put(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-/// git's settings for the drivers. Where mcp-keel is not on the PATH (it was run through npx, or by someone
-/// else), git shows and merges the file as text: a driver that is missing would end `git diff` with an
-/// error.
-fn drivers() -> [(&'static str, String); 3] {
-    let or_else = |ours: &str, otherwise: &str| {
-        format!("sh -c 'command -v mcp-keel >/dev/null && exec mcp-keel {ours}; {otherwise}' --")
-    };
-    let as_text = "git --no-pager diff --no-ext-diff --no-index -- \"$2\" \"$5\"; exit 0";
-    let merged = or_else("git-merge \"$@\"", "git merge-file \"$2\" \"$1\" \"$3\"");
-    [
-        ("diff.mcp-keel.command", or_else("git-diff \"$@\"", as_text)),
-        (
-            "diff.mcp-keel.textconv",
-            or_else("git-diff \"$1\"", "cat \"$1\""),
-        ),
-        ("merge.mcp-keel.driver", merged + " %O %A %B %P"),
-    ]
-}
-
 /// Files that are written besides the configuration and the baseline.
 struct Files {
     force: bool,
@@ -455,7 +436,7 @@ impl Files {
         self.append(".gitattributes", sentences::attributes_comment(), &[line])?;
         if let Some(repository) = Repository::around(Path::new(".")) {
             let mut done = repository.configure("merge.mcp-keel.name", "mcp-keel baseline");
-            for (name, value) in drivers() {
+            for (name, value) in sentences::drivers() {
                 done &= repository.configure(name, &value);
             }
             if done {

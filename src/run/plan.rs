@@ -549,7 +549,7 @@ fn configured(
         ));
     }
     if known.is_empty() {
-        let name_it = "For one run, name the server: a command after `--` (`mcp-keel check -- node dist/index.js`), --url ADDRESS, or --from FILE for a client's list of servers";
+        let name_it = crate::sentences::init::name_the_server();
         return Err(match config {
             _ if !request.from.is_empty() => Error::usage(
                 "there is no server to check in the files named by --from",
