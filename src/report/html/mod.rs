@@ -89,7 +89,7 @@ impl Page {
     fn summary(&mut self, report: &Report) {
         let code = |text: &str| format!("<code>{}</code>", escape::html(text));
         let (sentence, _) = headline::headline(report, code);
-        let (_, command) = headline::headline(report, |text| escape::html(text));
+        let (_, command) = headline::headline(report, escape::html);
         let _ = writeln!(
             self.out,
             "<h1>mcp-keel: <span class=\"{0}\">{0}</span></h1>\n<p>{1}</p>",
