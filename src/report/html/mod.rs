@@ -495,7 +495,7 @@ impl Page {
                 self.out,
                 "<li><span class=\"badge {0}\">{0}</span> {1} ({rule})</li>",
                 first.action,
-                texts.join("<br>"),
+                texts.join("\n"),
             );
         }
         self.out += "</ul>\n";
