@@ -95,12 +95,16 @@ for (const [view, options] of Object.entries(VIEWS)) {
     await page.goto(address(name));
     check(said.length === 0, `${name}, ${view}: ${said.join('; ')}`);
     check(asked.every((it) => it === address(name)), `${name}, ${view}: asked for ${asked.join(' ')}`);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    // Not `innerWidth`: a phone zooms out until a page fits.
+    const tooWide = () => page.evaluate((width) => document.documentElement.scrollWidth - width, options.viewport.width);
+    const wide = await tooWide();
     check(wide <= 0, `${name}, ${view}: ${wide} px too wide`);
     // Closed parts are read too.
     await page.evaluate(() => document.querySelectorAll('details').forEach((it, at) => { it.open = at < 200; }));
-    const opened = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    check(opened <= 0, `${name}, ${view}: ${opened} px too wide with everything open`);
+    const opened = await tooWide();
+    const widest = () => page.evaluate((width) => [...document.querySelectorAll('body *')]
+      .filter((it) => (it.getBoundingClientRect().right > width || it.scrollWidth > width) && !it.closest('.scroll')).slice(-1).map((it) => it.outerHTML.slice(0, 200)).join(), options.viewport.width);
+    check(opened <= 0, `${name}, ${view}: ${opened} px too wide with everything open: ${opened > 0 ? await widest() : ''}`);
     await page.evaluate(axe);
     const result = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
     for (const it of result.violations) {
@@ -111,6 +115,12 @@ for (const [view, options] of Object.entries(VIEWS)) {
     if (pictures) {
       await page.goto(address(name));
       await page.screenshot({ path: join(pictures, `${name}-${view}.png`) });
+      // The whole page with everything open is too large to commit, and worth a look.
+      if (process.env.MCP_KEEL_WHOLE) {
+        await page.evaluate(() => document.querySelectorAll('details').forEach((it) => { it.open = true; }));
+        await page.evaluate(() => document.querySelectorAll('section.component:nth-of-type(n+12)').forEach((it) => it.remove()));
+        await page.screenshot({ path: join(process.env.MCP_KEEL_WHOLE, `${name}-${view}.png`), fullPage: true });
+      }
     }
     looked += 1;
     await page.close();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::render::{Entry, entry_digest, integrity, render_entries};
+use super::render::{Entry, earlier_layout, entry_digest, integrity, render_entries};
 use super::{BaselineError, MANIFEST_VERSION};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::keel;
@@ -94,7 +94,7 @@ impl Manifest {
     }
 
     /// The bytes of this manifest with these servers' entries replaced. Other entries are kept
-    /// unchanged.
+    /// unchanged, and so is one that says the same in an earlier layout.
     pub fn with_servers(&self, new: BTreeMap<String, Json>) -> String {
         let mut entries: BTreeMap<String, Entry<'_>> = self
             .servers
@@ -106,10 +106,12 @@ impl Manifest {
                 Some((kept.clone(), Entry::Kept(bytes, value)))
             })
             .collect();
-        entries.extend(
-            new.into_iter()
-                .map(|(name, entry)| (name, Entry::New(entry))),
-        );
+        for (name, entry) in new {
+            let same = matches!(entries.get(&name), Some(Entry::Kept(bytes, _)) if *bytes == earlier_layout(&entry));
+            if !same {
+                entries.insert(name, Entry::New(entry));
+            }
+        }
         render_entries(&entries)
     }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 
 use super::MANIFEST_VERSION;
-use crate::canonical::{Json, Object, Text, to_canonical, write_pretty_at};
+use crate::canonical::{
+    Json, Object, Text, to_canonical, write_line, write_members_at, write_pretty_at,
+};
 use crate::fingerprint::{Digest, keel};
 use crate::interop::digest::stored;
 use crate::release::Release;
@@ -185,7 +187,7 @@ pub(super) fn render_entries(servers: &BTreeMap<String, Entry<'_>>) -> String {
     for (index, (name, entry)) in servers.iter().enumerate() {
         out.push_str(if index > 0 { ",\n" } else { "\n" });
         member(&mut out, 2, &Text::from(name.as_str()), |out| match entry {
-            Entry::New(value) => write_pretty_at(out, value, 2),
+            Entry::New(value) => write_entry(out, value),
             Entry::Kept(bytes, _) => out.push_str(bytes),
         });
     }
@@ -198,6 +200,33 @@ pub(super) fn render_entries(servers: &BTreeMap<String, Entry<'_>>) -> String {
         write_pretty_at(out, &Json::string(integrity), 1);
     });
     out.push_str("\n}\n");
+    out
+}
+
+/// One member per line, except that a component's `digests` share one: they change together, whatever
+/// changes in its definition, and no one reads them.
+fn write_entry(out: &mut String, entry: &Json) {
+    let object = |value: &Json| value.as_object().cloned().unwrap_or_default();
+    write_members_at(out, &object(entry), 2, |out, name, value| {
+        if name.as_str() != Some("components") {
+            return write_pretty_at(out, value, 3);
+        }
+        write_members_at(out, &object(value), 3, |out, _, component| {
+            write_members_at(out, &object(component), 4, |out, name, value| {
+                if name.as_str() == Some("digests") {
+                    write_line(out, value);
+                } else {
+                    write_pretty_at(out, value, 5);
+                }
+            });
+        });
+    });
+}
+
+/// An entry as it was written before the digests of a component shared a line.
+pub(super) fn earlier_layout(entry: &Json) -> String {
+    let mut out = String::new();
+    write_pretty_at(&mut out, entry, 2);
     out
 }
 

@@ -26,7 +26,10 @@ pub use lines::Lines;
 pub use number::{Decimal, Number};
 pub use reader::{Document, ReadError, parse, parse_document, parse_str, parse_wrapped};
 pub use text::Text;
-pub use writer::{is_invisible, is_unseen, to_canonical, to_compact, to_pretty, write_pretty_at};
+pub use writer::{
+    is_invisible, is_unseen, to_canonical, to_compact, to_pretty, write_line, write_members_at,
+    write_pretty_at,
+};
 
 /// A JSON value as it was sent.
 ///

@@ -69,15 +69,62 @@ pub fn write_pretty_at(out: &mut String, value: &Json, level: usize) {
             });
         }
         Json::Object(object) if !object.is_empty() => {
-            block(out, '{', '}', level, object.iter(), |out, (name, value)| {
-                write_string(out, name, Escape::Invisible);
-                out.push_str(": ");
+            write_members_at(out, object, level, |out, _, value| {
                 write_pretty_at(out, value, level + 1);
             });
         }
         Json::Array(_) => out.push_str("[]"),
         Json::Object(_) => out.push_str("{}"),
         scalar => write_scalar(out, scalar, Escape::Invisible),
+    }
+}
+
+/// An object as [`write_pretty_at`] writes it, with each member's value written by `value`, which may
+/// lay it out in its own way.
+pub fn write_members_at(
+    out: &mut String,
+    object: &Object,
+    level: usize,
+    mut value: impl FnMut(&mut String, &Text, &Json),
+) {
+    if object.is_empty() {
+        out.push_str("{}");
+        return;
+    }
+    block(
+        out,
+        '{',
+        '}',
+        level,
+        object.iter(),
+        |out, (name, member)| {
+            write_string(out, name, Escape::Invisible);
+            out.push_str(": ");
+            value(out, name, member);
+        },
+    );
+}
+
+/// Like [`write_pretty_at`], but on one line.
+pub fn write_line(out: &mut String, value: &Json) {
+    match value {
+        Json::Array(items) if !items.is_empty() => {
+            sequence(out, '[', ']', items, |out, item| {
+                out.push(' ');
+                write_line(out, item);
+            });
+            out.insert(out.len() - 1, ' ');
+        }
+        Json::Object(object) if !object.is_empty() => {
+            sequence(out, '{', '}', object.iter(), |out, (name, value)| {
+                out.push(' ');
+                write_string(out, name, Escape::Invisible);
+                out.push_str(": ");
+                write_line(out, value);
+            });
+            out.insert(out.len() - 1, ' ');
+        }
+        empty_or_scalar => write_pretty_at(out, empty_or_scalar, 0),
     }
 }
 

@@ -91,6 +91,9 @@ pub struct Limits {
     /// Return once everything is known, while the server is still being ended, if its end can tell
     /// nothing more.
     pub end_in_background: bool,
+    /// Note where the server's processes run from ([`Captured::paths`]), which reads the table of
+    /// processes.
+    pub note_processes: bool,
 }
 
 const MIB: usize = 1024 * 1024;
@@ -115,6 +118,7 @@ impl Default for Limits {
             relist_after: None,
             patience: Patience::default(),
             end_in_background: false,
+            note_processes: false,
         }
     }
 }
@@ -157,8 +161,8 @@ pub struct Captured {
     /// The tail of the server's stderr, raw. What it writes while it is ended in the background is
     /// not in it.
     pub stderr: Vec<u8>,
-    /// The absolute paths among the words of its processes, if the system shows them: where a launcher put what
-    /// it fetched.
+    /// The absolute paths among the words of its processes, if they were asked for and the system
+    /// shows them: where a launcher put what it fetched.
     pub paths: Vec<PathBuf>,
     ending: Ending,
 }
@@ -357,7 +361,9 @@ async fn capture_stdio(
     };
 
     progress(Stage::Stopping);
-    server.look();
+    if limits.note_processes {
+        server.look();
+    }
     sender.close().await;
     finished(
         outcome,

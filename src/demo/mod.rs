@@ -20,8 +20,8 @@ started, captured and stopped just now, like any other.
 pub const CLOSING: &str = "
 On a real server `mcp-keel check` would exit with 1 here. To try it on yours:
 
-  mcp-keel pin -- node dist/index.js      # write mcp-baseline.json, then commit it
-  mcp-keel check -- node dist/index.js    # compare with it, in CI and before a release
+  mcp-keel init     # in its folder: find how it starts, write mcp-baseline.json and a workflow
+  mcp-keel check    # compare with the baseline, in CI and before a release
 ";
 
 const PINNED: &str = include_str!("../../fixtures/demo/pinned.json");

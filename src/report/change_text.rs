@@ -116,6 +116,10 @@ pub(super) fn compared(change: &Change) -> Option<Visible> {
             return Some(Visible::of_parts(sentences::became_optional()));
         }
         RuleId::ToolOrderChanged => return moved(change.old.as_ref()?, change.new.as_ref()?),
+        // The values have a digest for each component, which no one can read.
+        RuleId::ServerNotPinned | RuleId::ServerRemoved => {
+            return listed(change.new.as_ref().or(change.old.as_ref())?);
+        }
         _ => {}
     }
     let is_scalar = |value: &Json| !matches!(value, Json::Object(_) | Json::Array(_));
@@ -128,6 +132,29 @@ pub(super) fn compared(change: &Change) -> Option<Visible> {
     let of = pointer::tokens(&change.pointer).last().unwrap_or_default();
     let of = escape::short(&of, 60);
     Some(Visible::of_parts(sentences::from_to(&of, &was, &is)))
+}
+
+/// The names of components, from an object with their keys.
+fn listed(components: &Json) -> Option<Visible> {
+    const MOST: usize = 12;
+    let keys: Vec<&str> = components
+        .as_object()?
+        .iter()
+        .filter_map(|(key, _)| key.as_str())
+        .collect();
+    let mut shown: Vec<String> = keys
+        .iter()
+        .take(MOST)
+        .map(|key| {
+            let parsed = key.parse::<ComponentKey>();
+            let name = parsed.as_ref().map_or(*key, ComponentKey::called);
+            escape::short(name, 60).into_string()
+        })
+        .collect();
+    if keys.len() > MOST {
+        shown.push(sentences::more_listed(keys.len() - MOST));
+    }
+    (!shown.is_empty()).then(|| Visible::of_parts(shown.join(", ")))
 }
 
 /// The fewest tools that changed their place, with their old and new one.

@@ -421,14 +421,18 @@ fn inert_or_code(out: &mut String, words: &str) {
     while !rest.is_empty() {
         let end = rest.find(' ').unwrap_or(rest.len());
         let (word, spaces) = rest.split_at(end);
-        // Punctuation after code (`a`, `b`) is not markup there.
-        let closes = out.ends_with('`') && word.chars().all(|it| ",.;:!?)".contains(it));
+        let closes = out.ends_with('`') && word.chars().all(|it| PUNCTUATION.contains(it));
         // Only the first word of a line can begin a list.
         let begins_a_list = out.is_empty() && is_list_marker(word);
         if word.is_empty() || closes || (is_inert(word) && !begins_a_list) {
             *out += word;
-        } else {
+        } else if begins_a_list {
             span(out, word);
+        } else {
+            let [before, code, after] = without_punctuation(word);
+            *out += before;
+            span(out, code);
+            *out += after;
         }
         let count = spaces.len() - spaces.trim_start_matches(' ').len();
         rest = &spaces[count..];
@@ -438,6 +442,36 @@ fn inert_or_code(out: &mut String, words: &str) {
             _ => span(out, &spaces[..count]),
         }
     }
+}
+
+/// Punctuation of a sentence: after code (`a`, `b`) it is not markup.
+const PUNCTUATION: &str = ",.;:!?)";
+
+/// A word that is shown as code, without the sentence's punctuation: what is before it (an opening
+/// bracket whose partner is after it), the word, and what is after it.
+fn without_punctuation(word: &str) -> [&str; 3] {
+    let mut code = word;
+    let mut before = "";
+    while let Some((at, last)) = code.char_indices().next_back()
+        && PUNCTUATION.contains(last)
+    {
+        // `f(x)` keeps its bracket, `(f(x))` loses the outer pair.
+        if last == ')' && code.matches('(').count() >= code.matches(')').count() {
+            match code[..at].strip_prefix('(') {
+                Some(inner) if before.is_empty() && !inner.starts_with(')') => {
+                    before = "(";
+                    code = inner;
+                    continue;
+                }
+                _ => break,
+            }
+        }
+        code = &code[..at];
+    }
+    if code.is_empty() || (code.starts_with('(') && code.trim_matches('(').is_empty()) {
+        return ["", word, ""];
+    }
+    [before, code, &word[before.len() + code.len()..]]
 }
 
 /// Code, separated from code before it: two adjacent code spans would read as one with another
@@ -621,6 +655,25 @@ mod tests {
             );
         }
         assert_eq!(&*block("C:\\new\tx\r\n"), "C:\\new\\u{9}x\\u{d}\n");
+    }
+
+    #[test]
+    fn the_punctuation_of_a_sentence_is_not_part_of_the_code() {
+        for (text, shown) in [
+            ("@octo/weather: gone", "`@octo/weather`: gone"),
+            ("see https://a.example/b.", "see `https://a.example/b`."),
+            (
+                "ABC-123, #4; and :smile:!",
+                "`ABC-123`, `#4`; and `:smile`:!",
+            ),
+            ("(see @a) or (@b)", "(see `@a`) or (`@b`)"),
+            ("f(@x) and (f(@x)).", "`f(@x)` and (`f(@x)`)."),
+            ("... ?! :: @: (*)", "`...` `?!` `::` `@`: (`*`)"),
+            ("1. [x]: y", "`1.` `[x]`: y"),
+            ("`a`: **b**: `c`", "`a`: `**b**`: `c`"),
+        ] {
+            assert_eq!(markdown(text), shown, "{text}");
+        }
     }
 
     #[test]

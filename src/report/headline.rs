@@ -4,7 +4,7 @@ use super::escape::{self, Visible};
 use super::{Comparison, Report, ServerReport, Status};
 use crate::judgement::Level;
 use crate::policy::Action;
-use crate::sentences::report as sentences;
+use crate::sentences::{begin_upper, report as sentences};
 
 /// How a format shows an untrusted name, path or command.
 pub(super) type Show = fn(&str) -> String;
@@ -65,6 +65,9 @@ pub(super) fn headline(report: &Report, show: Show) -> (String, Option<String>) 
     let (next, command) = next_step(report, drifted.len() + new.len(), show);
     sentences.push(next);
     sentences.retain(|sentence| !sentence.is_empty());
+    for later in sentences.iter_mut().skip(1) {
+        *later = begin_upper(later);
+    }
     (sentences.join(" "), command)
 }
 

@@ -15,6 +15,7 @@ use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level};
 use crate::policy::Action;
 use crate::rules::{Rule, RuleId, Subject};
+use crate::sentences::begin_upper;
 use crate::sentences::report as sentences;
 
 /// The name of the fingerprint with a change's id. A new meaning would need a new name.
@@ -173,18 +174,11 @@ fn usual_level(rule: &Rule) -> &'static str {
 
 /// `tool-removed` becomes `ToolRemoved`, SARIF's spelling of rule names.
 fn pascal(id: &str) -> String {
-    id.split('-').map(upper).collect()
+    id.split('-').map(begin_upper).collect()
 }
 
 fn sentence(summary: &str) -> String {
-    upper(summary) + "."
-}
-
-fn upper(word: &str) -> String {
-    let mut characters = word.chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(characters).collect()
-    })
+    begin_upper(summary) + "."
 }
 
 fn text_of(text: &(impl Shown + ?Sized)) -> Json {

@@ -79,6 +79,11 @@ pub(crate) async fn capture_once(
         };
         return Err(CaptureFailure::before(error.into()));
     }
+    // Only what a launcher fetched may be another version every time.
+    let launcher = target
+        .endpoint
+        .launch()
+        .and_then(|it| crate::verify::launcher::recognise(&it.command));
     let server = LiveServer {
         name: &target.name,
         endpoint: &target.endpoint,
@@ -86,7 +91,10 @@ pub(crate) async fn capture_once(
         client: client.clone(),
         eras,
         recorded,
-        limits: limits.clone(),
+        limits: Limits {
+            note_processes: launcher.is_some(),
+            ..limits.clone()
+        },
     };
     let mut captured = boot(&server, observer).await?;
     target.ran_from.get_or_init(|| captured.paths.clone());

@@ -124,6 +124,9 @@ impl Place {
         let mut git = self.repository.git();
         git.args(["log", "--no-show-signature", "--no-color", "--date=short"]);
         git.arg(format!("--max-count={COMMITS}"));
+        // Each commit is compared with the one before it, which is its parent only on this line: a merge
+        // brings what its branch changed.
+        git.arg("--first-parent");
         git.arg("--decorate=short");
         git.arg("--format=%H%x1f%ad%x1f%D%x1f%s%x1e");
         git.args(["--end-of-options", "HEAD", "--", &self.path]);

@@ -435,10 +435,13 @@ impl Files {
         );
         self.append(".gitattributes", sentences::attributes_comment(), &[line])?;
         if let Some(repository) = Repository::around(Path::new(".")) {
-            repository.configure("diff.mcp-keel.command", "mcp-keel git-diff");
-            repository.configure("diff.mcp-keel.textconv", "mcp-keel git-diff");
-            repository.configure("merge.mcp-keel.name", "mcp-keel baseline");
-            repository.configure("merge.mcp-keel.driver", "mcp-keel git-merge %O %A %B %P");
+            let mut done = repository.configure("merge.mcp-keel.name", "mcp-keel baseline");
+            for (name, value) in sentences::drivers() {
+                done &= repository.configure(name, &value);
+            }
+            if done {
+                self.lines.push(sentences::set_drivers().to_owned());
+            }
         }
         Ok(())
     }

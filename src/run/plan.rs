@@ -646,16 +646,23 @@ fn configured(
         ));
     }
     if known.is_empty() {
-        return Err(Error::usage(
-            match config {
-                _ if !request.from.is_empty() => {
-                    "there is no server to check in the files named by --from"
-                }
-                Some(_) => "the configuration has no server",
-                None => "no server: there is no mcp-keel.toml here and no command was given",
-            },
-            "`mcp-keel init` sets this folder up; or pass the command that starts it after `--`, such as `mcp-keel check -- node dist/index.js`, or its address with --url, or a client's file with --from, or write [server.NAME] with command = [...] or url = \"...\" into mcp-keel.toml",
-        ));
+        let name_it = crate::sentences::init::name_the_server();
+        return Err(match config {
+            _ if !request.from.is_empty() => Error::usage(
+                "there is no server to check in the files named by --from",
+                "a server needs a `command` or a `url` there, and must not be disabled",
+            ),
+            Some(_) => Error::usage(
+                "the configuration has no server",
+                format!(
+                    "add [server.NAME] with command = [\"node\", \"dist/index.js\"] or url = \"...\" to mcp-keel.toml; `mcp-keel pin --save -- COMMAND` writes it. {name_it}"
+                ),
+            ),
+            None => Error::usage(
+                "no server: there is no mcp-keel.toml here and no command was given",
+                format!("`mcp-keel init` sets this folder up. {name_it}"),
+            ),
+        });
     }
     let skipped = skipped(request, &known)?;
     // Servers of the configuration that --from overrides are not checked.

@@ -32,6 +32,7 @@ words! {
     new = "now";
     difference = "difference";
     old_and_new = "The whole of it, before and now";
+    command = "Command";
     copy = "Copy";
     copied = "Copied";
     selected = "Selected: copy it with the keyboard";

@@ -29,12 +29,39 @@ pub(crate) fn name_the_command() -> &'static str {
     "pass the command that starts it: `mcp-keel init -- COMMAND ARGUMENTS`"
 }
 
+pub(crate) fn name_the_server() -> &'static str {
+    "For one run, name the server: a command after `--` (`mcp-keel check -- node dist/index.js`), --url ADDRESS, or --from FILE for a client's list of servers"
+}
+
 pub(crate) fn several_fit() -> &'static str {
     "Which one is the server? Its number"
 }
 
 pub(crate) fn wrote(path: &str) -> String {
     format!("wrote   {path}")
+}
+
+/// git's settings for the drivers. Where mcp-keel is not on the PATH (it was run through npx, or by someone
+/// else), git shows and merges the file as text: a driver that is missing would end `git diff` with an
+/// error.
+pub(crate) fn drivers() -> [(&'static str, String); 3] {
+    let or_else = |ours: &str, otherwise: &str| {
+        format!("sh -c 'command -v mcp-keel >/dev/null && exec mcp-keel {ours}; {otherwise}' --")
+    };
+    let as_text = "git --no-pager diff --no-ext-diff --no-index -- \"$2\" \"$5\"; exit 0";
+    let merged = or_else("git-merge \"$@\"", "git merge-file \"$2\" \"$1\" \"$3\"");
+    [
+        ("diff.mcp-keel.command", or_else("git-diff \"$@\"", as_text)),
+        (
+            "diff.mcp-keel.textconv",
+            or_else("git-diff \"$1\"", "cat \"$1\""),
+        ),
+        ("merge.mcp-keel.driver", merged + " %O %A %B %P"),
+    ]
+}
+
+pub(crate) fn set_drivers() -> &'static str {
+    "set     git's diff and merge drivers for the baseline, in this clone"
 }
 
 pub(crate) fn kept(path: &str) -> String {

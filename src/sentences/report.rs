@@ -151,6 +151,10 @@ pub(crate) fn moved(tool: &str, was: usize, is: usize) -> String {
     format!("{tool} moved from {} to {}", ordinal(was), ordinal(is))
 }
 
+pub(crate) fn more_listed(count: usize) -> String {
+    format!("and {count} more")
+}
+
 pub(crate) fn more_moved(count: usize) -> String {
     format!("{count} more moved")
 }

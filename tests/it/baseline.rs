@@ -97,7 +97,7 @@ fn an_invalid_baseline_is_reported_with_its_line() {
     expect(&future, at(3), "unsupported manifestVersion 2");
     let conflict = good.replace("  \"servers\"", "<<<<<<< HEAD\n  \"servers\"");
     expect(&conflict, at(4), "merge conflict marker");
-    let cut = &good[..good.len() / 2];
+    let cut = good[..good.len() / 2].trim_end();
     expect(cut, at(cut.lines().count()), "not JSON");
     let unknown = good.replace("\"scheme\"", "\"colour\": 1,\n      \"scheme\"");
     expect(&unknown, at(6), "`colour` is not allowed here");
@@ -169,6 +169,134 @@ fn pinning_repairs_its_own_entry_and_a_stale_integrity() {
     }
 }
 
+/// The baseline of a server with these tools.
+fn baseline_of(tools: &serde_json::Value) -> String {
+    let list = serde_json::json!({ "tools": tools });
+    let read = mcp_keel::read("it", list.to_string().as_bytes()).unwrap();
+    let surface = read.values().next().unwrap();
+    let release = mcp_keel::release::Release::of_server(surface);
+    let entry = mcp_keel::baseline::server_entry(surface, &release);
+    mcp_keel::baseline::render(&[("it".to_owned(), entry)].into())
+}
+
+#[test]
+fn a_small_change_changes_few_lines_however_many_tools_there_are() {
+    use serde_json::{Value, json};
+    const SIZES: [usize; 3] = [1, 14, 50];
+    let server = |tools: usize| {
+        let tools = (0..tools).map(|at| {
+            json!({"name": format!("tool_{at:02}"), "description": "Forecast for a city.", "inputSchema": {
+                "type": "object",
+                "properties": {"city": {"type": "string"}, "units": {"enum": ["metric", "imperial", "kelvin"]}},
+                "required": ["city"],
+            }})
+        });
+        Value::Array(tools.collect())
+    };
+    type Edit = fn(&mut Value);
+    // What is left is the change itself, the tool's fingerprint, its digests, the server's digest and the file's.
+    let edits: [(&str, Edit, [usize; 2]); 6] = [
+        (
+            "one enum value changed",
+            |it| it[0]["inputSchema"]["properties"]["units"]["enum"][1] = json!("us"),
+            [5, 5],
+        ),
+        (
+            "one enum value added at the end",
+            |it| {
+                let values = &mut it[0]["inputSchema"]["properties"]["units"]["enum"];
+                values.as_array_mut().unwrap().push(json!("us"));
+            },
+            [5, 6],
+        ),
+        (
+            "one word of a description",
+            |it| it[0]["description"] = json!("Forecast for a town."),
+            [5, 5],
+        ),
+        (
+            "one property added",
+            |it| it[0]["inputSchema"]["properties"]["when"] = json!({"type": "string"}),
+            [4, 7],
+        ),
+        (
+            "one tool added",
+            |it| {
+                let mut tool = it[0].clone();
+                tool["name"] = json!("tool_new");
+                it.as_array_mut().unwrap().push(tool);
+            },
+            [2, 28],
+        ),
+        (
+            "one tool renamed",
+            |it| it[0]["name"] = json!("tool_00b"),
+            [6, 6],
+        ),
+    ];
+    let mut rows = String::from("\n| change | lines removed | lines added |\n|---|---|---|\n");
+    for (name, edit, most) in edits {
+        let changed = SIZES.map(|size| {
+            let old = server(size);
+            let mut new = old.clone();
+            edit(&mut new);
+            let (old, new) = (baseline_of(&old), baseline_of(&new));
+            let diff = similar::TextDiff::from_lines(&old, &new);
+            let count = |tag| {
+                let lines = diff.iter_all_changes();
+                lines.filter(|line| line.tag() == tag).count()
+            };
+            [
+                count(similar::ChangeTag::Delete),
+                count(similar::ChangeTag::Insert),
+            ]
+        });
+        assert!(
+            changed
+                .iter()
+                .all(|[removed, added]| *removed <= most[0] && *added <= most[1]),
+            "{name}: {changed:?}, at most {most:?}"
+        );
+        let [removed, added] = changed[2];
+        rows += &format!("| {name} | {removed} | {added} |\n");
+    }
+    rows.push('\n');
+    crate::generated::assert_blocks_current("docs/baseline.md", &[("lines of a change", rows)]);
+}
+
+#[test]
+fn a_baseline_in_an_earlier_layout_is_valid_and_stays_as_it_is_until_its_server_changes() {
+    let earlier = std::fs::read_to_string(
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fixtures/baselines/digests-per-line.json"),
+    )
+    .unwrap();
+    let keel = Keel::new().file("mcp-baseline.json", &earlier);
+    let program = env!("CARGO_BIN_EXE_mcp-keel");
+    let on = |command: &'static str, edition: &'static str| {
+        keel.run(&[
+            command, "weather", "--", program, "demo", "--serve", edition,
+        ])
+    };
+    on("check", "pinned").exits(0).says("PASS");
+    on("pin", "pinned").exits(0).says("already up to date");
+    assert_eq!(keel.read("mcp-baseline.json"), earlier);
+    // Another server beside it does not change it either.
+    let [scripted, scenario] = serving("[]");
+    keel.run(&["pin", "another", "--", &scripted, &scenario])
+        .exits(0);
+    let entry = |text: &str| {
+        let start = text.find("    \"weather\": {").unwrap();
+        text[start..text.find("\n  },\n  \"integrity\"").unwrap()].to_owned()
+    };
+    assert_eq!(entry(&keel.read("mcp-baseline.json")), entry(&earlier));
+    assert!(!earlier.contains("\"digests\": { "));
+    on("pin", "drifted").exits(0);
+    let updated = keel.read("mcp-baseline.json");
+    assert!(updated.contains("\"digests\": { \"contract\": \"sha256:"));
+    on("check", "drifted").exits(0);
+}
+
 #[test]
 fn one_file_per_server() {
     let [program, scenario] = serving(r#"[{"name":"one"}]"#);
@@ -222,4 +350,10 @@ fn a_new_server_in_an_existing_baseline_is_reported_as_new() {
     keel.run_serving(&["check", "other", "--unknown", "warn"], tools)
         .exits(0)
         .says("WARN");
+    // Names, not digests.
+    let tools = r#"[{"name":"get_forecast"},{"name":"get_alerts"}]"#;
+    keel.run_serving(&["check", "other"], tools)
+        .exits(1)
+        .says("get_forecast, get_alerts")
+        .says_nothing_of("sha256:");
 }

@@ -193,6 +193,25 @@ fn the_log_says_when_a_tool_appeared_changed_and_broke() {
 }
 
 #[test]
+fn the_log_of_merged_branches_says_what_each_merge_brought_and_nothing_else() {
+    let keel = repository();
+    let (a, b) = (tool("a", "First.", 10), tool("b", "Second.", 10));
+    pin(&keel, "one", &[a.clone(), b.clone()], "begin");
+    git(&keel, &["checkout", "-qb", "topic"]);
+    let c = tool("c", "Third.", 1);
+    pin(&keel, "one", &[a.clone(), b, c], "add c");
+    git(&keel, &["checkout", "-q", "main"]);
+    pin(&keel, "one", &[a, tool("b", "Second.", 3)], "tighten b");
+    git(&keel, &["merge", "-q", "-m", "merge topic", "topic"]);
+    let log = keel.run(&["log"]).exits(0).stdout;
+    let commits: Vec<&str> = log.split("\n\n").collect();
+    assert!(commits[0].contains("merge topic") && commits[0].contains("tool:c@  new tool"));
+    assert!(!commits[0].contains("tool:b@"), "{log}");
+    assert!(commits[1].contains("tighten b") && commits[1].contains("tool:b@"));
+    assert!(!log.contains("removed"), "no one removed a tool: {log}");
+}
+
+#[test]
 fn release_notes_come_in_three_styles() {
     let keel = repository();
     pin(

@@ -158,6 +158,123 @@ fn every_command_in_the_readme_runs() {
     }
 }
 
+/// Fails unless these words are a command line of mcp-keel: commands, flags and their values.
+#[track_caller]
+fn parses(keel: &Keel, page: &str, line: &str, words: &[String]) {
+    // `baseline list|remove` is two commands.
+    let alternatives = words.iter().position(|it| it.contains('|'));
+    if let Some(at) = alternatives {
+        for one in words[at].split('|') {
+            let mut words = words.to_vec();
+            words[at] = one.to_owned();
+            parses(keel, page, line, &words);
+        }
+        return;
+    }
+    // A placeholder where only certain words are allowed.
+    let words = words.iter().map(|it| match it.as_str() {
+        "COMMAND" => "check",
+        "PROFILE" => "keel",
+        other => other,
+    });
+    // What follows `--` is the server's.
+    let ours: Vec<&str> = words.take_while(|it| *it != "--").collect();
+    let help: &[&str] = if ours.first() == Some(&"help") {
+        &[]
+    } else {
+        &["--help"]
+    };
+    let run = keel.run(&[&ours[..], help].concat());
+    assert_eq!(run.code, 0, "{page}: {line}\n{}", run.stderr);
+}
+
+#[test]
+fn every_command_in_the_documents_parses() {
+    let keel = Keel::new();
+    let mut commands = 0;
+    for document in documents() {
+        let page = document.display().to_string();
+        let text = std::fs::read_to_string(&document).unwrap();
+        let shown = blocks(&text).into_iter();
+        let shown = shown.filter(|(word, _)| *word == "console");
+        for line in shown.flat_map(|(_, text)| text.lines()) {
+            // In a block with prompts, other lines are output.
+            let is_output = text.contains("\n$ ") && !line.starts_with("$ ");
+            let line = line.strip_prefix("$ ").unwrap_or(line);
+            let Some(words) = shlex::split(line).filter(|it| !it.is_empty() && !is_output) else {
+                continue;
+            };
+            let words: Vec<String> = words
+                .into_iter()
+                .skip_while(|it| {
+                    it.split_once('=')
+                        .is_some_and(|(name, _)| !name.contains('/'))
+                })
+                .collect();
+            let program = words[0].as_str();
+            let rest = &words[1..];
+            match program {
+                "mcp-keel" => parses(&keel, &page, line, rest),
+                "npx" | "uvx" if rest[0] == "mcp-keel" => {
+                    parses(&keel, &page, line, &rest[1..]);
+                }
+                "cargo" if rest.iter().any(|it| it == "--") => {
+                    let ours = rest.iter().skip_while(|it| *it != "--").skip(1);
+                    parses(&keel, &page, line, &ours.cloned().collect::<Vec<_>>());
+                }
+                "cargo" | "git" => {}
+                file if file.contains('/') => {
+                    assert!(root().join(file).is_file(), "{page}: {line}");
+                }
+                _ => panic!("{page}: a command that no test knows: {line}"),
+            }
+            commands += 1;
+        }
+        // And in prose.
+        let prose = text.split("```").step_by(2).collect::<Vec<_>>().concat();
+        for code in prose.split('`').skip(1).step_by(2) {
+            let words = code
+                .strip_prefix("mcp-keel ")
+                .filter(|it| !it.starts_with('('));
+            if let Some(words) = words.and_then(shlex::split) {
+                parses(&keel, &page, code, &words);
+                commands += 1;
+            }
+        }
+    }
+    assert!(commands > 80, "{commands}");
+}
+
+#[test]
+fn every_configuration_in_the_documents_is_valid() {
+    let mut configurations = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for (word, block) in blocks(&text) {
+            if word != "toml" {
+                continue;
+            }
+            // An excerpt about a server whose command is elsewhere in the file.
+            let mut whole = block.to_owned();
+            if let Some((_, rest)) = block.split_once("[[server.") {
+                let (name, _) = rest.split_once('.').unwrap();
+                if !block.contains(&format!("[server.{name}]")) {
+                    whole = format!("[server.{name}]\ncommand = [\"x\"]\n{block}");
+                }
+            }
+            let parsed = mcp_keel::config::Config::parse(Path::new("mcp-keel.toml"), &whole);
+            assert!(
+                parsed.is_ok(),
+                "{}: {:?}\n{block}",
+                document.display(),
+                parsed.err()
+            );
+            configurations += 1;
+        }
+    }
+    assert!(configurations > 10, "{configurations}");
+}
+
 #[test]
 fn the_workflow_in_the_readme_is_the_one_to_copy() {
     let readme = read("README.md");

@@ -106,7 +106,7 @@ pub(super) async fn capture_http(
     }
 
     progress(Stage::Stopping);
-    if let Some(server) = &mut server {
+    if let Some(server) = server.as_mut().filter(|_| limits.note_processes) {
         server.look();
     }
     let speaks_sse = pipe.speaks_sse();

@@ -17,13 +17,13 @@ use sha2::{Digest as _, Sha256};
 use super::fold::by_rule;
 use super::{
     Cost, Failure, FailureKind, Finding, Located, Report, ServerReport, Status, change_text,
-    escape, rules,
+    escape, headline, rules,
 };
 use crate::canonical::{Json, to_pretty};
 use crate::drift::text_diff::Run;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::sentences::{html_page as page, report as sentences};
+use crate::sentences::{begin_upper, html_page as page, report as sentences};
 use crate::surface::ComponentKey;
 
 /// How much of a value is shown.
@@ -87,12 +87,19 @@ struct Page {
 
 impl Page {
     fn summary(&mut self, report: &Report) {
+        let code = |text: &str| format!("<code>{}</code>", escape::html(text));
+        let (sentence, _) = headline::headline(report, code);
+        let (_, command) = headline::headline(report, escape::html);
         let _ = writeln!(
             self.out,
             "<h1>mcp-keel: <span class=\"{0}\">{0}</span></h1>\n<p>{1}</p>",
             report.verdict,
-            escape::html(&report.headline())
+            begin_upper(&sentence),
         );
+        if let Some(command) = command {
+            let text = self.copied_text(page::command(), &command);
+            let _ = writeln!(self.out, "<div class=\"next\">{text}</div>");
+        }
     }
 
     /// One line for each server, those with the worst verdict first.
@@ -131,17 +138,19 @@ impl Page {
                 server.verdict(),
                 server.status.word(),
             );
-            for level in Level::ALL.iter().rev() {
-                let _ = write!(
-                    self.out,
-                    "<td class=\"number\">{}</td>",
-                    server.count(*level)
-                );
+            let is_known = !matches!(server.status, Status::Undetermined(_));
+            let levels = Level::ALL.iter().rev().map(|level| server.count(*level));
+            for count in levels.chain([server.exposed(Exposure::High)]) {
+                let _ = match count {
+                    // Nothing is known, which is not the same as nothing changed.
+                    _ if !is_known => write!(self.out, "<td class=\"number quiet\">?</td>"),
+                    0 => write!(self.out, "<td class=\"number quiet\">0</td>"),
+                    _ => write!(self.out, "<td class=\"number\">{count}</td>"),
+                };
             }
             let _ = writeln!(
                 self.out,
-                "<td class=\"number\">{}</td><td class=\"number\">{}</td></tr>",
-                server.exposed(Exposure::High),
+                "<td class=\"number\">{}</td></tr>",
                 tokens(&server.cost)
             );
         }
@@ -361,7 +370,7 @@ impl Page {
         match &change.proof {
             Some(Proof::Witness(instance)) => {
                 let label = change_text::witness_label(located);
-                let _ = writeln!(self.out, "<p>{label}:</p>");
+                let _ = writeln!(self.out, "<p>{}:</p>", begin_upper(label));
                 let tool = change.component.as_ref().and_then(ComponentKey::tool_name);
                 for form in call::forms(change.rule.side(), tool, instance) {
                     self.copyable(&form);
@@ -417,19 +426,26 @@ impl Page {
 
     /// A text with a button that copies it. The first form of a call is open.
     fn copyable(&mut self, form: &call::Form) {
-        let id = self.copies;
-        self.copies += 1;
         let open = if form.is_open { " open" } else { "" };
+        let text = self.copied_text(form.label, &escape::html_block(&form.text));
         let _ = writeln!(
             self.out,
-            "<details class=\"call\"{open}><summary>{0}</summary><pre id=\"t{id}\" tabindex=\"0\" aria-label=\"{0}\">{1}</pre>\
-             <button type=\"button\" data-copies=\"t{id}\" data-done=\"{2}\" data-selected=\"{3}\" hidden>{4}<span class=\"quiet\"> {0}</span></button></details>",
+            "<details class=\"call\"{open}><summary>{}</summary>{text}</details>",
             form.label,
-            escape::html_block(&form.text),
+        );
+    }
+
+    /// Text, escaped already, and the button that copies it.
+    fn copied_text(&mut self, label: &str, escaped: &str) -> String {
+        let id = self.copies;
+        self.copies += 1;
+        format!(
+            "<pre id=\"t{id}\" tabindex=\"0\" aria-label=\"{label}\">{escaped}</pre>\
+             <button type=\"button\" data-copies=\"t{id}\" data-done=\"{}\" data-selected=\"{}\" aria-label=\"{copy}: {label}\" hidden>{copy}</button>",
             page::copied(),
             page::selected(),
-            page::copy(),
-        );
+            copy = page::copy(),
+        )
     }
 
     fn costs(&mut self, cost: &Cost) {
@@ -476,10 +492,7 @@ impl Page {
         let _ = writeln!(self.out, "<h3>{}</h3>\n<ul>", page::findings());
         for group in by_rule(findings) {
             let first = group[0];
-            let texts: Vec<String> = group
-                .iter()
-                .map(|it| escape::html(&change_text::finding(it)))
-                .collect();
+            let texts: Vec<String> = group.iter().map(|it| finding(it)).collect();
             let rule = rule_link(first.note.rule);
             let _ = writeln!(
                 self.out,
@@ -525,6 +538,17 @@ fn with_code(escaped: &str) -> String {
         _ => (*text).to_owned(),
     };
     parts.iter().enumerate().map(part).collect()
+}
+
+/// What a finding is about, and what it says.
+fn finding(finding: &Finding) -> String {
+    let note = &finding.note;
+    let about = note.component.as_ref().map_or_else(String::new, |key| {
+        let name = escape::html(&escape::short(&display_name(key), 120));
+        format!("<code>{name}</code>: ")
+    });
+    let message = escape::html(&escape::short(&note.message, 1_000));
+    format!("{about}{}", with_code(&message))
 }
 
 /// `get_forecast`, and with its version `get_forecast@1.0`.

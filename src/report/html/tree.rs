@@ -34,9 +34,19 @@ pub(super) fn trees(definition: &Definition, changed: &[&str], room: &mut usize)
         "<details><summary>{}</summary>\n<div class=\"sides\">\n",
         page::schemas()
     );
-    for (word, side) in [
-        (page::old(), &definition.old),
-        (page::new(), &definition.new),
+    for (word, side, other, only_here) in [
+        (
+            page::old(),
+            &definition.old,
+            &definition.new,
+            page::is_gone(),
+        ),
+        (
+            page::new(),
+            &definition.new,
+            &definition.old,
+            page::is_new(),
+        ),
     ] {
         let _ = writeln!(out, "<div><h5>{word}</h5>");
         match side {
@@ -47,6 +57,8 @@ pub(super) fn trees(definition: &Definition, changed: &[&str], room: &mut usize)
                 let mut tree = Tree {
                     out: String::new(),
                     changed,
+                    other: other.as_ref(),
+                    only_here,
                     room: MOST_OF_ONE.min(*room),
                 };
                 let before = tree.room;
@@ -72,6 +84,9 @@ pub(super) fn trees(definition: &Definition, changed: &[&str], room: &mut usize)
 struct Tree<'a> {
     out: String,
     changed: &'a [&'a str],
+    /// The other side, and what to call a member that it lacks.
+    other: Option<&'a Json>,
+    only_here: &'static str,
     room: usize,
 }
 
@@ -83,7 +98,13 @@ impl Tree<'_> {
         self.room -= 1;
         let label = format!("<code>{}</code>", escape::html(&escape::short(name, 120)));
         let label = if self.changed.contains(&at) {
-            format!("<mark>{label} <span>{}</span></mark>", page::changed())
+            let is_there = |it: &Json| pointer::resolve(it, at).is_some();
+            let word = if self.other.is_none_or(is_there) {
+                page::changed()
+            } else {
+                self.only_here
+            };
+            format!("<mark>{label} <span>{word}</span></mark>")
         } else {
             label
         };

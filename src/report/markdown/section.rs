@@ -1,42 +1,25 @@
-//! The report as Markdown, for the comment on a pull request, the job summary, the check run and a file.
-//!
-//! A reviewer has twenty seconds. The first line says what happens to callers; then come the calls that fail, then the texts
-//! that an approver has to read, unfolded; everything else is folded, by tool. GitHub's limits differ by place, so the page
-//! is made with fewer rows until it fits; what is left out is counted, the least severe first.
+//! One comparison as a section of a page: the calls that fail, what an approver has to read, everything else folded.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::annotations::{AnnotationLevel, severity};
-use super::escape::{self, Visible};
-use super::fold::{Group, fold};
-use super::links::{Frame, linked};
-use super::{
-    Comparison, Failure, FailureKind, Finding, Listed, Located, Report, ServerReport, Status,
-    change_text, headline,
+use super::super::annotations::severity;
+use super::super::escape::{self, Visible};
+use super::super::fold::Group;
+use super::super::links::{Frame, linked};
+use super::super::{
+    Failure, FailureKind, Finding, Listed, Located, Report, ServerReport, Status, change_text,
 };
-use crate::canonical::Json;
-use crate::drift::Change;
+use super::texts::{
+    call, difference, finding_text, in_order, in_words_of_the_action, is_about_same, named,
+    naming_an_error, noun, plain_keys, rule_link, version,
+};
+use super::title::of_server;
+use super::{About, Budget, Section, code, icon};
 use crate::judgement::{Exposure, Level, Proof};
-use crate::policy::{Action, Bump, Verdict};
-use crate::rules::{RuleId, Side};
-use crate::sentences::page::{self as sentences, Counts};
-use crate::surface::{ComponentKey, Kind};
-
-/// GitHub's limit for a comment. Counted here in bytes, which are never fewer than characters.
-pub const COMMENT_LIMIT: usize = 65_536;
-
-/// GitHub's limit for a check run's summary, and for its text.
-pub const CHECK_RUN_LIMIT: usize = 65_535;
-
-/// GitHub's limit for a step's summary.
-pub const SUMMARY_LIMIT: usize = 1 << 20;
-
-/// How much of a text that an approver has to read is shown.
-const TEXT_CHARACTERS: usize = 2_000;
-
-/// How much of a call is shown.
-const CALL_CHARACTERS: usize = 160;
+use crate::policy::Action;
+use crate::rules::Side;
+use crate::sentences::begin_upper;
+use crate::sentences::page as sentences;
 
 /// How much of a sentence is shown in a row.
 const CELL_CHARACTERS: usize = 240;
@@ -50,285 +33,15 @@ const LISTED: &str = "| tool | says | hints |\n| --- | --- | --- |\n";
 /// Where to get mcp-keel.
 const INSTALL: &str = "https://github.com/mcp-keel/mcp-keel#install";
 
-/// How much of each kind is shown.
-#[derive(Clone, Copy)]
-struct Budget {
-    /// Changes in the folded list, of all servers.
-    rows: usize,
-    /// Calls that fail, per server.
-    calls: usize,
-    /// Texts that an approver has to read, per server.
-    texts: usize,
-    servers: usize,
-}
-
-/// What a page says: one comparison, or both of a pull request.
-pub struct Pages<'a> {
-    pub frame: &'a Frame,
-    /// The first line, without its icon and the name of the check.
-    pub title: String,
-    pub verdict: Verdict,
-    /// Right below the first line.
-    pub first: String,
-    pub sections: Vec<Section<'a>>,
-    /// Below everything but the last line.
-    pub last: String,
-    /// In the last line.
-    pub facts: Vec<String>,
-}
-
-/// One comparison.
-pub struct Section<'a> {
-    pub report: &'a Report,
-    pub about: About,
-    /// Before its first table.
-    pub intro: String,
-}
-
-/// What is compared with what.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum About {
-    /// The server with its baseline.
-    Live,
-    /// The baseline with that of the base branch.
-    Merging,
-    /// Two sources.
-    Sources,
-    /// What was pinned.
-    Pinned,
-}
-
-/// The report as Markdown of at most `limit` bytes, with a final newline.
-pub fn markdown(report: &Report, limit: usize) -> String {
-    markdown_in(report, limit, &Frame::default())
-}
-
-/// The same, with links.
-pub fn markdown_in(report: &Report, limit: usize, frame: &Frame) -> String {
-    let about = match report.comparison {
-        Comparison::Check => About::Live,
-        Comparison::Diff => About::Sources,
-        Comparison::Pin { .. } => About::Pinned,
-    };
-    let page = Pages {
-        frame,
-        title: title(report, about, code),
-        verdict: report.verdict,
-        first: String::new(),
-        sections: vec![Section {
-            report,
-            about,
-            intro: String::new(),
-        }],
-        last: String::new(),
-        facts: Vec::new(),
-    };
-    page.markdown(limit)
-}
-
-/// How a page shows an untrusted name.
-fn code(text: &str) -> String {
-    escape::code(&escape::short(text, 120))
-}
-
-/// What a comparison says, in one line. `show` is how names are shown.
-pub fn title(report: &Report, about: About, show: fn(&str) -> String) -> String {
-    if let Comparison::Pin { written } = &report.comparison {
-        return sentences::pinned(&headline::pin_headline(report, written, show));
-    }
-    match &report.servers[..] {
-        [] => sentences::problems(report.findings.len()),
-        [only] => of_server(only, about, show),
-        many => of_servers(many, about, show),
-    }
-}
-
-fn of_server(server: &ServerReport, about: About, show: fn(&str) -> String) -> String {
-    let name = show(&server.name);
-    let counts = counts(&server.changes);
-    match &server.status {
-        Status::Undetermined(failure) => match failure.kind {
-            FailureKind::NotStarted => sentences::did_not_start(&name),
-            FailureKind::Unstable => sentences::captures_differ(&name),
-            FailureKind::Base => sentences::base_unknown(&name),
-            FailureKind::Skipped => sentences::skipped(&name),
-            FailureKind::Other => sentences::not_captured(&name),
-        },
-        Status::New if about == About::Merging => sentences::pins_first(&name, server.components),
-        Status::New => sentences::not_in_baseline(&name, server.components),
-        Status::Clean => sentences::matches(&name, server.components),
-        Status::Drifted if about == About::Merging => sentences::merging_approves(&name, counts),
-        Status::Drifted if all_accepted(server) => sentences::callers_accepted(&name, counts),
-        Status::Drifted => sentences::callers(&name, false, counts),
-    }
-}
-
-fn of_servers(servers: &[ServerReport], about: About, show: fn(&str) -> String) -> String {
-    let of = |word: &str| -> Vec<&ServerReport> {
-        let found = servers.iter().filter(|it| it.status.word() == word);
-        found.collect()
-    };
-    let (drifted, new, unknown) = (of("drifted"), of("new"), of("undetermined"));
-    let mut parts = Vec::new();
-    // The one that is different is named.
-    match &drifted[..] {
-        [] => {}
-        [only] => parts.push(of_server(only, about, show)),
-        many => {
-            let counts = many.iter().map(|it| counts(&it.changes));
-            let counts = counts.fold(Counts::default(), |sum, it| Counts {
-                breaking: sum.breaking + it.breaking,
-                risky: sum.risky + it.risky,
-                other: sum.other + it.other,
-            });
-            let who = sentences::servers_of(many.len(), servers.len());
-            parts.push(match about {
-                About::Merging => sentences::merging_approves(&who, counts),
-                _ => sentences::callers(&who, true, counts),
-            });
-        }
-    }
-    match &new[..] {
-        [] => {}
-        [only] => parts.push(of_server(only, about, show)),
-        many => {
-            let who = sentences::servers_of(many.len(), servers.len());
-            let tools = many.iter().map(|it| it.components).sum();
-            parts.push(match about {
-                About::Merging => sentences::pins_first(&who, tools),
-                _ => sentences::not_in_baseline(&who, tools),
-            });
-        }
-    }
-    match &unknown[..] {
-        [] => {}
-        [only] => parts.push(of_server(only, about, show)),
-        many => parts.push(sentences::not_known_of(many.len())),
-    }
-    if parts.is_empty() {
-        return sentences::all_match(servers.len());
-    }
-    parts.join("; ")
-}
-
-/// Whether an approver has to see a change.
-fn is_to_be_read(located: &Located) -> bool {
-    let judged = &located.judged;
-    judged.change.exposure == Exposure::High && judged.action != Action::Accepted
-}
-
-fn all_accepted(server: &ServerReport) -> bool {
-    let mut changes = server.changes.iter();
-    changes.all(|it| it.judged.action == Action::Accepted)
-}
-
-fn counts(changes: &[Located]) -> Counts {
-    let of = |wanted: &[Level]| {
-        let changes = changes.iter();
-        changes
-            .filter(|it| wanted.contains(&it.judged.change.level))
-            .count()
-    };
-    Counts {
-        breaking: of(&[Level::Breaking]),
-        risky: of(&[Level::Risky]),
-        other: of(&[Level::Additive, Level::Cosmetic]),
-    }
-}
-
-fn icon(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Pass => "✅",
-        Verdict::Warn | Verdict::Undetermined => "⚠️",
-        Verdict::Block => "❌",
-    }
-}
-
-impl Pages<'_> {
-    /// The page, of at most `limit` bytes, with a final newline.
-    pub fn markdown(&self, limit: usize) -> String {
-        let reports = || self.sections.iter().map(|it| it.report);
-        let all: usize = reports().map(|it| it.changes().count()).sum();
-        let rows = self.frame.rows.min(all);
-        let most = self.frame.rows.max(1);
-        for step in 0_usize.. {
-            // Rows go first, then everything else.
-            let fewer = |most: usize, from: usize| most >> step.saturating_sub(from).min(63);
-            let budget = Budget {
-                rows: fewer(rows, 0),
-                calls: fewer(most.min(all), 4),
-                texts: fewer(most.min(all).min(10), 6),
-                servers: fewer(reports().map(|it| it.servers.len()).sum(), 6),
-            };
-            let page = self.render(budget);
-            if page.len() <= limit {
-                return page;
-            }
-            if budget.rows + budget.calls + budget.texts + budget.servers == 0 {
-                break;
-            }
-        }
-        // The first line is always there: the rest means nothing without it.
-        self.heading()
-    }
-
-    fn heading(&self) -> String {
-        let (icon, name) = (icon(self.verdict), &self.frame.name);
-        let name = match name.as_str() {
-            "mcp-keel" => name.clone(),
-            other => escape::markdown(&escape::short(other, 120)),
-        };
-        format!("### {icon} {name}: {}\n", self.title)
-    }
-
-    fn render(&self, budget: Budget) -> String {
-        let mut out = self.heading();
-        if !self.first.is_empty() {
-            let _ = write!(out, "\n{}\n", self.first.trim_end());
-        }
-        let mut rows = budget.rows;
-        for section in &self.sections {
-            let one = Rendered {
-                frame: self.frame,
-                about: section.about,
-                budget,
-            };
-            one.section(section, &mut rows, &mut out);
-        }
-        if !self.last.is_empty() {
-            let _ = write!(out, "\n{}\n", self.last.trim_end());
-        }
-        let _ = write!(out, "\n{}\n", self.footer());
-        out
-    }
-
-    fn footer(&self) -> String {
-        let mut facts = Vec::new();
-        if let Some(run) = &self.frame.run {
-            // A table of tools says all that there is.
-            let mut servers = self.sections.iter().flat_map(|it| &it.report.servers);
-            let is_whole = servers.all(|it| it.changes.is_empty() || !it.listed.is_empty());
-            let word = sentences::run(is_whole);
-            facts.push(format!("[{word}]({run})"));
-        }
-        if let Some((commit, address)) = &self.frame.commit {
-            facts.push(sentences::at_commit(&format!("[{commit}]({address})")));
-        }
-        facts.extend(self.facts.iter().cloned());
-        facts.push(format!("mcp-keel {}", env!("CARGO_PKG_VERSION")));
-        format!("<sub>{}</sub>", facts.join(" · "))
-    }
-}
-
 /// One comparison, with as much of it as there is room for.
-struct Rendered<'a> {
-    frame: &'a Frame,
-    about: About,
-    budget: Budget,
+pub(super) struct Rendered<'a> {
+    pub(super) frame: &'a Frame,
+    pub(super) about: About,
+    pub(super) budget: Budget,
 }
 
 impl Rendered<'_> {
-    fn section(&self, section: &Section<'_>, rows: &mut usize, out: &mut String) {
+    pub(super) fn section(&self, section: &Section<'_>, rows: &mut usize, out: &mut String) {
         let report = section.report;
         let is_noted = |it: &&Finding| it.action >= Action::Warn;
         let is_shown = |server: &&ServerReport| {
@@ -397,6 +110,9 @@ impl Rendered<'_> {
         let groups = in_order(&server.changes);
         if let Status::Undetermined(failure) = &server.status {
             *out += &self.failure(failure);
+        }
+        if let Some(alike) = server.alike() {
+            let _ = write!(out, "\n{}\n", escape::markdown(&escape::short(&alike, 400)));
         }
         if let Some(alike) = server.alike() {
             let _ = write!(out, "\n{}\n", escape::markdown(&escape::short(&alike, 400)));
@@ -771,7 +487,7 @@ impl Rendered<'_> {
     fn failure(&self, failure: &Failure) -> String {
         let message = escape::short(&plain_keys(&failure.message), 1_000);
         let message = match failure.command.as_str() {
-            "" => upper(&escape::markdown(&message)),
+            "" => begin_upper(&escape::markdown(&message)),
             command => {
                 let command = escape::code(&escape::short(command, 300));
                 sentences::of_command(&command, &escape::markdown(&message))
@@ -803,7 +519,7 @@ impl Rendered<'_> {
                 } else {
                     failure.help.clone()
                 };
-                upper(&escape::markdown(&escape::short(&help, 1_000)))
+                begin_upper(&escape::markdown(&escape::short(&help, 1_000)))
             }
         };
         if !help.is_empty() {
@@ -842,6 +558,7 @@ impl Rendered<'_> {
         let what = match &server.status {
             Status::New => sentences::pin_first(&command),
             _ if blocked && server.third_party => sentences::stay_or_accept(&command),
+            _ if blocked && server.third_party => sentences::stay_or_accept(&command),
             _ if blocked => sentences::fix_or_accept(&command),
             _ if would_block > 0 => sentences::would_block(would_block, &command),
             _ => sentences::nothing_blocks(&command),
@@ -853,213 +570,13 @@ impl Rendered<'_> {
         }
         parts.extend(version(server));
         parts.extend(server.cost_changed());
+        parts.extend(server.cost_changed());
         Some(parts.join(" "))
     }
 }
 
-fn version(server: &ServerReport) -> Option<String> {
-    let version = &server.version;
-    let shown = |version: &str| escape::markdown(&escape::short(version, 40));
-    let (baseline, current) = server.shown_version();
-    let moved = match (baseline, current) {
-        (Some(was), Some(is)) if was == is => shown(is),
-        (Some(was), Some(is)) => format!("{} → {}", shown(was), shown(is)),
-        _ => return None,
-    };
-    let needs_bump = !server.third_party && version.required > Bump::None && !version.ok;
-    let needs = needs_bump.then(|| version.required.word());
-    let changed = baseline != current;
-    (changed || needs.is_some()).then(|| sentences::version(&moved, needs))
-}
-
-/// The call that shows a change, in one line.
-fn call(change: &Change) -> String {
-    let Some(Proof::Witness(instance)) = &change.proof else {
-        return String::new();
-    };
-    let arguments = match change.rule.side() {
-        Some(_) => instance,
-        None => instance.get("arguments").unwrap_or(instance),
-    };
-    escape::code(&escape::short_value(arguments, CALL_CHARACTERS))
-}
-
-/// A changed text, whole, as a diff.
-fn difference(change: &Change) -> String {
-    let side = |sign: char, value: &Option<Json>| -> String {
-        let text = match value {
-            Some(Json::String(text)) => escape::short_block(text, TEXT_CHARACTERS),
-            Some(other) => escape::short_value(other, TEXT_CHARACTERS),
-            None => return String::new(),
-        };
-        text.lines()
-            .map(|line| format!("{sign} {line}\n"))
-            .collect()
-    };
-    let both = side('-', &change.old) + &side('+', &change.new);
-    escape::fenced("diff", &Visible::of_parts(both.trim_end().to_owned()))
-}
-
-/// A component as people call it: `` `get_forecast` ``, `` prompt `greet` ``.
-fn named(key: &ComponentKey) -> String {
-    let name = code(key.called());
-    match key.kind() {
-        Kind::Tool => name,
-        other => format!("{} {name}", other.noun()),
-    }
-}
-
-/// A message without the keys that only a baseline has: `` `tool:greet@` `` is `` `greet` ``.
-fn plain_keys(text: &str) -> String {
-    let parts = text.split(' ').map(|word| {
-        let key = word.trim_matches('`').parse::<ComponentKey>();
-        match key {
-            Ok(key) if key.tool_name().is_some_and(|it| !it.is_empty()) => {
-                format!("`{}`", key.called())
-            }
-            _ => word.to_owned(),
-        }
-    });
-    parts.collect::<Vec<_>>().join(" ")
-}
-
-/// A help text with inputs in place of flags: `` `--pass-env NAME` `` is `` `pass-env:` ``.
-fn in_words_of_the_action(help: &str) -> String {
-    let parts = help.split('`').enumerate().map(|(at, part)| {
-        let flag = part.strip_prefix("--").filter(|_| at % 2 == 1);
-        match flag.map(|it| it.split_once([' ', '=']).unwrap_or((it, ""))) {
-            Some((name, value)) if crate::settings::is_input(name) => {
-                let placeholder = value.chars().all(|it| !it.is_ascii_lowercase());
-                if placeholder {
-                    format!("{name}:")
-                } else {
-                    format!("{name}: {value}")
-                }
-            }
-            _ => part.to_owned(),
-        }
-    });
-    parts.collect::<Vec<_>>().join("`")
-}
-
-/// The first line that names an error, or else the last one.
-fn naming_an_error<'a>(lines: &[&'a str]) -> Option<&'a str> {
-    const WORDS: [&str; 12] = [
-        "error",
-        "exception",
-        "fatal",
-        "panic",
-        "cannot",
-        "not found",
-        "no such",
-        "not set",
-        "missing",
-        "denied",
-        "failed",
-        "required",
-    ];
-    let names = |line: &&&str| {
-        let line = line.to_lowercase();
-        WORDS.iter().any(|word| line.contains(word))
-    };
-    lines.iter().find(names).or(lines.last()).copied()
-}
-
-fn upper(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or_else(String::new, |first| {
-        first.to_uppercase().chain(characters).collect()
-    })
-}
-
-/// The changes as shown: by component, the component with the worst first.
-fn in_order(changes: &[Located]) -> Vec<Group<'_>> {
-    let mut by_component: BTreeMap<Option<&str>, Vec<Group<'_>>> = BTreeMap::new();
-    let mut many = Vec::new();
-    for group in fold(changes) {
-        if group.components.is_empty() {
-            by_component
-                .entry(group.change.judged.change.component.as_deref())
-                .or_default()
-                .push(group)
-        } else {
-            many.push(vec![group])
-        }
-    }
-    let mut groups: Vec<Vec<Group<'_>>> =
-        many.into_iter().chain(by_component.into_values()).collect();
-    for group in &mut groups {
-        group.sort_by_key(|group| std::cmp::Reverse(severity(group.change)));
-    }
-    groups
-        .sort_by_key(|group| std::cmp::Reverse(group.first().map(|group| severity(group.change))));
-    groups.into_iter().flatten().collect()
-}
-
-/// Whether two changes, or two groups of them, are of the same component.
-fn is_about_same(one: &Group<'_>, other: &Group<'_>) -> bool {
-    let of = |group: &Group<'_>| group.change.judged.change.component.clone();
-    one.components == other.components && of(one) == of(other)
-}
-
-fn noun(components: &[&ComponentKey]) -> String {
-    let mut kinds: Vec<Kind> = components.iter().map(|key| key.kind()).collect();
-    kinds.dedup();
-    match kinds[..] {
-        [kind] => format!("{}s", kind.noun()),
-        _ => "components".to_owned(),
-    }
-}
-
-fn rule_link(rule: RuleId) -> String {
-    format!("[{rule}]({})", super::rules::address(rule))
-}
-
-fn finding_text(finding: &Finding) -> String {
-    let note = &finding.note;
-    let word = match AnnotationLevel::from(finding.action) {
-        AnnotationLevel::Failure => "**blocks**: ",
-        AnnotationLevel::Warning => "warning: ",
-        AnnotationLevel::Notice => "",
-    };
-    let component = note
-        .component
-        .as_ref()
-        .map(|key| named(key) + ": ")
-        .unwrap_or_default();
-    let message = escape::markdown(&escape::short(&plain_keys(&note.message), 500));
-    format!("- {word}{component}{message} ({})\n", rule_link(note.rule))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn help_is_in_the_words_of_the_reader() {
-        assert_eq!(
-            in_words_of_the_action("name it with `--pass-env NAME` or `--era modern`; `--nothing`"),
-            "name it with `pass-env:` or `era: modern`; `--nothing`"
-        );
-        assert_eq!(
-            plain_keys("`/description` of `tool:forecast@` varies"),
-            "`/description` of `forecast` varies"
-        );
-        assert_eq!(
-            plain_keys("of tool:forecast@ varies"),
-            "of `forecast` varies"
-        );
-    }
-
-    #[test]
-    fn the_first_line_that_names_an_error_is_shown() {
-        let lines = [
-            "> start",
-            "Error: Cannot find module",
-            "    at node:internal",
-        ];
-        assert_eq!(naming_an_error(&lines), Some(lines[1]));
-        assert_eq!(naming_an_error(&["one", "two"]), Some("two"));
-        assert_eq!(naming_an_error(&[]), None);
-    }
+/// Whether an approver has to see a change.
+fn is_to_be_read(located: &Located) -> bool {
+    let judged = &located.judged;
+    judged.change.exposure == Exposure::High && judged.action != Action::Accepted
 }
