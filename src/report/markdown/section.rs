@@ -114,9 +114,6 @@ impl Rendered<'_> {
         if let Some(alike) = server.alike() {
             let _ = write!(out, "\n{}\n", escape::markdown(&escape::short(&alike, 400)));
         }
-        if let Some(alike) = server.alike() {
-            let _ = write!(out, "\n{}\n", escape::markdown(&escape::short(&alike, 400)));
-        }
         if !server.listed.is_empty() {
             *out += &self.listed(&server.listed);
         } else {
@@ -558,7 +555,6 @@ impl Rendered<'_> {
         let what = match &server.status {
             Status::New => sentences::pin_first(&command),
             _ if blocked && server.third_party => sentences::stay_or_accept(&command),
-            _ if blocked && server.third_party => sentences::stay_or_accept(&command),
             _ if blocked => sentences::fix_or_accept(&command),
             _ if would_block > 0 => sentences::would_block(would_block, &command),
             _ => sentences::nothing_blocks(&command),
@@ -569,7 +565,6 @@ impl Rendered<'_> {
             parts.push(sentences::proposed_in(&link));
         }
         parts.extend(version(server));
-        parts.extend(server.cost_changed());
         parts.extend(server.cost_changed());
         Some(parts.join(" "))
     }
