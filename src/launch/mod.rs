@@ -505,10 +505,8 @@ impl Launched {
             self.group.terminate();
             gone = self.gone_within(patience.after_term);
         }
-        self.group.kill(match gone {
-            true => Leader::Gone,
-            false => Leader::MayRun,
-        });
+        self.group
+            .kill(if gone { Leader::Gone } else { Leader::MayRun });
         #[cfg(not(unix))]
         self.child.start_kill();
         if !gone {
