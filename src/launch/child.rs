@@ -139,7 +139,8 @@ pub(super) mod spawned {
         attributes.set_sigmask(&SigSet::empty())?;
 
         let mut refused = None;
-        for file in &program.candidates {
+        // Looking is far cheaper than starting a process that finds nothing to execute.
+        for file in program.candidates.iter().filter(|it| it.is_file()) {
             let spawned = posix_spawn(file, &actions, &attributes, &words, &pairs);
             let error = match spawned {
                 Ok(pid) => {

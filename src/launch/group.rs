@@ -90,6 +90,10 @@ impl Group {
         }
     }
 
+    pub(super) fn leader(&self) -> u32 {
+        self.leader
+    }
+
     /// Asks every process of the group to exit.
     pub(super) fn terminate(&self) {
         #[cfg(unix)]
@@ -110,8 +114,11 @@ impl Drop for Group {
         // A finished launch is not searched for again, and its process id may have been reused. The
         // last launch searches anyway, for strays that could not be attributed while there were
         // others.
-        if !self.ended.load(Ordering::Relaxed) || live.len() == 1 {
+        let ended = self.ended.load(Ordering::Relaxed);
+        if !ended {
             kill(&self.marker, self.leader, Leader::MayRun, &live);
+        } else if live.len() == 1 {
+            kill(&self.marker, self.leader, Leader::Gone, &live);
         }
         live.remove(&self.marker);
     }
@@ -157,6 +164,25 @@ fn live_now() -> Option<MutexGuard<'static, BTreeMap<String, u32>>> {
         }
     }
     None
+}
+
+/// If the first thread of a process sleeps: how often it has run so far. `None` if it runs, or if the
+/// system does not say.
+pub(super) fn sleeping(process: u32) -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name, in parentheses, may contain anything.
+        let state = stat.rsplit_once(") ")?.1.chars().next()?;
+        let runs = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
+        let runs = runs.split_whitespace().nth(2)?.parse().ok()?;
+        (state == 'S').then_some(runs)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = process;
+        None
+    }
 }
 
 /// Whether any process of a group still runs. If running and unreaped processes cannot be

@@ -103,6 +103,13 @@ impl Farewell {
     }
 }
 
+/// How often to look whether a server has exited.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
+
+/// After how many looks at which it slept, and had not run in between, a server is idle. Runtimes
+/// notice the end of stdin within a millisecond.
+const IDLE_LOOKS: usize = 8;
+
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
 pub struct Launched {
@@ -500,7 +507,7 @@ impl Launched {
 
     /// The steps of [`Launched::shutdown`], without a runtime.
     fn end(&mut self, patience: Patience) {
-        let mut gone = self.gone_within(patience.after_eof);
+        let mut gone = self.gone_or_idle_within(patience.after_eof);
         if !gone {
             self.group.terminate();
             gone = self.gone_within(patience.after_term);
@@ -516,12 +523,30 @@ impl Launched {
 
     /// Whether the first process has been reaped, after at most `patience`.
     fn gone_within(&mut self, patience: Duration) -> bool {
+        self.gone_unless(patience, |_| false)
+    }
+
+    /// The same, but a process that does nothing is not waited for: one that is about to exit
+    /// because its stdin closed is busy with it.
+    fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
+        let leader = self.group.leader();
+        let mut seen = None;
+        let mut same = 0;
+        self.gone_unless(patience, |_| {
+            let now = group::sleeping(leader);
+            same = if now.is_some() && now == seen { same + 1 } else { 0 };
+            seen = now;
+            same >= IDLE_LOOKS
+        })
+    }
+
+    fn gone_unless(&mut self, patience: Duration, mut stop: impl FnMut(&Self) -> bool) -> bool {
         let until = std::time::Instant::now() + patience;
         loop {
             match self.child.try_wait() {
                 Ok(Some(_)) => return true,
-                Ok(None) if std::time::Instant::now() < until => {
-                    std::thread::sleep(Duration::from_micros(500));
+                Ok(None) if std::time::Instant::now() < until && !stop(self) => {
+                    std::thread::sleep(BETWEEN_LOOKS);
                 }
                 Ok(None) | Err(_) => return false,
             }
