@@ -8,8 +8,9 @@ compiler; with another compiler they are compared only with --any-compiler, and 
     .ci/instructions                    compares (builds what it needs)
     .ci/instructions --accept           writes the numbers
 
-With --growth the same commands run on 1,000 to 100,000 tools, and the instructions for a tool are printed: what is linear
-stays the same. With --plot FILE that is drawn as SVG. That takes an optimised build: MCP_KEEL=target/release/mcp-keel.
+With --growth `diff` runs on 300 to 10,000 tools (--most 100000 takes an hour), and the instructions for a tool are printed:
+what is linear stays the same. With --plot FILE that is drawn as SVG. That takes an optimised build:
+MCP_KEEL=target/release/mcp-keel.
 
 Needs valgrind and Python 3.10 or newer, standard library only.
 """
@@ -118,8 +119,8 @@ def compare(numbers, any_compiler):
     return 0
 
 
-def growth(cwd, plot):
-    sizes = (1_000, 3_000, 10_000, 30_000, 100_000)
+def growth(cwd, plot, most):
+    sizes = (300, 1_000, 3_000, 10_000) if most is None else tuple(it for it in (300, 1_000, 3_000, 10_000, 30_000, 100_000) if it <= most)
     rows = []
     for size in sizes:
         old, new = capture(cwd / "old.json", size), capture(cwd / "new.json", size, changed=True)
@@ -166,7 +167,8 @@ def main():
         cwd = Path(work).resolve()
         if "--growth" in arguments:
             plot = arguments[arguments.index("--plot") + 1] if "--plot" in arguments else None
-            sys.exit(growth(cwd, plot))
+            most = int(arguments[arguments.index("--most") + 1]) if "--most" in arguments else None
+            sys.exit(growth(cwd, plot, most))
         numbers = measured(cwd)
     if "--accept" in arguments:
         COMMITTED.write_text(json.dumps({"compiler": compiler(), "instructions": numbers}, indent=2) + "\n")

@@ -534,7 +534,11 @@ impl Launched {
         let mut same = 0;
         self.gone_unless(patience, |_| {
             let now = group::sleeping(leader);
-            same = if now.is_some() && now == seen { same + 1 } else { 0 };
+            same = if now.is_some() && now == seen {
+                same + 1
+            } else {
+                0
+            };
             seen = now;
             same >= IDLE_LOOKS
         })
