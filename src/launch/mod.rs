@@ -201,6 +201,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
                 arguments: &arguments,
             };
             let variables = variables.iter().map(|(name, value)| (&**name, &**value));
+            let variables = variables.filter(|(name, _)| *name != MARKER);
             let marked = (OsStr::new(MARKER), OsStr::new(&marker));
             let started = child::spawned::start(&program, variables.chain([marked]));
             // Only the C library's own search passes such a file to a shell.
@@ -217,7 +218,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
                 let _ = command.fd_mappings(inherited);
             }
             command
-                .args(&arguments)
+                .args(arguments.iter())
                 .env_clear()
                 .envs(&variables)
                 .env(MARKER, &marker)
