@@ -25,7 +25,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / ".ci"))
+sys.path[:0] = [str(ROOT / ".ci"), str(ROOT / "benches")]
+from floor import environment  # noqa: E402
 from real_servers import CACHE, SERVERS, command, install_all  # noqa: E402
 
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
@@ -33,12 +34,6 @@ KEEL = os.environ.get("MCP_KEEL") or str(TARGET / "mcp-keel")
 FLOOR = str(TARGET / "examples/floor-client")
 CONTESTED = ("everything", "filesystem", "memory")
 PEERS = {"mcpdrift": "mcpdrift==0.1.0", "mcplock": "mcplock==1.0.3", "mcp-contract": "mcp-contract==0.6.0"}
-
-
-def environment():
-    """The environment that mcp-keel gives a server, for all of them."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "TERM", "USER", "SHELL") if name in os.environ}
-    return {**kept, "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 
 
 def run(words, cwd):
