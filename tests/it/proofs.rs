@@ -836,6 +836,33 @@ fn nothing_is_disputed_about_a_value() {
     }
 }
 
+/// 2019-09 does not say that `contains` evaluates what it meets, and validators read it so: an array that
+/// one of them accepts is no proof, and neither is that none is accepted.
+#[test]
+fn what_contains_evaluates_in_2019_09_is_undecided() {
+    let of = |first: &str| {
+        format!(
+            r#"{{"$schema":"https://json-schema.org/draft/2019-09/schema","type":"object","properties":{{"a":{{
+            "type":"array","items":[{first}],"contains":{{"type":"integer","minimum":3}},"unevaluatedItems":false}}}},"required":["a"]}}"#
+        )
+    };
+    let (old, new) = (of(r#"{"type":"string"}"#), of(r#"{"const":"b"}"#));
+    for (side, found) in both(&old, &new) {
+        assert!(
+            matches!(found.verdict, Proof::Undecided(_)),
+            "{side:?}: {found:?}"
+        );
+    }
+    // 2020-12 says it.
+    let modern = |text: &str| {
+        text.replace("2019-09", "2020-12")
+            .replace(r#""items":["#, r#""prefixItems":["#)
+    };
+    for (_, found) in both(&modern(&old), &modern(&new)) {
+        assert!(matches!(found.verdict, Proof::Witness(_)), "{found:?}");
+    }
+}
+
 /// A reference that leads nowhere makes unknown what needs it, on either side.
 #[test]
 fn a_reference_that_decides_leaves_undecided() {

@@ -248,6 +248,11 @@ impl<'a> Solver<'_, 'a> {
                 seen.leading = usize::MAX;
                 return Some(seen);
             }
+            // The specification of 2019-09 does not count what `contains` meets; validators do, each its
+            // own way.
+            if draft == Draft::Y2019 && object.contains("contains") {
+                return None;
+            }
             if let Some(schema) = object.get("contains").filter(|_| draft == Draft::Y2020) {
                 seen.containing.push(self.child(id, schema));
             }

@@ -471,13 +471,19 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 };
                 let everything = rest || (!own && object.contains("unevaluatedItems"));
                 for (index, item) in items.iter().enumerate() {
+                    if everything || index < leading {
+                        looked.items.insert(index);
+                        continue;
+                    }
                     let contained = match object.get("contains") {
                         Some(schema) if draft == Draft::Y2020 => {
                             self.node(schema, item, depth + 1)?
                         }
+                        // Not counted by the specification, but by validators, each its own way.
+                        Some(_) if draft == Draft::Y2019 => return None,
                         _ => false,
                     };
-                    if everything || index < leading || contained {
+                    if contained {
                         looked.items.insert(index);
                     }
                 }
