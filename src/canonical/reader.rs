@@ -12,8 +12,8 @@ use super::{Json, Lines, Number, Object, Text, pointer};
 pub const MAX_DEPTH: usize = 200;
 
 /// Maximum number of values (arrays, objects, strings, numbers, literals) in one text. The largest contract
-/// seen in the wild has about 10,000; a file may hold many contracts, and what a server sends has a far lower limit.
-pub const MAX_VALUES: usize = 8_000_000;
+/// seen in the wild has about 10,000; a committed file may hold many contracts.
+pub const MAX_VALUES: usize = 2_000_000;
 
 /// Where and why a text is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -506,7 +506,7 @@ impl Launched {
         Farewell { over }
     }
 
-    /// The steps of [`Launched::shutdown`], without a runtime.
+    /// The steps of [`Launched::shutdown`], without a runtime; an idle server is asked to exit at once.
     fn end(&mut self, patience: Patience) {
         let mut gone = self.gone_or_idle_within(patience.after_eof);
         if !gone {
@@ -524,7 +524,7 @@ impl Launched {
 
     /// Whether the first process has been reaped, after at most `patience`.
     fn gone_within(&mut self, patience: Duration) -> bool {
-        self.gone_unless(patience, |_| false)
+        self.gone_unless(patience, || false)
     }
 
     /// The same, but a process that does nothing is not waited for: one that is about to exit
@@ -533,7 +533,7 @@ impl Launched {
         let leader = self.group.leader();
         let mut seen = None;
         let mut same = 0;
-        self.gone_unless(patience, |_| {
+        self.gone_unless(patience, || {
             let now = group::sleeping(leader);
             same = if now.is_some() && now == seen {
                 same + 1
@@ -545,12 +545,12 @@ impl Launched {
         })
     }
 
-    fn gone_unless(&mut self, patience: Duration, mut stop: impl FnMut(&Self) -> bool) -> bool {
+    fn gone_unless(&mut self, patience: Duration, mut stop: impl FnMut() -> bool) -> bool {
         let until = std::time::Instant::now() + patience;
         loop {
             match self.child.try_wait() {
                 Ok(Some(_)) => return true,
-                Ok(None) if std::time::Instant::now() < until && !stop(self) => {
+                Ok(None) if std::time::Instant::now() < until && !stop() => {
                     std::thread::sleep(BETWEEN_LOOKS);
                 }
                 Ok(None) | Err(_) => return false,

@@ -81,30 +81,29 @@ impl<'a> Solver<'_, 'a> {
         self.draft(id) <= Draft::Seven && self.object(id).is_some_and(|it| it.contains("$ref"))
     }
 
-    pub(super) fn dependent(&self, id: Id) -> Vec<(&'a Text, &'a Json)> {
+    /// The members of a keyword that was part of `dependencies` before 2019-09.
+    fn dependencies(
+        &self,
+        id: Id,
+        since_2019: &str,
+    ) -> impl Iterator<Item = (&'a Text, &'a Json)> + use<'a> {
         let keyword = if self.draft(id) >= Draft::Y2019 {
-            "dependentSchemas"
+            since_2019
         } else {
             "dependencies"
         };
-        self.object(id)
-            .and_then(|it| it.get(keyword)?.as_object())
-            .into_iter()
-            .flat_map(Object::iter)
+        let members = self.object(id).and_then(|it| it.get(keyword)?.as_object());
+        members.into_iter().flat_map(Object::iter)
+    }
+
+    pub(super) fn dependent(&self, id: Id) -> Vec<(&'a Text, &'a Json)> {
+        self.dependencies(id, "dependentSchemas")
             .filter(|(_, schema)| matches!(schema, Json::Object(_) | Json::Bool(_)))
             .collect()
     }
 
     pub(super) fn dependent_names(&self, id: Id) -> Vec<(&'a Text, Vec<&'a Text>)> {
-        let keyword = if self.draft(id) >= Draft::Y2019 {
-            "dependentRequired"
-        } else {
-            "dependencies"
-        };
-        self.object(id)
-            .and_then(|it| it.get(keyword)?.as_object())
-            .into_iter()
-            .flat_map(Object::iter)
+        self.dependencies(id, "dependentRequired")
             .filter_map(|(name, names)| match names {
                 Json::Array(names) => {
                     Some((name, names.iter().filter_map(Json::as_text).collect()))
