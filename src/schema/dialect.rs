@@ -44,6 +44,9 @@ pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
         (_, Some(Json::String(name))) if !is_known(name.as_str()?) => return None,
         _ => Draft::of(schema),
     };
+    if matches!(draft, Draft::Seven | Draft::Y2019 | Draft::Y2020) && is_plain(schema, true) {
+        return None;
+    }
     let converted = to_value(schema)?;
     let mut value = converted.value;
     if let Some(root) = value.as_object_mut() {
@@ -70,6 +73,66 @@ pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
     })
 }
 
+/// Whether a schema has only keywords that most tools use, with values that the metaschemas since draft-07
+/// accept: it is valid. Of any other schema this says nothing, and the metaschema decides, which takes far
+/// longer than everything else that is done with a tool that did not change. A test compares the two.
+fn is_plain(schema: &Json, is_root: bool) -> bool {
+    let Json::Object(members) = schema else {
+        return matches!(schema, Json::Bool(_));
+    };
+    let inside = |value: &Json| is_plain(value, false);
+    members.iter().all(|(keyword, value)| {
+        let Some(keyword) = keyword.as_str() else {
+            return false;
+        };
+        match (keyword, value) {
+            ("type", Json::String(name)) => {
+                let name = name.as_str();
+                name.is_some_and(|it| TYPES.contains(&it))
+            }
+            ("title" | "description" | "format" | "$comment", Json::String(_))
+            | ("uniqueItems" | "deprecated" | "readOnly" | "writeOnly", Json::Bool(_))
+            | ("enum" | "examples", Json::Array(_))
+            | ("const" | "default", _)
+            | (
+                "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum",
+                Json::Number(_),
+            ) => true,
+            // Which metaschema applies is known.
+            ("$schema", Json::String(_)) => is_root,
+            (
+                "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
+                | "maxProperties",
+                Json::Number(number),
+            ) => {
+                let literal = number.literal();
+                literal.len() < 16 && literal.bytes().all(|it| it.is_ascii_digit())
+            }
+            ("required", Json::Array(names)) => {
+                names.len() <= MOST_REQUIRED
+                    && names.iter().enumerate().all(|(at, name)| {
+                        matches!(name, Json::String(_)) && !names[..at].contains(name)
+                    })
+            }
+            ("properties" | "$defs" | "definitions", Json::Object(schemas)) => {
+                schemas.iter().all(|(_, schema)| inside(schema))
+            }
+            ("items" | "additionalProperties", schema) => inside(schema),
+            ("anyOf" | "oneOf" | "allOf", Json::Array(schemas)) => {
+                !schemas.is_empty() && schemas.iter().all(inside)
+            }
+            _ => false,
+        }
+    })
+}
+
+const TYPES: [&str; 7] = [
+    "string", "object", "integer", "number", "boolean", "array", "null",
+];
+
+/// Up to this many names, comparing each with each is cheap.
+const MOST_REQUIRED: usize = 32;
+
 fn is_known(dialect: &str) -> bool {
     ["draft-04", "draft-06", "draft-07", "2019-09", "2020-12"]
         .iter()
@@ -84,6 +147,16 @@ const MOST_ADDRESSES: usize = 100;
 
 /// The first references that lead out of a schema, each with its place.
 pub(crate) fn external_references(schema: &Json) -> Vec<(String, String)> {
+    // Nearly no schema has one.
+    let mut leads_out = false;
+    each_schema(schema, &mut |node| {
+        let to = |keyword| node.get(keyword).and_then(Json::as_str);
+        let to = [to("$ref"), to("$dynamicRef")].into_iter().flatten();
+        leads_out |= to.into_iter().any(|it| !it.starts_with('#'));
+    });
+    if !leads_out {
+        return Vec::new();
+    }
     let mut addresses = BTreeSet::new();
     each_schema(schema, &mut |node| {
         let text = |keyword| node.get(keyword).and_then(Json::as_str);
@@ -168,6 +241,110 @@ mod tests {
         assert_eq!(at(old, Dialect::Y2020).as_deref(), Some("/items"));
         let unknown = r#"{"$schema":"https://example.com/mine","type":"int"}"#;
         assert_eq!(declared(unknown), None);
+    }
+
+    #[test]
+    fn what_is_plain_is_valid_in_every_dialect_that_is_not_asked() {
+        // Each keyword with each value, alone and inside another schema.
+        let keywords = [
+            "type",
+            "title",
+            "description",
+            "format",
+            "$comment",
+            "uniqueItems",
+            "deprecated",
+            "readOnly",
+            "writeOnly",
+            "enum",
+            "examples",
+            "const",
+            "default",
+            "minimum",
+            "maximum",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "minLength",
+            "maxLength",
+            "minItems",
+            "maxItems",
+            "minProperties",
+            "maxProperties",
+            "required",
+            "properties",
+            "$defs",
+            "definitions",
+            "items",
+            "additionalProperties",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "not",
+            "if",
+            "pattern",
+            "multipleOf",
+            "$ref",
+            "$id",
+            "$anchor",
+            "patternProperties",
+            "contains",
+            "prefixItems",
+            "dependencies",
+            "propertyNames",
+            "$schema",
+            "x-other",
+            "x-mcp-header",
+        ];
+        let values = [
+            "null",
+            "true",
+            "0",
+            "1",
+            "-1",
+            "1.5",
+            "1e3",
+            "10000000000000000000",
+            "\"\"",
+            "\"string\"",
+            "\"int\"",
+            "\"[\"",
+            "[]",
+            "[1]",
+            "[1,1]",
+            "[\"a\"]",
+            "[\"a\",\"a\"]",
+            "{}",
+            "[{}]",
+            "[true,{\"type\":\"int\"}]",
+            "{\"a\":{}}",
+            "{\"a\":1}",
+            "{\"type\":\"int\"}",
+            "{\"a\":{\"type\":\"object\"}}",
+            "{\"$schema\":\"x y\"}",
+            "{\"a\":{\"$schema\":\"x y\"}}",
+        ];
+        let mut plain = 0;
+        for keyword in keywords {
+            for value in values {
+                let alone = format!("{{\"{keyword}\":{value}}}");
+                let inside = format!("{{\"properties\":{{\"p\":{alone}}},\"items\":{alone}}}");
+                for text in [alone, inside] {
+                    let mut schema = schema(&text);
+                    if !is_plain(&schema, true) {
+                        continue;
+                    }
+                    plain += 1;
+                    if let Json::Object(root) = &mut schema {
+                        root.retain(|name, _| name != "$schema");
+                    }
+                    let value = to_value(&schema).unwrap().value;
+                    assert!(jsonschema::draft7::meta::is_valid(&value), "{text}");
+                    assert!(jsonschema::draft201909::meta::is_valid(&value), "{text}");
+                    assert!(jsonschema::draft202012::meta::is_valid(&value), "{text}");
+                }
+            }
+        }
+        assert!(plain > 200, "{plain}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! witness, and the verdict on the pair always reaches the changes: one of them carries the
 //! witness, or says that nothing could be decided.
 
-use super::document::Document;
+use super::document::{Document, Problem};
 use super::family::{carries, of_keyword, relax, relaxed, with_named_members};
 use super::pair::{Alone, Open, Pair, Verdict};
 use super::walk::{Effect, SchemaFinding, Walker};
@@ -431,6 +431,29 @@ pub(crate) fn only_spelling(old: &Json, new: &Json, side: Side) -> SchemaCompari
         changes: vec![spelling_change(old, new, side)],
         verdict: Proof::Subsumed,
     }
+}
+
+/// Two schemas that are too large to be compared: that they differ is all that is known, and a text in
+/// them may be new.
+pub(crate) fn too_large(old: &Json, new: &Json, side: Side) -> SchemaComparison {
+    let finding = unexplained(old, new, false);
+    SchemaComparison {
+        changes: vec![SchemaChange {
+            rule: finding.family.rule(side),
+            pointer: finding.pointer,
+            old: finding.old,
+            new: finding.new,
+            level: Level::Risky,
+            exposure: crate::judgement::Exposure::High,
+            proof: Some(too_large_to_decide()),
+            message: sentences::undecided(&finding.message),
+        }],
+        verdict: too_large_to_decide(),
+    }
+}
+
+pub(crate) fn too_large_to_decide() -> Proof {
+    Proof::Undecided(Problem::TooLarge.to_string())
 }
 
 fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {

@@ -43,6 +43,17 @@ pub(crate) enum Verdict {
     Unknown(Problem),
 }
 
+/// How a pair is looked at, one after the other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    /// In the narrower reading of what is declared.
+    Strict,
+    Whole,
+    /// If the budget ends among the first branches, or a validator cannot confirm what was found there: a witness may be
+    /// in one of the last.
+    FromTheEnd,
+}
+
 /// Two documents in one reading.
 pub(crate) struct Reading {
     pub(crate) sender: Document,
@@ -184,13 +195,23 @@ impl<'p> Open<'p> {
             return Verdict::Unknown(problem.clone());
         }
         let mut spurious = None;
-        for strict in [true, false] {
+        let mut reason = None;
+        for attempt in [Attempt::Strict, Attempt::Whole, Attempt::FromTheEnd] {
+            let strict = attempt == Attempt::Strict;
             if strict && !opened_explicitly(self.sender.document) {
                 continue;
             }
-            let budget = Budget::new(self.pair.budget.left() / if strict { 2 } else { 1 });
+            let left = self.pair.budget.left();
+            let budget = Budget::new(match attempt {
+                Attempt::Strict => left / 2,
+                Attempt::Whole => left - left / 6,
+                Attempt::FromTheEnd => left,
+            });
             let documents = vec![&self.sender, &self.receiver];
             let mut solver = Solver::new(documents, &self.pair.patterns, &budget, strict);
+            if attempt == Attempt::FromTheEnd {
+                solver = solver.looking_from_the_end();
+            }
             let outcome = solver.roots(&[true, false], self.pair.kinds);
             self.pair.budget.take(budget.taken());
             match outcome {
@@ -221,11 +242,14 @@ impl<'p> Open<'p> {
                 }
                 Outcome::Unknown if strict => {}
                 Outcome::Unknown => {
-                    return Verdict::Unknown(spurious.unwrap_or_else(|| solver.reason()));
+                    reason.get_or_insert_with(|| solver.reason());
+                    if budget.left() > 0 {
+                        break;
+                    }
                 }
             }
         }
-        Verdict::Unknown(spurious.unwrap_or(Problem::TooLarge))
+        Verdict::Unknown(spurious.or(reason).unwrap_or(Problem::TooLarge))
     }
 
     /// Whether a value is in `S` and not in `R`, by mcp-keel's own evaluator.

@@ -142,12 +142,22 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
             };
         }
         Json::Object(object) => {
+            // In draft 4 these say nothing without the bound that they are about.
+            let pointless: Vec<&str> = [
+                ("exclusiveMinimum", "minimum"),
+                ("exclusiveMaximum", "maximum"),
+            ]
+            .into_iter()
+            .filter(|(_, bound)| draft == Draft::Four && !object.contains(bound))
+            .map(|(flag, _)| flag)
+            .collect();
             object.retain(|keyword, value| {
+                let pointless = pointless.iter().any(|it| keyword == *it);
                 let content = ["contentEncoding", "contentMediaType", "contentSchema"];
                 let empty = draft == Draft::Four
                     && keyword == "required"
                     && value.as_array().is_some_and(<[Json]>::is_empty);
-                !empty && content.iter().all(|it| keyword != *it)
+                !pointless && !empty && content.iter().all(|it| keyword != *it)
             });
             for (keyword, value) in object.iter_mut() {
                 let Some(keyword) = keyword.as_str() else {

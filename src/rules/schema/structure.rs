@@ -42,11 +42,12 @@ macro_rules! structure_families {
         r##"{"type": "object", "properties": {"unit": {"$ref": "#/$defs/Unit"}}, "$defs": {"Unit": {"type": "string"}}}"## =>
         r##"{"type": "object", "properties": {"unit": {"type": "string"}}, "$defs": {"Unit": {"type": "string"}}}"##,
         input InputRefRestructured: Cosmetic None "a `$ref` was inlined, added or renamed",
-        "What is accepted is compared behind the reference and reported there. Some clients and providers do not \
-         follow references.",
+        "What is accepted is compared behind the reference and reported there. Keywords beside it that the draft \
+         ignores are reported here. Some clients and providers do not follow references.",
         "Accept it.";
         output OutputRefRestructured: Cosmetic None "a `$ref` in the result schema was inlined, added or renamed",
-        "Results are compared behind the reference, and differences are reported there.",
+        "Results are compared behind the reference, and differences are reported there. Keywords beside it that the \
+         draft ignores are reported here.",
         "Accept it.";
 
     "definitions-changed" DefinitionsChanged,

@@ -31,6 +31,8 @@ struct Items {
     contains: Vec<Contains>,
     /// What `unevaluatedItems` demands of the items that are not seen.
     unevaluated: Vec<(Seen, Id)>,
+    /// Whether some validators ask less of them.
+    disputed: bool,
 }
 
 /// The items that a schema evaluates.
@@ -40,6 +42,8 @@ struct Seen {
     leading: usize,
     /// Those that match one of these as well.
     containing: Vec<Id>,
+    /// Whether some validators count more.
+    disputed: bool,
 }
 
 #[derive(Clone)]
@@ -161,6 +165,7 @@ impl<'a> Solver<'_, 'a> {
             some: Vec::new(),
             contains: Vec::new(),
             unevaluated: Vec::new(),
+            disputed: false,
         };
         for id in &case.held {
             let Some(object) = self.object(*id) else {
@@ -178,6 +183,7 @@ impl<'a> Solver<'_, 'a> {
                 .filter(|_| self.draft(*id) >= Draft::Y2019)
             {
                 let seen = self.seen_items(case, *id, true, 0)?;
+                known.disputed |= seen.disputed;
                 known.unevaluated.push((seen, self.child(*id, schema)));
             }
         }
@@ -201,6 +207,9 @@ impl<'a> Solver<'_, 'a> {
                     let mut literals = vec![literal.clone()];
                     if let Some(id) = unseen_by {
                         let seen = self.seen_items(case, *id, true, 0)?;
+                        if seen.disputed {
+                            return None;
+                        }
                         if seen.leading == usize::MAX {
                             // All are evaluated: none is left.
                             known.least = u64::MAX;
@@ -250,9 +259,7 @@ impl<'a> Solver<'_, 'a> {
             }
             // The specification of 2019-09 does not count what `contains` meets; validators do, each its
             // own way.
-            if draft == Draft::Y2019 && object.contains("contains") {
-                return None;
-            }
+            seen.disputed = draft == Draft::Y2019 && object.contains("contains");
             if let Some(schema) = object.get("contains").filter(|_| draft == Draft::Y2020) {
                 seen.containing.push(self.child(id, schema));
             }
@@ -284,6 +291,7 @@ impl<'a> Solver<'_, 'a> {
             if let Some((id, true)) = truth(self, part) {
                 let further = self.seen_items(case, id, false, depth + 1)?;
                 seen.leading = seen.leading.max(further.leading);
+                seen.disputed |= further.disputed;
                 seen.containing.extend(further.containing);
             }
         }
@@ -294,6 +302,7 @@ impl<'a> Solver<'_, 'a> {
         let Some(known) = self.gathered_items(case) else {
             return self.unknown(Problem::Keyword("unevaluatedItems"));
         };
+        // However `unevaluatedItems` is read.
         if known.least > known.most || known.least == u64::MAX || (known.unique && known.twins) {
             return Outcome::None;
         }
@@ -321,6 +330,10 @@ impl<'a> Solver<'_, 'a> {
                 Outcome::Unknown => result = Outcome::Unknown,
                 found => return found,
             }
+        }
+        // What satisfies the strictest reading satisfies all of them; that nothing does proves nothing.
+        if known.disputed && result == Outcome::None {
+            return self.unknown(Problem::Keyword("unevaluatedItems"));
         }
         result
     }

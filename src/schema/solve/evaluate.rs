@@ -75,6 +75,8 @@ const MAX_DEPTH: usize = 150;
 struct Looked {
     names: BTreeSet<Text>,
     items: BTreeSet<usize>,
+    /// Whether some validators count more items.
+    disputed: bool,
 }
 
 /// Answers for values of one document.
@@ -331,7 +333,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                         .iter()
                         .enumerate()
                         .filter(|(index, _)| !looked.items.contains(index))
-                        .map(|(_, item)| self.node(argument, item, depth + 1)),
+                        .map(|(_, item)| self.node(argument, item, depth + 1))
+                        .map(|answer| answer.filter(|it| *it || !looked.disputed)),
                 )
             }
             _ => Some(true),
@@ -444,6 +447,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let mut merge = |other: Looked| {
             looked.names.extend(other.names);
             looked.items.extend(other.items);
+            looked.disputed |= other.disputed;
         };
         for part in self.in_place(node, value, depth)? {
             merge(self.looked(part, value, false, depth + 1)?);
@@ -480,7 +484,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                             self.node(schema, item, depth + 1)?
                         }
                         // Not counted by the specification, but by validators, each its own way.
-                        Some(_) if draft == Draft::Y2019 => return None,
+                        Some(_) if draft == Draft::Y2019 => {
+                            looked.disputed = true;
+                            false
+                        }
                         _ => false,
                     };
                     if contained {
@@ -610,9 +617,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                         }
                     }
                     for (looked, schema) in &unevaluated {
-                        if !looked.items.contains(&index) {
-                            inner.push(schema);
+                        if looked.items.contains(&index) {
+                            continue;
                         }
+                        // What a disputed schema declares inside an item is unknown.
+                        if looked.disputed && matches!(item, Json::Array(_) | Json::Object(_)) {
+                            return None;
+                        }
+                        inner.push(schema);
                     }
                     answers.push(self.declared(&inner, item, false, strict, depth + 1));
                 }
@@ -735,10 +747,8 @@ pub(crate) fn has_member(object: &Object, name: &Text) -> bool {
 
 fn dependent_names(argument: &Json, members: &Object) -> Option<bool> {
     let present = |names: &[Json]| {
-        names
-            .iter()
-            .filter_map(Json::as_text)
-            .all(|name| has_member(members, name))
+        let names: Vec<&Text> = names.iter().filter_map(Json::as_text).collect();
+        has_all(members, names.into_iter())
     };
     Some(
         argument

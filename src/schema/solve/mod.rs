@@ -55,6 +55,8 @@ pub(crate) struct Solver<'r, 'a> {
     budget: &'r Budget,
     /// The narrower reading of what is declared.
     strict: bool,
+    /// The last branch of a choice comes first, and the last kind of value.
+    from_the_end: bool,
     lists: RefCell<HashMap<Address, HashSet<String>>>,
     nodes: Vec<Node<'a>>,
     known: HashMap<(usize, Address), Id>,
@@ -92,6 +94,7 @@ impl<'r, 'a> Solver<'r, 'a> {
             patterns,
             budget,
             strict,
+            from_the_end: false,
             lists: RefCell::default(),
             nodes: Vec::new(),
             known: HashMap::new(),
@@ -104,6 +107,12 @@ impl<'r, 'a> Solver<'r, 'a> {
             lowest: usize::MAX,
             reason: None,
         }
+    }
+
+    /// The same questions in the other order: the same proofs, other values.
+    pub(crate) fn looking_from_the_end(mut self) -> Self {
+        self.from_the_end = true;
+        self
     }
 
     /// A value that the roots accept (`true`) or reject, one sign for each document.

@@ -119,10 +119,45 @@ impl Numbers {
         let unit = self.unit() - if kind == JsonKind::Fraction { 3 } else { 0 };
         let found = Scaled::of(self, unit, kind).and_then(|it| it.find());
         match found {
+            Some(Found::One(value)) if kind == JsonKind::Integer => {
+                let clear = self.clear_of_bounds(value, unit);
+                Found::One(clear.unwrap_or_else(|| scaled(value, unit)))
+            }
             Some(Found::One(value)) => Found::One(scaled(value, unit)),
             Some(Found::None) => Found::None,
             Some(Found::Unknown) | None => Found::Unknown,
         }
+    }
+
+    /// A number for one beyond 2^53 that is not next to a bound: a validator that computes with doubles
+    /// cannot tell the neighbours apart.
+    fn clear_of_bounds(&self, nearest: i128, unit: i32) -> Option<Json> {
+        let whole = nearest / 10_i128.checked_pow(unit.unsigned_abs())?;
+        if whole.unsigned_abs() <= 1 << 53 {
+            return None;
+        }
+        let bounds: Vec<f64> = self
+            .lower
+            .iter()
+            .chain(&self.upper)
+            .filter_map(|(it, _)| match it.json() {
+                Json::Number(bound) => Some(bound.to_f64()),
+                _ => None,
+            })
+            .collect();
+        (16..=30)
+            .flat_map(|exponent| {
+                [1, 2, 5, 3, 4, 6, 7, 8, 9].map(|digit| Exact {
+                    digits: whole.signum() * digit,
+                    exponent,
+                })
+            })
+            .filter(|it| self.allow(*it, JsonKind::Integer) == Some(true))
+            .map(Exact::json)
+            .find(|it| match it {
+                Json::Number(number) => !bounds.contains(&number.to_f64()),
+                _ => false,
+            })
     }
 }
 
@@ -229,12 +264,24 @@ impl Scaled {
                 Found::None
             });
         }
-        // Outwards from the number nearest to zero.
-        let step = if self.dense {
-            (self.one / 1_000).max(1)
-        } else {
-            self.step
-        };
+        if !self.dense {
+            return self.nearest(self.step);
+        }
+        // As few decimal places as there is room for.
+        let mut step = (self.one / 1_000).max(1);
+        loop {
+            match self.nearest(step)? {
+                Found::None if step > 1 => step /= 10,
+                Found::Unknown if step > 1 => step = 1,
+                // Between two distinct bounds there is always a fraction, however small the room.
+                Found::None if self.lower != self.upper => return Some(Found::Unknown),
+                found => return Some(found),
+            }
+        }
+    }
+
+    /// The number nearest to zero among the multiples of a step.
+    fn nearest(&self, step: i128) -> Option<Found<i128>> {
         let first = self
             .lower
             .map(|it| it.div_euclid(step) + i128::from(it.rem_euclid(step) != 0));
@@ -249,7 +296,6 @@ impl Scaled {
             (_, Some(last)) if last < 0 => last,
             _ => 0,
         };
-        let mut complete = true;
         for offset in 0..MAX_TRIES {
             let mut any = false;
             for at in [origin.checked_add(offset)?, origin.checked_sub(offset)?] {
@@ -263,22 +309,11 @@ impl Scaled {
                 }
             }
             if !any {
-                return Some(if self.dense && complete_is_doubtful(self) {
-                    Found::Unknown
-                } else {
-                    Found::None
-                });
+                return Some(Found::None);
             }
-            complete = false;
         }
-        let _ = complete;
         Some(Found::Unknown)
     }
-}
-
-/// Between two distinct bounds there is always a fraction, however small the room.
-fn complete_is_doubtful(scaled: &Scaled) -> bool {
-    scaled.lower != scaled.upper
 }
 
 #[cfg(test)]
@@ -314,6 +349,63 @@ mod tests {
             wanted.find(JsonKind::Fraction, &[]),
             Found::One(_)
         ));
+    }
+
+    #[test]
+    fn there_is_a_fraction_in_the_smallest_room() {
+        let between = |lower: (&str, bool), upper: (&str, bool)| {
+            let wanted = Numbers {
+                lower: vec![(exact(lower.0), lower.1)],
+                upper: vec![(exact(upper.0), upper.1)],
+                ..Numbers::default()
+            };
+            match wanted.find(JsonKind::Fraction, &[]) {
+                Found::One(value) => Some(value.to_string()),
+                Found::None => None,
+                Found::Unknown => panic!("unknown"),
+            }
+        };
+        let found = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            between(("0.0001", false), ("0.0002", true)),
+            found("0.0001")
+        );
+        assert_eq!(
+            between(("0.0001", true), ("0.0002", true)),
+            found("0.00011")
+        );
+        assert_eq!(between(("0", true), ("1e-7", true)), found("0.00000001"));
+        assert_eq!(between(("-1e-7", true), ("0", true)), found("-0.00000001"));
+        assert_eq!(
+            between(("0.0001", false), ("0.0001", false)),
+            found("0.0001")
+        );
+        assert_eq!(between(("0.0001", false), ("0.0001", true)), None);
+    }
+
+    #[test]
+    fn a_large_number_is_not_next_to_a_bound() {
+        let above = |bound: &str, upper: Option<&str>| {
+            let wanted = Numbers {
+                lower: vec![(exact(bound), true)],
+                upper: upper.map(|it| (exact(it), false)).into_iter().collect(),
+                ..Numbers::default()
+            };
+            match wanted.find(JsonKind::Integer, &[]) {
+                Found::One(value) => value.to_string(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(
+            above("18446744073709551615", Some("36893488147419103230")),
+            "20000000000000000000"
+        );
+        assert_eq!(above("9007199254740992", None), "10000000000000000");
+        assert_eq!(
+            above("9007199254740992", Some("9007199254740999")),
+            "9007199254740993"
+        );
+        assert_eq!(above("9007199254740990", None), "9007199254740991");
     }
 
     #[test]

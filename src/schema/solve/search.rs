@@ -68,6 +68,9 @@ impl<'a> Solver<'_, 'a> {
         let outer = std::mem::replace(&mut self.lowest, usize::MAX);
         let mut result = Outcome::None;
         let mut order: Vec<JsonKind> = kinds.iter().collect();
+        if self.from_the_end {
+            order.reverse();
+        }
         if root {
             order.sort_by_key(|kind| *kind != JsonKind::Object);
         }
@@ -129,8 +132,12 @@ impl<'a> Solver<'_, 'a> {
             return self.leaf(&case, place);
         };
         let choice = case.choices.swap_remove(at);
+        let mut ways: Vec<&Vec<Item>> = choice.ways.iter().collect();
+        if self.from_the_end && choice.refuses.is_none() {
+            ways.reverse();
+        }
         let mut result = Outcome::None;
-        for alternative in choice.ways.iter() {
+        for alternative in ways {
             self.budget
                 .take((case.choices.len() + case.facts.len() + case.truth.len()) as u64 / 16);
             let mut further = case.clone();

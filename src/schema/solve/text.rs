@@ -31,6 +31,7 @@ pub(crate) enum Found<T> {
 pub(crate) const MAX_TEXT: u64 = 200_000;
 const MAX_STATES: usize = 3_000;
 const MAX_WORK: usize = 120_000;
+const MAX_LETTERS: usize = 700;
 
 type Ranges = Vec<(u32, u32)>;
 
@@ -577,41 +578,43 @@ fn find_with(wanted: &Texts, dot: &[(u32, u32)]) -> Option<Found<String>> {
             });
         }
     }
-    let letters = letters(&parts, &wanted.excluded);
-    if letters.len() > 700 {
+    let apart: BTreeSet<u32> = wanted
+        .excluded
+        .iter()
+        .flat_map(|it| it.chars().map(|it| it as u32))
+        .collect();
+    if apart.len() > MAX_LETTERS {
+        return None;
+    }
+    let letters = letters(&parts, &apart);
+    if letters.len() > MAX_LETTERS {
         return None;
     }
     Some(walk(wanted, &mut parts, &letters))
 }
 
-/// One character for each set that the automata cannot distinguish, preferably a readable one.
-fn letters(parts: &[Part], excluded: &HashSet<String>) -> Vec<u32> {
+/// One character for each set that the automata cannot distinguish, preferably a readable one. Those of excluded texts
+/// stand for themselves alone.
+fn letters(parts: &[Part], apart: &BTreeSet<u32>) -> Vec<u32> {
     let mut cuts: BTreeSet<u32> = BTreeSet::from([0]);
     let mut cut = |from: u32, to: u32| {
         cuts.insert(from);
         cuts.insert(to.saturating_add(1));
     };
-    let mut sizes: Vec<usize> = Vec::new();
     for part in parts {
         for (ranges, _) in part.automaton.moves.iter().flatten() {
-            sizes.push(ranges.len());
-            // In a large class of characters only the first ranges are distinguished.
             for (from, to) in ranges {
                 cut(*from, *to);
             }
         }
     }
-    for character in excluded.iter().flat_map(|it| it.chars()).take(200) {
-        cut(character as u32, character as u32);
+    for character in apart {
+        cut(*character, *character);
     }
     let cuts: Vec<u32> = cuts.into_iter().filter(|it| *it <= LAST).collect();
     let pleasant = ['a', 'A', '1', '-', '_', ' ', '/', '.', '!', 'é'].map(|it| it as u32);
     let mut seen: HashMap<Vec<bool>, usize> = HashMap::new();
     let mut out: Vec<u32> = Vec::new();
-    let apart: HashSet<u32> = excluded
-        .iter()
-        .flat_map(|it| it.chars().map(|it| it as u32))
-        .collect();
     for (index, from) in cuts.iter().enumerate() {
         let to = cuts.get(index + 1).map_or(LAST, |next| next - 1);
         let liked = pleasant
@@ -735,7 +738,8 @@ fn walk(wanted: &Texts, parts: &mut [Part], letters: &[u32]) -> Found<String> {
                 text.push(*letter);
                 trie(&text)
             });
-            let state: State = (next, (length + 1).min(wanted.least), prefix);
+            // The empty text is never the same as a longer one: `^` may still match there.
+            let state: State = (next, (length + 1).min(wanted.least.max(1)), prefix);
             if seen.insert(state.clone()) {
                 visits.push(Visit {
                     state,
@@ -789,6 +793,23 @@ mod tests {
             assert_eq!(only(one, other), Found::One(text.into()), "{one} {other}");
         }
         assert_eq!(only("(a)\\1", "b"), Found::Unknown);
+    }
+
+    /// Each letter of an excluded text is a letter of its own, however many there are.
+    #[test]
+    fn a_long_excluded_text_hides_no_letter() {
+        let wanted = Texts {
+            patterns: vec![("^[p-w]$".into(), true)],
+            excluded: HashSet::from(["p".to_owned(), "x".repeat(250)]),
+            ..Texts::default()
+        };
+        assert_eq!(find(&wanted), Found::One("q".into()));
+    }
+
+    #[test]
+    fn the_start_of_an_empty_text_is_not_that_of_a_longer_one() {
+        assert_eq!(only("", "$^"), Found::One("a".into()));
+        assert_eq!(only("$^", "^$"), Found::None);
     }
 
     #[test]

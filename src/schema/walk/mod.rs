@@ -308,7 +308,8 @@ impl<'a> Walker<'a> {
             && self.findings.len() == before
             && !same(&without_annotations(old), &without_annotations(new))
         {
-            let mut finding = self.finding(Family::EquivalentRestructured, place);
+            // Ignored in this draft. If none is named, the other reading may not ignore it, and the verdict is about this.
+            let mut finding = self.finding(Family::RefRestructured, place);
             finding.message = sentences::beside_reference(self.at(place));
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());

@@ -295,7 +295,8 @@ fn collect<'a>(
     if object.get("nullable") == Some(&Json::Bool(true)) && types.len() == 1 {
         types.push(null.clone());
     }
-    if types.len() < 2 {
+    // There are seven types; a longer list is no schema, and a copy for each of its names would not end.
+    if types.len() < 2 || types.len() > 8 {
         let mut alternative = target.clone();
         if types.len() == 1
             && let Json::Object(object) = &mut alternative
