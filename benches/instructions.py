@@ -8,9 +8,9 @@ compiler; with another compiler they are compared only with --any-compiler, and 
     .ci/instructions                    compares (builds what it needs)
     .ci/instructions --accept           writes the numbers
 
-With --growth `diff` runs on 300 to 10,000 tools (--most 100000 takes an hour), and the instructions for a tool are printed:
-what is linear stays the same. With --plot FILE that is drawn as SVG. That takes an optimised build:
-MCP_KEEL=target/release/mcp-keel.
+With --growth `diff` runs on 300 to 30,000 tools (--most 100000 takes ten minutes more), and the instructions for a tool are
+printed: what is linear stays the same. With --plot FILE that is drawn as SVG. With --reports every format is written for
+1,000 and for 10,000 changes. Both take an optimised build: MCP_KEEL=target/release/mcp-keel.
 
 Needs valgrind and Python 3.10 or newer, standard library only.
 """
@@ -32,7 +32,10 @@ TOLERANCE = 0.05
 TOOLS = 60
 
 
-def tool(number, changed):
+FORMATS = ("terminal", "json", "markdown", "html", "sarif", "junit", "github", "gitlab")
+
+
+def tool(number, changed, every=10):
     """A tool like those of published servers; every tenth one is changed in one of four ways."""
     properties = {
         "query": {"type": "string", "description": f"What to look for in part {number}.", "maxLength": 200},
@@ -42,8 +45,8 @@ def tool(number, changed):
     }
     description = f"Finds the entries of part {number} that match, newest first."
     required = ["query"]
-    if changed and number % 10 == 0:
-        match number // 10 % 4:
+    if changed and number % every == 0:
+        match number // every % 4:
             case 0:
                 properties["limit"]["maximum"] = 50
             case 1:
@@ -56,9 +59,9 @@ def tool(number, changed):
     return {"name": f"find_{number:06}", "description": description, "inputSchema": schema}
 
 
-def capture(path, tools, changed=False):
+def capture(path, tools, changed=False, every=10):
     """What `tools/list` answers, as `capture` saves it."""
-    path.write_text(json.dumps({"tools": [tool(number, changed) for number in range(tools)]}))
+    path.write_text(json.dumps({"tools": [tool(number, changed, every) for number in range(tools)]}))
     return path
 
 
@@ -120,7 +123,7 @@ def compare(numbers, any_compiler):
 
 
 def growth(cwd, plot, most):
-    sizes = (300, 1_000, 3_000, 10_000) if most is None else tuple(it for it in (300, 1_000, 3_000, 10_000, 30_000, 100_000) if it <= most)
+    sizes = tuple(it for it in (300, 1_000, 3_000, 10_000, 30_000, 100_000) if it <= (most or 30_000))
     rows = []
     for size in sizes:
         old, new = capture(cwd / "old.json", size), capture(cwd / "new.json", size, changed=True)
@@ -130,6 +133,21 @@ def growth(cwd, plot, most):
     if plot:
         Path(plot).write_text(drawn(rows))
     return 0
+
+
+def reports(cwd):
+    """Each format for 1,000 and for 10,000 changes, the comparison included: what is linear takes as many for a change."""
+    counts = {}
+    for size in (1_000, 10_000):
+        old, new = capture(cwd / "old.json", size), capture(cwd / "new.json", size, changed=True, every=1)
+        for format in FORMATS:
+            counts[format, size] = instructions(["diff", old, new, "--format", format], cwd, codes=(0, 1))
+    worse = 0
+    for format in FORMATS:
+        few, many = counts[format, 1_000] / 1_000, counts[format, 10_000] / 10_000
+        print(f"  {format:<10} {few:>12,.0f} {many:>12,.0f} instructions for a change, {many / few:.2f} times", flush=True)
+        worse += many > few * 1.1
+    return 1 if worse else 0
 
 
 def drawn(rows):
@@ -169,6 +187,8 @@ def main():
             plot = arguments[arguments.index("--plot") + 1] if "--plot" in arguments else None
             most = int(arguments[arguments.index("--most") + 1]) if "--most" in arguments else None
             sys.exit(growth(cwd, plot, most))
+        if "--reports" in arguments:
+            sys.exit(reports(cwd))
         numbers = measured(cwd)
     if "--accept" in arguments:
         COMMITTED.write_text(json.dumps({"compiler": compiler(), "instructions": numbers}, indent=2) + "\n")

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::baseline::{BaselineError, Manifest};
-use crate::canonical::reader::parse_python;
-use crate::canonical::{Json, ReadError, parse};
+use crate::canonical::reader::parse_unless;
+use crate::canonical::{Json, ReadError};
 use crate::capture::http::{HttpAddress, Template};
 use crate::capture::{CaptureFailure, Captured};
 use crate::files;
@@ -17,6 +17,12 @@ use crate::surface::{
 
 /// The surfaces of a source by server name. Most sources have one.
 pub type Surfaces = BTreeMap<String, Surface>;
+
+/// The largest source, in bytes and in values: a hundred thousand tools and more. A baseline is held to the
+/// bounds of every committed file ([`files::MAX_BYTES`], `canonical::reader::MAX_VALUES`), a live server to
+/// those of a capture.
+const MAX_BYTES: u64 = 256 << 20;
+const MAX_VALUES: usize = 10_000_000;
 
 /// A source that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -124,7 +130,7 @@ impl Source {
             Self::File(path) => {
                 let help =
                     "check the path; a live server is named as \"stdio:COMMAND\" or by its URL";
-                files::read(Path::new(path))
+                files::read_at_most(Path::new(path), MAX_BYTES)
                     .map_err(|error| unreadable(path, &error.to_string(), help))
             }
             Self::Git { revision, path } => git_show(revision, path),
@@ -152,26 +158,19 @@ impl Source {
 /// The surfaces in a text: a baseline, a capture, a saved list result. `name` is for messages.
 pub fn parse_source(name: &str, bytes: &[u8], dialect: Dialect) -> Result<Surfaces, SourceError> {
     let what = name.to_owned();
-    let parsed = match dialect {
-        Dialect::Json => parse(bytes),
-        Dialect::Python => parse_python(bytes),
-    };
-    let document = match parsed {
+    let python = dialect == Dialect::Python;
+    let document = match parse_unless(bytes, "manifestVersion", MAX_VALUES, python) {
         Ok(document) => document,
         // A baseline with conflict markers is not JSON; its own reader has the better message.
-        Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => {
-            Json::object([("manifestVersion", Json::Null)])
-        }
+        Err(_) if bytes.windows(15).any(|it| it == b"manifestVersion") => None,
         Err(error) => return Err(SourceError::NotJson { what, error }),
     };
-    if document.get("manifestVersion").is_some() {
+    let Some(document) = document else {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        let manifest = Manifest::parse(Path::new(&what), text)?;
-        let surfaces = manifest.servers().iter();
-        return Ok(surfaces
-            .map(|(name, pinned)| (name.clone(), pinned.surface.clone()))
-            .collect());
-    }
+        let servers = Manifest::parse(Path::new(&what), text)?.into_servers();
+        let surfaces = servers.into_iter();
+        return Ok(surfaces.map(|(name, it)| (name, it.surface)).collect());
+    };
     let (name, surface) =
         from_document(document).map_err(|problem| SourceError::NotASource { what, problem })?;
     Ok([(name, surface)].into())
@@ -298,7 +297,7 @@ fn unreadable(what: &str, problem: &str, help: &str) -> SourceError {
 }
 
 fn bounded(what: &str, reader: impl std::io::Read) -> Result<Vec<u8>, SourceError> {
-    files::drain(reader, files::MAX_BYTES)
+    files::drain(reader, MAX_BYTES)
         .map_err(|error| unreadable(what, &error.to_string(), "check its content"))
 }
 

@@ -71,6 +71,10 @@ impl Manifest {
         &self.integrity
     }
 
+    pub fn into_servers(self) -> BTreeMap<String, Pinned> {
+        self.servers
+    }
+
     pub fn servers(&self) -> &BTreeMap<String, Pinned> {
         &self.servers
     }
@@ -152,6 +156,9 @@ impl Manifest {
     }
 }
 
+/// From how many entries on verifying them is worth more than starting threads.
+const WORTH_A_THREAD: usize = 16;
+
 struct Reader<'a> {
     path: &'a Path,
     replacing: &'a [&'a str],
@@ -193,13 +200,14 @@ impl Reader<'_> {
         self.only(&document, "", root, &known)?;
         let mut servers = BTreeMap::new();
         let mut dropped = Vec::new();
-        for (name, _) in self.object(&document, "/servers", "`servers`")?.iter() {
-            let name = name.to_string_lossy().to_owned();
-            match self.server(&document, &name) {
+        let listed = self.object(&document, "/servers", "`servers`")?;
+        let names = listed.iter().map(|(name, _)| name.to_string_lossy());
+        for (name, read) in self.servers(&document, names.collect()) {
+            match read {
                 Ok(pinned) => {
-                    servers.insert(name, pinned);
+                    servers.insert(name.to_owned(), pinned);
                 }
-                Err(error) if self.replacing.contains(&name.as_str()) => dropped.push(error),
+                Err(error) if self.replacing.contains(&name) => dropped.push(error),
                 Err(error) => return Err(error),
             }
         }
@@ -212,6 +220,44 @@ impl Reader<'_> {
             servers,
             document,
             text,
+        })
+    }
+
+    /// The entries of servers, in order; those of a fleet are verified on all cores.
+    fn servers<'n>(
+        &self,
+        document: &Document,
+        names: Vec<&'n str>,
+    ) -> Vec<(&'n str, Result<Pinned, BaselineError>)> {
+        let read = |names: &[&'n str]| -> Vec<_> {
+            let read = names
+                .iter()
+                .map(|name| (*name, self.server(document, name)));
+            read.collect()
+        };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if names.len() < WORTH_A_THREAD || cores == 1 {
+            return read(&names);
+        }
+        std::thread::scope(|scope| {
+            let read = &read;
+            let parts = names.chunks(names.len().div_ceil(cores));
+            let started: Vec<_> = parts
+                .map(|part| {
+                    let thread =
+                        std::thread::Builder::new().spawn_scoped(scope, move || read(part));
+                    (part, thread)
+                })
+                .collect();
+            let finished = started.into_iter().map(|(part, thread)| match thread {
+                Ok(thread) => match thread.join() {
+                    Ok(read) => read,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                },
+                // Without another thread it is done on this one.
+                Err(_) => read(part),
+            });
+            finished.flatten().collect()
         })
     }
 

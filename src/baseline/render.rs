@@ -116,7 +116,7 @@ fn component_entry(component: &Component) -> Json {
             Json::string(keel::fingerprint(component).tagged()),
         ),
         ("digests", Json::Object(digests)),
-        ("definition", component.contract()),
+        ("definition", component.contract().into_owned()),
     ])
 }
 

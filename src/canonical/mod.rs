@@ -27,8 +27,8 @@ pub use number::{Decimal, Number};
 pub use reader::{Document, ReadError, parse, parse_document, parse_str, parse_wrapped};
 pub use text::Text;
 pub use writer::{
-    is_invisible, is_unseen, to_canonical, to_compact, to_pretty, write_line, write_members_at,
-    write_pretty_at,
+    canonical_array, canonical_object, is_invisible, is_unseen, to_canonical, to_compact,
+    to_pretty, write_compact, write_line, write_members_at, write_pretty_at,
 };
 
 /// A JSON value as it was sent.
@@ -75,11 +75,6 @@ impl Object {
         self.members.push((name.into(), value));
     }
 
-    /// Gives back the memory for members that never came: most objects are never changed.
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.members.shrink_to_fit();
-    }
-
     pub fn iter(&self) -> impl Iterator<Item = (&Text, &Json)> {
         self.members.iter().map(|(name, value)| (name, value))
     }
@@ -114,6 +109,21 @@ impl Object {
     pub fn take(&mut self, name: &str) -> Option<Json> {
         let value = self.get_mut(name)?;
         Some(std::mem::replace(value, Json::Null))
+    }
+
+    /// Whether a name appears more than once.
+    fn repeats(&self) -> bool {
+        /// Up to this many members, comparing each with each is the cheapest.
+        const FEW: usize = 10;
+        let names = || self.members.iter().map(|(name, _)| name);
+        if self.members.len() <= FEW {
+            let mut rest = names();
+            return std::iter::from_fn(|| Some((rest.next()?, rest.clone())))
+                .any(|(name, mut after)| after.any(|it| it == name));
+        }
+        let mut sorted: Vec<&Text> = names().collect();
+        sorted.sort_unstable();
+        sorted.windows(2).any(|pair| pair[0] == pair[1])
     }
 
     /// One value per name (the last one if repeated), sorted by name.
@@ -217,8 +227,21 @@ impl Json {
     /// Each object with a repeated member: its JSON pointer and the member's name.
     pub fn repeated_members(&self) -> Vec<(String, Text)> {
         let mut found = Vec::new();
-        collect_repeated(self, &mut String::new(), &mut found);
+        // Nearly no contract has one, and pointers to everything would cost more than looking.
+        if self.repeats_a_member() {
+            collect_repeated(self, &mut String::new(), &mut found);
+        }
         found
+    }
+
+    fn repeats_a_member(&self) -> bool {
+        match self {
+            Json::Array(items) => items.iter().any(Json::repeats_a_member),
+            Json::Object(object) => {
+                object.repeats() || object.iter().any(|(_, item)| item.repeats_a_member())
+            }
+            _ => false,
+        }
     }
 }
 

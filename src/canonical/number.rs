@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use smol_str::SmolStr;
+
 /// A JSON number, kept as the literal that was sent (`1`, `1.0` and `1e0` stay apart).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Number {
-    literal: Box<str>,
+    literal: SmolStr,
 }
 
 /// The exact value of a literal: `±0.digits × 10^exponent`, without leading or trailing zeros.
@@ -63,7 +65,9 @@ impl Number {
     /// would have none. Here two different numbers never share a text, because each text, read as a decimal,
     /// is the number itself.
     pub fn to_exact(&self) -> String {
-        if self.is_python_constant() {
+        // An integer that every double can hold is its own text.
+        let is_short = self.literal.len() <= 15 && self.is_integer_literal();
+        if self.is_python_constant() || is_short && self.literal != "-0" {
             return self.literal.to_string();
         }
         let exact = self.decimal();
@@ -77,7 +81,7 @@ impl Number {
     /// is infinite.
     pub fn to_python(&self) -> Option<String> {
         if self.is_integer_literal() {
-            let exact = if &*self.literal == "-0" {
+            let exact = if self.literal == "-0" {
                 "0"
             } else {
                 &self.literal

@@ -51,6 +51,9 @@ pub enum Problem {
     Number,
     #[error("exponent with more than 15 digits")]
     Exponent,
+    /// Not a mistake: [`parse_unless`] found the member.
+    #[error("read elsewhere")]
+    Unless,
 }
 
 /// A value, with the position of each part of it in the text.
@@ -139,6 +142,24 @@ pub fn parse_str(text: &str) -> Result<Json, ReadError> {
     parse(text.as_bytes())
 }
 
+/// [`parse`] with the caller's limit on values, and with Python's constants if `python`; `None` as soon as the
+/// outermost object has a member of this name. A document that another reader reads is not read twice.
+pub(crate) fn parse_unless<'a>(
+    bytes: &'a [u8],
+    member: &'a str,
+    limit: usize,
+    python: bool,
+) -> Result<Option<Json>, ReadError> {
+    let mut reader = Reader::new(bytes, false);
+    reader.limit = limit;
+    reader.python = python;
+    reader.unless = Some(member);
+    match reader.document() {
+        Err(error) if error.problem == Problem::Unless => Ok(None),
+        read => read.map(Some),
+    }
+}
+
 /// [`parse`], plus the three constants that CPython's `json.loads` accepts although JSON has no such numbers:
 /// `NaN`, `Infinity`, `-Infinity`. Only for reproducing what Python tools make of such a text.
 pub fn parse_python(bytes: &[u8]) -> Result<Json, ReadError> {
@@ -158,8 +179,22 @@ pub fn parse_document(bytes: &[u8]) -> Result<Document, ReadError> {
     })
 }
 
+/// What was read since `first`, without room for more.
+fn complete<T>(all: &mut Vec<T>, first: usize) -> Vec<T> {
+    /// Beyond this, a copy would cost more than a new stack.
+    const LARGE: usize = 1 << 12;
+    if first > 0 || all.len() < LARGE {
+        return all.split_off(first);
+    }
+    let mut all = std::mem::take(all);
+    all.shrink_to_fit();
+    all
+}
+
 struct Reader<'a> {
     bytes: &'a [u8],
+    /// The same as text, once it is known to be UTF-8.
+    text: &'a str,
     at: usize,
     depth: usize,
     most: usize,
@@ -167,15 +202,21 @@ struct Reader<'a> {
     limit: usize,
     locate: bool,
     python: bool,
+    unless: Option<&'a str>,
     /// The parent's number, and the token that led here.
     around: (usize, Box<str>),
     spans: Spans,
+    /// The values of arrays and the members of objects that are not yet complete, from the outermost to the
+    /// innermost: each array and object is then allocated once, at its size.
+    items: Vec<Json>,
+    members: Vec<(Text, Json)>,
 }
 
 impl<'a> Reader<'a> {
     fn new(bytes: &'a [u8], locate: bool) -> Self {
         Self {
             bytes,
+            text: "",
             at: 0,
             depth: 0,
             most: MAX_DEPTH,
@@ -183,15 +224,21 @@ impl<'a> Reader<'a> {
             limit: MAX_VALUES,
             locate,
             python: false,
+            unless: None,
             around: (NOWHERE, Box::default()),
             spans: BTreeMap::new(),
+            items: Vec::new(),
+            members: Vec::new(),
         }
     }
 
     fn document(&mut self) -> Result<Json, ReadError> {
-        if let Err(error) = std::str::from_utf8(self.bytes) {
-            self.at = error.valid_up_to();
-            return Err(self.error(Problem::Utf8));
+        match std::str::from_utf8(self.bytes) {
+            Ok(text) => self.text = text,
+            Err(error) => {
+                self.at = error.valid_up_to();
+                return Err(self.error(Problem::Utf8));
+            }
         }
         self.whitespace();
         let value = self.value()?;
@@ -268,39 +315,40 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn below(&mut self, token: &str) -> Result<Json, ReadError> {
+    fn below(&mut self, token: impl FnOnce() -> Box<str>) -> Result<Json, ReadError> {
         if !self.locate {
             return self.value();
         }
         let around = self.around.0;
-        self.around.1 = token.into();
+        self.around.1 = token();
         let value = self.value();
         self.around = (around, Box::default());
         value
     }
 
     fn array(&mut self) -> Result<Json, ReadError> {
-        let mut items = Vec::new();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Json::Array(items));
+            return Ok(Json::Array(Vec::new()));
         }
+        let first = self.items.len();
         loop {
             self.whitespace();
-            items.push(self.below(&items.len().to_string())?);
+            let index = self.items.len() - first;
+            let item = self.below(|| index.to_string().into())?;
+            self.items.push(item);
             if self.ends(b']', "`,` or `]`", "an array")? {
-                items.shrink_to_fit();
-                return Ok(Json::Array(items));
+                return Ok(Json::Array(complete(&mut self.items, first)));
             }
         }
     }
 
     fn object(&mut self) -> Result<Json, ReadError> {
-        let mut object = Object::new();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Json::Object(object));
+            return Ok(Json::Object(Object::new()));
         }
+        let first = self.members.len();
         loop {
             self.whitespace();
             match self.peek() {
@@ -309,6 +357,9 @@ impl<'a> Reader<'a> {
                 None => return Err(self.error(Problem::Ended("an object"))),
             }
             let name = self.string()?;
+            if self.depth == 1 && self.unless.is_some_and(|it| name == *it) {
+                return Err(self.error(Problem::Unless));
+            }
             self.whitespace();
             match self.peek() {
                 Some(b':') => self.at += 1,
@@ -316,11 +367,11 @@ impl<'a> Reader<'a> {
                 None => return Err(self.error(Problem::Ended("an object"))),
             }
             self.whitespace();
-            let value = self.below(name.to_string_lossy())?;
-            object.push(name, value);
+            let value = self.below(|| name.to_string_lossy().into())?;
+            self.members.push((name, value));
             if self.ends(b'}', "`,` or `}`", "an object")? {
-                object.shrink_to_fit();
-                return Ok(Json::Object(object));
+                let members = complete(&mut self.members, first);
+                return Ok(Json::Object(Object { members }));
             }
         }
     }
@@ -399,46 +450,75 @@ impl<'a> Reader<'a> {
 
     /// Every slice starts and ends next to an ASCII byte of text that was checked to be UTF-8.
     fn slice(&self, range: Range<usize>) -> &'a str {
-        std::str::from_utf8(&self.bytes[range]).unwrap_or_default()
+        self.text.get(range).unwrap_or_default()
     }
 
     fn string(&mut self) -> Result<Text, ReadError> {
         self.at += 1;
         let start = self.at;
+        self.plain();
+        match self.peek() {
+            Some(b'"') => {
+                let text = Text::from(self.slice(start..self.at));
+                self.at += 1;
+                Ok(text)
+            }
+            Some(b'\\') => self.escaped_string(start),
+            Some(_) => Err(self.error(Problem::Control)),
+            None => Err(self.error(Problem::Ended("a string"))),
+        }
+    }
+
+    /// Goes on to the next byte of a string that does not stand for itself.
+    fn plain(&mut self) {
+        let rest = self.bytes[self.at..].iter();
+        let mut rest = rest.take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..=0x1f));
+        self.at += rest.by_ref().count();
+    }
+
+    /// The rest of a string from its first escape.
+    fn escaped_string(&mut self, start: usize) -> Result<Text, ReadError> {
+        let mut text = self.slice(start..self.at).to_owned();
         loop {
+            let plain = self.at;
+            self.plain();
+            text.push_str(self.slice(plain..self.at));
             match self.peek() {
                 Some(b'"') => {
-                    let text = Text::from(self.slice(start..self.at));
                     self.at += 1;
-                    return Ok(text);
+                    return Ok(Text::from(text));
                 }
-                Some(b'\\') => return self.escaped_string(start),
-                Some(0..=0x1f) => return Err(self.error(Problem::Control)),
-                Some(_) => self.at += 1,
+                Some(b'\\') => {
+                    let escape = self.at;
+                    match char::from_u32(self.escape()?.into()) {
+                        Some(character) => text.push(character),
+                        None => {
+                            self.at = escape;
+                            return self.string_by_unit(&text);
+                        }
+                    }
+                }
+                Some(_) => return Err(self.error(Problem::Control)),
                 None => return Err(self.error(Problem::Ended("a string"))),
             }
         }
     }
 
-    /// The rest of a string from its first escape, by UTF-16 unit, because an escape may be half of a
-    /// surrogate pair.
-    fn escaped_string(&mut self, start: usize) -> Result<Text, ReadError> {
-        let mut units: Vec<u16> = self.slice(start..self.at).encode_utf16().collect();
-        let mut plain = self.at;
+    /// The rest of a string after `before`, by UTF-16 unit, because its next escape is a surrogate: half of a
+    /// pair, or alone.
+    fn string_by_unit(&mut self, before: &str) -> Result<Text, ReadError> {
+        let mut units: Vec<u16> = before.encode_utf16().collect();
         loop {
+            let plain = self.at;
+            self.plain();
+            units.extend(self.slice(plain..self.at).encode_utf16());
             match self.peek() {
                 Some(b'"') => {
-                    units.extend(self.slice(plain..self.at).encode_utf16());
                     self.at += 1;
                     return Ok(Text::from_utf16(&units));
                 }
-                Some(b'\\') => {
-                    units.extend(self.slice(plain..self.at).encode_utf16());
-                    units.push(self.escape()?);
-                    plain = self.at;
-                }
-                Some(0..=0x1f) => return Err(self.error(Problem::Control)),
-                Some(_) => self.at += 1,
+                Some(b'\\') => units.push(self.escape()?),
+                Some(_) => return Err(self.error(Problem::Control)),
                 None => return Err(self.error(Problem::Ended("a string"))),
             }
         }

@@ -2,15 +2,28 @@
 
 use std::cmp::Ordering;
 
+use smol_str::SmolStr;
+
 /// A JSON string. Almost always well-formed Unicode; a lone surrogate (`"\ud800"`) is kept as sent.
+///
+/// A text of up to 23 bytes is kept in place, and a longer one is shared by its copies: most strings of a
+/// schema are names and keywords, and an allocation for each took most of the time and memory of reading.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Text {
-    /// The text, with U+FFFD in place of each lone surrogate.
+pub struct Text(Kept);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Kept {
+    Exact(SmolStr),
+    Lone(Box<Lone>),
+}
+
+/// A text with a lone surrogate.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Lone {
+    /// With U+FFFD in place of each lone surrogate.
     lossy: Box<str>,
-    /// The exact UTF-16 units; only set if `lossy` is not exact. So rare that the pointer must be as
-    /// small as possible: every member of every schema has two of these.
-    #[expect(clippy::box_collection, reason = "a thin pointer")]
-    units: Option<Box<Vec<u16>>>,
+    /// The exact UTF-16 units.
+    units: Box<[u16]>,
 }
 
 impl Text {
@@ -18,50 +31,62 @@ impl Text {
     pub fn from_utf16(units: &[u16]) -> Self {
         match String::from_utf16(units) {
             Ok(text) => Self::from(text),
-            Err(_) => Self {
+            Err(_) => Self(Kept::Lone(Box::new(Lone {
                 lossy: String::from_utf16_lossy(units).into(),
-                units: Some(Box::new(units.to_vec())),
-            },
+                units: units.into(),
+            }))),
         }
     }
 
     /// The text, if it is well-formed Unicode.
+    #[inline]
     pub fn as_str(&self) -> Option<&str> {
-        self.units.is_none().then_some(&self.lossy)
+        match &self.0 {
+            Kept::Exact(text) => Some(text),
+            Kept::Lone(_) => None,
+        }
     }
 
     /// The text with U+FFFD for each lone surrogate: for people to read, never for a digest.
+    #[inline]
     pub fn to_string_lossy(&self) -> &str {
-        &self.lossy
+        match &self.0 {
+            Kept::Exact(text) => text,
+            Kept::Lone(lone) => &lone.lossy,
+        }
     }
 
     pub fn has_lone_surrogate(&self) -> bool {
-        self.units.is_some()
+        matches!(self.0, Kept::Lone(_))
     }
 
     /// The exact UTF-16 units.
     pub fn utf16(&self) -> Box<dyn Iterator<Item = u16> + '_> {
-        match &self.units {
-            Some(units) => Box::new(units.iter().copied()),
-            None => Box::new(self.lossy.encode_utf16()),
+        match &self.0 {
+            Kept::Exact(text) => Box::new(text.encode_utf16()),
+            Kept::Lone(lone) => Box::new(lone.units.iter().copied()),
         }
     }
 
     /// The exact code points, a lone surrogate counting as one (Python's view of the string).
     pub fn code_points(&self) -> Box<dyn Iterator<Item = u32> + '_> {
-        match &self.units {
-            Some(units) => Box::new(char::decode_utf16(units.iter().copied()).map(|unit| {
-                unit.map_or_else(|lone| u32::from(lone.unpaired_surrogate()), u32::from)
-            })),
-            None => Box::new(self.lossy.chars().map(u32::from)),
+        match &self.0 {
+            Kept::Exact(text) => Box::new(text.chars().map(u32::from)),
+            Kept::Lone(lone) => {
+                let units = char::decode_utf16(lone.units.iter().copied());
+                Box::new(units.map(|unit| {
+                    unit.map_or_else(|lone| u32::from(lone.unpaired_surrogate()), u32::from)
+                }))
+            }
         }
     }
 
     /// RFC 8785's order of member names: by UTF-16 unit.
     pub fn cmp_utf16(&self, other: &Text) -> Ordering {
         // Byte order and UTF-16 order differ only above U+D7FF, which names almost never use.
-        if self.lossy.is_ascii() && other.lossy.is_ascii() {
-            return self.lossy.cmp(&other.lossy);
+        let (one, two) = (self.to_string_lossy(), other.to_string_lossy());
+        if one.is_ascii() && two.is_ascii() {
+            return one.cmp(two);
         }
         self.utf16().cmp(other.utf16())
     }
@@ -70,8 +95,8 @@ impl Text {
 /// By code point: Python's order.
 impl Ord for Text {
     fn cmp(&self, other: &Self) -> Ordering {
-        if self.units.is_none() && other.units.is_none() {
-            return self.lossy.cmp(&other.lossy);
+        if let (Some(one), Some(two)) = (self.as_str(), other.as_str()) {
+            return one.cmp(two);
         }
         self.code_points().cmp(other.code_points())
     }
@@ -84,6 +109,7 @@ impl PartialOrd for Text {
 }
 
 impl PartialEq<str> for Text {
+    #[inline]
     fn eq(&self, other: &str) -> bool {
         self.as_str() == Some(other)
     }
@@ -91,19 +117,13 @@ impl PartialEq<str> for Text {
 
 impl From<&str> for Text {
     fn from(text: &str) -> Self {
-        Self {
-            lossy: text.into(),
-            units: None,
-        }
+        Self(Kept::Exact(text.into()))
     }
 }
 
 impl From<String> for Text {
     fn from(text: String) -> Self {
-        Self {
-            lossy: text.into(),
-            units: None,
-        }
+        Self(Kept::Exact(text.into()))
     }
 }
 

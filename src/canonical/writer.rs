@@ -13,6 +13,28 @@ pub fn to_canonical(value: &Json) -> String {
     out
 }
 
+/// [`to_canonical`] of the array of these values.
+pub fn canonical_array(items: &[&Json]) -> String {
+    let mut out = String::new();
+    sequence(&mut out, '[', ']', items, |out, item| {
+        write_canonical(out, item);
+    });
+    out
+}
+
+/// [`to_canonical`] of the object of these members, which are not repeated.
+pub fn canonical_object(members: &[(&str, &Json)]) -> String {
+    let mut members = members.to_vec();
+    members.sort_by(|(one, _), (other, _)| Text::from(*one).cmp_utf16(&Text::from(*other)));
+    let mut out = String::new();
+    sequence(&mut out, '{', '}', members, |out, (name, value)| {
+        write_string(out, &Text::from(name), Escape::Needed);
+        out.push(':');
+        write_canonical(out, value);
+    });
+    out
+}
+
 fn write_canonical(out: &mut String, value: &Json) {
     match value {
         Json::Number(number) => out.push_str(&number.to_exact()),
@@ -38,7 +60,8 @@ pub fn to_compact(value: &Json) -> String {
     out
 }
 
-fn write_compact(out: &mut String, value: &Json) {
+/// [`to_compact`] after what `out` holds.
+pub fn write_compact(out: &mut String, value: &Json) {
     match value {
         Json::Array(items) => sequence(out, '[', ']', items, write_compact),
         Json::Object(object) => sequence(out, '{', '}', object.iter(), |out, (name, value)| {
@@ -193,7 +216,11 @@ pub(crate) fn write_string(out: &mut String, text: &Text, escape: Escape) {
     if let Some(text) = text.as_str() {
         // Most text needs no escapes and is copied in one go.
         let mut rest = text;
-        while let Some(at) = rest.find(|it| must_be_escaped(it) || escape.applies(it)) {
+        let special = |rest: &str| match escape {
+            Escape::Needed => rest.bytes().position(|it| must_be_escaped(it.into())),
+            _ => rest.find(|it| must_be_escaped(it) || escape.applies(it)),
+        };
+        while let Some(at) = special(rest) {
             let (plain, escaped) = rest.split_at(at);
             out.push_str(plain);
             let mut after = escaped.chars();

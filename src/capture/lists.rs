@@ -58,17 +58,20 @@ impl Lister<'_> {
                 .map(|kind| (*kind, self.inbox.changes(*kind)))
                 .collect();
             self.list(&stale, &mut lists).await?;
+            let changed_since = |before: &[(Kind, usize)]| -> Vec<Kind> {
+                let changed = before
+                    .iter()
+                    .filter(|(kind, changes)| self.inbox.changes(*kind) > *changes);
+                changed.map(|(kind, _)| *kind).collect()
+            };
+            stale = changed_since(&before);
             // A server that ever announced or requested something may be in the middle of a change
             // that it announces right after its answer. It reads in order, so one more request
-            // finds out, without waiting.
-            if self.inbox.has_moved() {
+            // finds out, without waiting. If a list is stale already, the next round does.
+            if stale.is_empty() && self.inbox.has_moved() {
                 self.round_trip().await;
+                stale = changed_since(&before);
             }
-            stale = before
-                .into_iter()
-                .filter(|(kind, changes)| self.inbox.changes(*kind) > *changes)
-                .map(|(kind, _)| kind)
-                .collect();
             if stale.is_empty() {
                 break;
             }

@@ -180,6 +180,11 @@ impl PartialEq for Ending {
 impl Eq for Ending {}
 
 impl Captured {
+    /// The end of the server, if that goes on in the background.
+    pub fn farewell(&self) -> Option<Farewell> {
+        self.ending.0.clone()
+    }
+
     /// Waits until the server is gone, with everything that it started. Returns at once unless it
     /// is ended in the background.
     pub async fn server_is_gone(&self) {

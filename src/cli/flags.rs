@@ -70,9 +70,12 @@ pub(super) struct Flags<T> {
 
 impl<T: Takes> Args for Flags<T> {
     fn augment_args(command: Command) -> Command {
-        let taken: Vec<&Setting> = T::settings().collect();
-        let is_taken = |name: &str| taken.iter().any(|it| it.name == name);
-        command.args(taken.iter().filter_map(|it| arg(it, &is_taken)))
+        // When the command is used: a run needs the flags of one command only.
+        command.defer(|command| {
+            let taken: Vec<&Setting> = T::settings().collect();
+            let is_taken = |name: &str| taken.iter().any(|it| it.name == name);
+            command.args(taken.iter().filter_map(|it| arg(it, &is_taken)))
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -22,10 +22,13 @@ pub(super) async fn check(given: &Given) -> Result<Exit, Error> {
     let delivery = Delivery::new(given);
     let progress = Arc::new(Progress::start(delivery.quiet));
     let examined = run::check::check(&CheckRequest::new(given), progress).await?;
-    if let Some(path) = given.path(RECORD_TIMINGS) {
-        shards::record(&path, &examined.took)?;
-    }
-    output::deliver(&examined.report, &delivery)?;
+    let recorded = match given.path(RECORD_TIMINGS) {
+        Some(path) => shards::record(&path, &examined.took),
+        None => Ok(()),
+    };
+    let delivered = recorded.and_then(|()| output::deliver(&examined.report, &delivery));
+    examined.leaving.gone().await;
+    delivered?;
     Ok(examined.report.verdict.into())
 }
 

@@ -25,8 +25,10 @@ pub(super) const REFUSALS: &[Refusal] = &[
     // Kuadrant/mcp-gateway#662: "It must match JSON Schema draft 2020-12".
     |tool| {
         let schema = tool.get("inputSchema")?;
-        let in_own_dialect = dialect::invalid(schema, Dialect::DeclaredOrGuessed);
-        let at = dialect::invalid(schema, Dialect::Y2020).filter(|_| in_own_dialect.is_none())?;
+        let at = dialect::invalid(schema, Dialect::Y2020)?;
+        if dialect::invalid(schema, Dialect::DeclaredOrGuessed).is_some() {
+            return None;
+        }
         let pointer = format!("/inputSchema{}", at.pointer);
         let message = sentences::only_2020_12(&pointer);
         Some((pointer, message))

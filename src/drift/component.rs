@@ -72,7 +72,7 @@ pub(super) fn compare(old: &Component, new: &Component, work: &Work, changes: &m
     }
     let first = changes.len();
     let mut respelled = false;
-    if let (Json::Object(one), Json::Object(other)) = (&before, &after) {
+    if let (Json::Object(one), Json::Object(other)) = (&*before, &*after) {
         let (one_named, other_named) = (one.by_name(), other.by_name());
         let names: BTreeSet<_> = one_named.keys().chain(other_named.keys()).collect();
         for name in names {

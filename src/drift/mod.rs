@@ -20,9 +20,9 @@ mod template;
 pub mod text_diff;
 mod tool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::canonical::{Json, to_canonical};
+use crate::canonical::{Json, canonical_array};
 use crate::fingerprint::Digest;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
@@ -97,12 +97,11 @@ impl Change {
     /// place.
     pub fn id(&self, server: &str) -> String {
         let component = self.component.as_deref().unwrap_or("server");
-        let identity = [server, component, self.rule.id(), &self.pointer]
-            .map(Json::string)
-            .into_iter()
-            .chain([self.new.clone().unwrap_or(Json::Null)])
-            .collect();
-        let mut hex = Digest::of(to_canonical(&Json::Array(identity))).hex();
+        let [server, component, rule, pointer] =
+            [server, component, self.rule.id(), &self.pointer].map(Json::string);
+        let new = self.new.as_ref().unwrap_or(&Json::Null);
+        let identity = canonical_array(&[&server, &component, &rule, &pointer, new]);
+        let mut hex = Digest::of(identity).hex();
         hex.truncate(12);
         hex
     }
@@ -126,20 +125,24 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
     let added = only_in(&new_components, &old_components);
     let renamed = rename::find(&removed, &added);
     let moved = template::find(&removed, &added);
+    let pairs = renamed.iter().map(|pair| &pair.old.key);
+    let known: BTreeSet<&ComponentKey> = pairs
+        .chain(moved.iter().map(|pair| &pair.old.key))
+        .collect();
     match server::emptied(&old_components, &new_components) {
         Some(change) => changes.push(change),
         None => changes.extend(
             removed
                 .iter()
-                .filter(|component| !renamed.iter().any(|pair| pair.old.key == component.key))
-                .filter(|component| !moved.iter().any(|pair| pair.old.key == component.key))
+                .filter(|component| !known.contains(&component.key))
                 .map(|component| component::removed(component, work)),
         ),
     }
+    let renamed_to: BTreeMap<_, _> = renamed.iter().map(|it| (&it.new.key, it)).collect();
+    let moved_to: BTreeMap<_, _> = moved.iter().map(|it| (&it.new.key, it)).collect();
     for component in added {
-        let renamed = renamed.iter().find(|pair| pair.new.key == component.key);
-        let moved = moved.iter().find(|pair| pair.new.key == component.key);
-        match (renamed, moved) {
+        let key = &component.key;
+        match (renamed_to.get(key), moved_to.get(key)) {
             (Some(pair), _) => pair.compare(work, &mut changes),
             (_, Some(pair)) => pair.compare(old, work, &mut changes),
             _ => changes.push(component::added(component)),

@@ -77,8 +77,10 @@ pub(super) fn hidden(
 ) -> Option<Change> {
     // How the old one was reached is not recorded. Clients of the legacy era do not know the
     // annotation.
-    let was_hidden = old.era() == Era::Modern && header_problem(&before.definition).is_some();
-    if was_hidden || !new.over_http || new.era() == Era::Legacy {
+    if !new.over_http || new.era() == Era::Legacy {
+        return None;
+    }
+    if old.era() == Era::Modern && header_problem(&before.definition).is_some() {
         return None;
     }
     let HeaderProblem { pointer, problem } = header_problem(&after.definition)?;

@@ -6,8 +6,7 @@
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml_edit::{Document as Toml, Item, TableLike, Value as TomlValue};
 
 use crate::canonical::{Document, Json, Lines, parse_document, pointer};
 
@@ -35,7 +34,7 @@ pub enum Value {
     /// A time, or a date with a time.
     Time,
     Array(Vec<Tree>),
-    /// In file order; the last member of a name counts.
+    /// In file order, in TOML by name; the last member of a name counts.
     Object(Vec<(String, Tree)>),
 }
 
@@ -51,7 +50,7 @@ pub struct SyntaxError {
 impl Tree {
     pub fn from_toml(text: &str) -> Result<Self, SyntaxError> {
         let lines = Lines::of(text.as_bytes());
-        let table = DeTable::parse(text).map_err(|error| SyntaxError {
+        let document = Toml::parse(text).map_err(|error| SyntaxError {
             line: lines.at(error.span().unwrap_or_default().start),
             problem: format!(
                 "not TOML: {}",
@@ -60,7 +59,7 @@ impl Tree {
         })?;
         Ok(Self {
             line: 1,
-            value: toml_table(table.get_ref(), &lines),
+            value: toml_table(document.as_table(), text, &lines),
         })
     }
 
@@ -175,36 +174,58 @@ impl Tree {
     }
 }
 
-fn toml_table(table: &DeTable<'_>, lines: &Lines) -> Value {
-    let members = table.iter().map(|(key, value)| {
-        let line = lines.at(key.span().start);
-        let value = toml_value(value, lines);
-        (key.get_ref().to_string(), Tree { line, value })
-    });
-    Value::Object(members.collect())
+fn toml_table(table: &dyn TableLike, text: &str, lines: &Lines) -> Value {
+    let mut members: Vec<(String, Tree)> = table
+        .iter()
+        .map(|(name, item)| {
+            let span = table.key(name).and_then(toml_edit::Key::span);
+            let line = lines.at(span.unwrap_or_default().start);
+            let value = toml_item(item, text, lines);
+            (name.to_owned(), Tree { line, value })
+        })
+        .collect();
+    members.sort_by(|one, other| one.0.cmp(&other.0));
+    Value::Object(members)
 }
 
-fn toml_value(value: &Spanned<DeValue<'_>>, lines: &Lines) -> Value {
-    match value.get_ref() {
-        DeValue::String(text) => Value::String(text.to_string()),
-        DeValue::Integer(number) => Value::Number {
-            text: number.to_string(),
-            whole: i64::from_str_radix(number.as_str(), number.radix()).ok(),
+fn toml_item(item: &Item, text: &str, lines: &Lines) -> Value {
+    match item {
+        Item::None => Value::Null,
+        Item::Value(value) => toml_value(value, text, lines),
+        Item::Table(table) => toml_table(table, text, lines),
+        Item::ArrayOfTables(tables) => {
+            let item = |table: &toml_edit::Table| Tree {
+                line: lines.at(table.span().unwrap_or_default().start),
+                value: toml_table(table, text, lines),
+            };
+            Value::Array(tables.iter().map(item).collect())
+        }
+    }
+}
+
+fn toml_value(value: &TomlValue, text: &str, lines: &Lines) -> Value {
+    let span = value.span().unwrap_or_default();
+    let number = || text.get(span.clone()).unwrap_or_default().replace('_', "");
+    match value {
+        TomlValue::String(text) => Value::String(text.value().clone()),
+        TomlValue::Integer(whole) => Value::Number {
+            text: number(),
+            whole: Some(*whole.value()),
         },
-        DeValue::Float(number) => Value::Number {
-            text: number.to_string(),
+        TomlValue::Float(_) => Value::Number {
+            text: number(),
             whole: None,
         },
-        DeValue::Boolean(truth) => Value::Bool(*truth),
-        DeValue::Array(items) => {
-            let item = |item: &Spanned<DeValue<'_>>| Tree {
-                line: lines.at(item.span().start),
-                value: toml_value(item, lines),
+        TomlValue::Boolean(truth) => Value::Bool(*truth.value()),
+        TomlValue::Array(items) => {
+            let item = |item: &TomlValue| Tree {
+                line: lines.at(item.span().unwrap_or_default().start),
+                value: toml_value(item, text, lines),
             };
             Value::Array(items.iter().map(item).collect())
         }
-        DeValue::Table(table) => toml_table(table, lines),
-        DeValue::Datetime(moment) => match (moment.date, moment.time) {
+        TomlValue::InlineTable(table) => toml_table(table, text, lines),
+        TomlValue::Datetime(moment) => match (moment.value().date, moment.value().time) {
             (Some(date), None) => Value::Date(date.year, date.month, date.day),
             _ => Value::Time,
         },

@@ -2,7 +2,7 @@
 //! about.
 
 use super::Digest;
-use crate::canonical::{Json, Object, to_canonical};
+use crate::canonical::{Json, canonical_object, to_canonical};
 use crate::surface::Component;
 
 /// The name of this scheme, recorded in every baseline; a later scheme gets its own name.
@@ -19,14 +19,11 @@ pub fn fingerprint(component: &Component) -> Digest {
 /// a prompt, or the MIME type of a resource.
 pub fn facets(component: &Component) -> Vec<(&'static str, Digest)> {
     let contract = component.contract();
-    let mut promise = Object::new();
-    promise.push("key", Json::string(component.key.as_str()));
-    for member in component.kind.contract() {
-        if let Some(value) = contract.get(member) {
-            promise.push(*member, value.clone());
-        }
-    }
-    let mut digests = vec![("contract", of(&Json::Object(promise)))];
+    let key = Json::string(component.key.as_str());
+    let members = component.kind.contract().iter();
+    let members = members.filter_map(|member| Some((*member, contract.get(member)?)));
+    let promise: Vec<_> = std::iter::once(("key", &key)).chain(members).collect();
+    let mut digests = vec![("contract", Digest::of(canonical_object(&promise)))];
     for (facet, member) in [
         ("input", "inputSchema"),
         ("output", "outputSchema"),

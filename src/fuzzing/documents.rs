@@ -52,7 +52,7 @@ pub fn baseline(input: &[u8]) {
     // Volatile members are not pinned.
     let mut order: Vec<_> = surface.components.clone();
     for component in &mut order {
-        component.definition = component.contract();
+        component.definition = component.contract().into_owned();
     }
     let mut read_order = pinned.components.clone();
     order.sort_by(|one, other| one.key.cmp(&other.key));

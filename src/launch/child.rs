@@ -5,6 +5,7 @@
 //! `posix_spawn` cannot do (another working directory, a sandbox) goes through `fork`.
 
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
@@ -55,6 +56,15 @@ impl Child {
         }
     }
 
+    /// Waits until it may have exited, but at most `patience`. Blocks the thread.
+    pub(super) fn pause(&self, patience: Duration) {
+        match self {
+            Self::Forked(_) => std::thread::sleep(patience),
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.pause(patience),
+        }
+    }
+
     /// Kills it, where killing its group is not enough.
     #[cfg(not(unix))]
     pub(super) fn start_kill(&mut self) {
@@ -77,7 +87,8 @@ pub(super) mod spawned {
 
     use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
     use nix::sys::signal::{SigSet, Signal};
-    use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, WaitOptions, kill_process, pidfd_open, waitpid};
     use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
     use tokio::signal::unix::{SignalKind, signal};
 
@@ -87,6 +98,9 @@ pub(super) mod spawned {
     #[derive(Debug)]
     pub(in crate::launch) struct Spawned {
         pid: Pid,
+        /// Readable once it has exited. `None` on kernels before 5.3, and where a filter of system
+        /// calls does not know it.
+        exit: Option<OwnedFd>,
         /// Set when it has been reaped.
         status: Option<ExitStatus>,
     }
@@ -146,7 +160,11 @@ pub(super) mod spawned {
                 Ok(pid) => {
                     let pid = Pid::from_raw(pid.as_raw()).ok_or(ErrorKind::NotFound)?;
                     let id = u32::try_from(pid.as_raw_nonzero().get()).unwrap_or_default();
-                    let child = Spawned { pid, status: None };
+                    let child = Spawned {
+                        pid,
+                        exit: pidfd_open(pid, PidfdFlags::empty()).ok(),
+                        status: None,
+                    };
                     let pipes = Pipes {
                         stdin: Some(ChildStdin::from_std(OwnedFd::from(stdin_end).into())?),
                         stdout: Some(ChildStdout::from_std(OwnedFd::from(stdout_end).into())?),
@@ -175,6 +193,16 @@ pub(super) mod spawned {
                 }
                 some_child.recv().await;
             }
+        }
+
+        /// Waits until it exits, but at most `patience`. Blocks the thread.
+        pub(super) fn pause(&self, patience: Duration) {
+            let Some(exit) = &self.exit else {
+                return std::thread::sleep(patience);
+            };
+            let mut watched = [PollFd::new(exit, PollFlags::IN)];
+            // An interruption only means that the caller looks early.
+            let _ = poll(&mut watched, Timespec::try_from(patience).ok().as_ref());
         }
 
         pub(super) fn try_wait(&mut self) -> Result<Option<ExitStatus>> {

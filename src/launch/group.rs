@@ -166,18 +166,11 @@ fn live_now() -> Option<MutexGuard<'static, BTreeMap<String, u32>>> {
     None
 }
 
-/// If the first thread of a process sleeps: how often it has run so far. `None` if it runs, or if the
-/// system does not say.
+/// If all threads of a process sleep: how often they have run so far, all together. `None` if one
+/// runs, or if the system does not say.
 pub(super) fn sleeping(process: u32) -> Option<u64> {
     #[cfg(target_os = "linux")]
-    {
-        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name, in parentheses, may contain anything.
-        let state = stat.rsplit_once(") ")?.1.chars().next()?;
-        let runs = std::fs::read_to_string(format!("/proc/{process}/schedstat")).ok()?;
-        let runs = runs.split_whitespace().nth(2)?.parse().ok()?;
-        (state == 'S').then_some(runs)
-    }
+    return strays::sleeping(process);
     #[cfg(not(target_os = "linux"))]
     {
         let _ = process;
@@ -572,21 +565,59 @@ mod strays {
         table
     }
 
-    fn stat_of(pid: u32) -> Option<Process> {
-        // The kernel writes the whole line at once, and the relevant part is at its beginning: a
-        // name has at most 64 bytes. This is read for every process of the machine, so its size is
-        // not queried first.
-        let mut line = [0; 512];
-        let mut file = std::fs::File::open(format!("/proc/{pid}/stat")).ok()?;
-        let length = file.read(&mut line).ok()?;
-        stat(&line[..length])
+    /// If all threads of a process sleep: how often they have run so far, all together.
+    pub(super) fn sleeping(process: u32) -> Option<u64> {
+        let sleeps = |folder: &str| {
+            let mut line = [0; 512];
+            Some(state(read_line(&format!("{folder}/stat"), &mut line)?)? == b'S')
+        };
+        // One that is busy exiting is busy with its first thread most of the time.
+        if !sleeps(&format!("/proc/{process}"))? {
+            return None;
+        }
+        let mut runs = 0;
+        for thread in std::fs::read_dir(format!("/proc/{process}/task")).ok()? {
+            let name = thread.ok()?.file_name();
+            let folder = format!("/proc/{process}/task/{}", name.to_str()?);
+            if !sleeps(&folder)? {
+                return None;
+            }
+            let mut line = [0; 128];
+            let line = read_line(&format!("{folder}/schedstat"), &mut line)?;
+            let count = std::str::from_utf8(line).ok()?.split_whitespace().nth(2)?;
+            runs += count.parse::<u64>().ok()?;
+        }
+        Some(runs)
     }
 
-    /// Parses `pid (name) state parent group ...`. The name may contain anything, including
+    fn stat_of(pid: u32) -> Option<Process> {
+        let mut line = [0; 512];
+        stat(read_line(&format!("/proc/{pid}/stat"), &mut line)?)
+    }
+
+    /// The beginning of a file of `/proc`. The kernel writes such a line at once, and the relevant
+    /// part is at its beginning: a name has at most 64 bytes. This is read for every process of the
+    /// machine, so its size is not queried first.
+    fn read_line<'l>(path: &str, line: &'l mut [u8]) -> Option<&'l [u8]> {
+        let length = std::fs::File::open(path).ok()?.read(line).ok()?;
+        Some(&line[..length])
+    }
+
+    /// What follows the name in a line of `stat`. The name may contain anything, including
     /// parentheses and newlines.
+    fn after_name(line: &[u8]) -> Option<&[u8]> {
+        let end = line.iter().rposition(|byte| *byte == b')')?;
+        line.get(end + 1..)
+    }
+
+    /// The state in a line of `stat`.
+    fn state(line: &[u8]) -> Option<u8> {
+        after_name(line)?.trim_ascii_start().first().copied()
+    }
+
+    /// Parses `pid (name) state parent group ...`.
     pub(super) fn stat(line: &[u8]) -> Option<Process> {
-        let end_of_name = line.iter().rposition(|byte| *byte == b')')?;
-        let rest = std::str::from_utf8(&line[end_of_name + 1..]).ok()?;
+        let rest = std::str::from_utf8(after_name(line)?).ok()?;
         let mut fields = rest.split_ascii_whitespace();
         Some(Process {
             zombie: matches!(fields.next()?, "Z" | "X" | "x"),

@@ -106,9 +106,9 @@ impl Farewell {
 /// How often to look whether a server has exited.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
 
-/// After how many looks at which it slept, and had not run in between, a server is idle. Runtimes
-/// notice the end of stdin within a millisecond.
-const IDLE_LOOKS: usize = 8;
+/// After how many looks at which all its threads slept, and none had run in between, a server is
+/// idle: the end of its stdin has woken every reader, and nothing came of it.
+const IDLE_LOOKS: usize = 4;
 
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
@@ -551,7 +551,7 @@ impl Launched {
             match self.child.try_wait() {
                 Ok(Some(_)) => return true,
                 Ok(None) if std::time::Instant::now() < until && !stop() => {
-                    std::thread::sleep(BETWEEN_LOOKS);
+                    self.child.pause(BETWEEN_LOOKS);
                 }
                 Ok(None) | Err(_) => return false,
             }

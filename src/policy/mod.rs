@@ -269,6 +269,7 @@ impl Policy {
 
     /// Judges the changes of one server.
     pub fn judge(&self, server: &str, changes: Vec<Change>, today: Date) -> Vec<Judged> {
+        let decisions = self.decisions(today);
         changes
             .into_iter()
             .map(|mut change| {
@@ -278,7 +279,7 @@ impl Policy {
                 if let Some(RuleSetting::Level(level)) = self.rules.get(&change.rule) {
                     change.level = *level;
                 }
-                let decision = self.decision(&id, today);
+                let decision = decisions.get(id.as_str()).cloned();
                 let (action, would_block) = match &decision {
                     Some(Decision::Accepted { .. }) => (Action::Accepted, false),
                     // As a rule that is set to block: only `audit` is a cap.
@@ -302,22 +303,30 @@ impl Policy {
             .collect()
     }
 
-    /// What the configuration says about the change with this id. A rejection outranks an acceptance.
-    fn decision(&self, id: &str, today: Date) -> Option<Decision> {
-        let rejected = self.reject.iter().find(|it| it.change == id);
-        if let Some(it) = rejected {
-            return Some(Decision::Rejected {
+    /// What the configuration says about changes, by id. A rejection outranks an acceptance; of several
+    /// entries the first that applies counts.
+    fn decisions(&self, today: Date) -> BTreeMap<&str, Decision> {
+        let rejected = self.reject.iter().map(|it| {
+            let decision = Decision::Rejected {
                 reason: it.reason.clone(),
                 owner: it.owner.clone(),
-            });
+            };
+            (it.change.as_str(), decision)
+        });
+        let in_force = self.accept.iter().filter(|it| !it.is_expired(today));
+        let accepted = in_force.map(|it| {
+            let decision = Decision::Accepted {
+                reason: it.reason.clone(),
+                owner: it.owner.clone(),
+                until: it.expires,
+            };
+            (it.change.as_str(), decision)
+        });
+        let mut decisions = BTreeMap::new();
+        for (change, decision) in rejected.chain(accepted) {
+            decisions.entry(change).or_insert(decision);
         }
-        let is_meant = |it: &&Acceptance| it.change == id && !it.is_expired(today);
-        let accepted = self.accept.iter().find(is_meant)?;
-        Some(Decision::Accepted {
-            reason: accepted.reason.clone(),
-            owner: accepted.owner.clone(),
-            until: accepted.expires,
-        })
+        decisions
     }
 
     /// The action for a change under this enforcement.

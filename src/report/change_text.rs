@@ -3,6 +3,8 @@
 //!
 //! Everything here is already [`Visible`]; the renderer handles whatever is special in its sink.
 
+use std::collections::HashMap;
+
 use super::escape::{self, Visible};
 use super::{Finding, Located};
 use crate::canonical::{Json, pointer, to_pretty};
@@ -165,7 +167,14 @@ fn moved(old: &Json, new: &Json) -> Option<Visible> {
         names.map(|it| it.as_str().map(str::to_owned)).collect()
     };
     let (old, new) = (names(old)?, names(new)?);
-    let was = |name: &String| old.iter().position(|it| it == name);
+    // The first of each name, as the last one put in.
+    let was: HashMap<&String, usize> = old
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(at, name)| (name, at))
+        .collect();
+    let was = |name: &String| was.get(name).copied();
     let places: Vec<usize> = new.iter().filter_map(was).collect();
     if places.len() != new.len() {
         return None;

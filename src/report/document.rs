@@ -5,6 +5,7 @@
 //! compared; an unknown member, a wrong count, an inconsistent verdict are errors. Values of a
 //! server are in it as sent, including number literals and member order.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -477,13 +478,17 @@ impl TryFrom<ServerDocument> for ServerReport {
                     .tools
                     .into_iter()
                     .map(|tool| {
-                        Ok(ToolCost {
-                            component: component(&tool.component)?,
+                        let key = component(&tool.component)?;
+                        let cost = ToolCost {
+                            component: key.clone(),
                             baseline: tool.baseline_tokens,
                             current: tool.current_tokens,
-                        })
+                        };
+                        Ok((key, cost))
                     })
-                    .collect::<Result<_, ReadReportError>>()?,
+                    .collect::<Result<BTreeMap<_, _>, ReadReportError>>()?
+                    .into_values()
+                    .collect(),
             },
             definitions: Vec::new(),
             components: document.components,

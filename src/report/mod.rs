@@ -259,24 +259,26 @@ pub struct Definition {
 
 impl Definition {
     /// Every component that one of the changes is about.
-    pub fn of_changed(
-        old: Option<&Surface>,
-        new: Option<&Surface>,
+    pub fn of_changed<'s>(
+        old: Option<&'s Surface>,
+        new: Option<&'s Surface>,
         changes: &[Located],
     ) -> Vec<Self> {
         let changed = changes.iter().map(|it| &it.judged.change);
         let changed: BTreeSet<&ComponentKey> =
             changed.filter_map(|it| it.component.as_ref()).collect();
-        let of = |surface: Option<&Surface>, key: &ComponentKey| {
-            let found = surface?.components.iter().find(|it| it.key == *key)?;
-            Some(found.definition.clone())
+        let by_key = |surface: Option<&'s Surface>| -> BTreeMap<&ComponentKey, &'s Json> {
+            let all = surface.into_iter().flat_map(|it| &it.components);
+            let wanted = all.filter(|it| changed.contains(&it.key));
+            wanted.map(|it| (&it.key, &it.definition)).collect()
         };
-        let definition = |key: &ComponentKey| Self {
-            component: key.clone(),
-            old: of(old, key),
-            new: of(new, key),
+        let (old, new) = (by_key(old), by_key(new));
+        let definition = |key: &&ComponentKey| Self {
+            component: (*key).clone(),
+            old: old.get(key).copied().cloned(),
+            new: new.get(key).copied().cloned(),
         };
-        changed.into_iter().map(definition).collect()
+        changed.iter().map(definition).collect()
     }
 }
 
@@ -299,7 +301,7 @@ pub struct Cost {
     pub baseline: usize,
     /// Tokens of the current tools.
     pub current: usize,
-    /// Each tool, by key.
+    /// Each tool, sorted by key.
     pub tools: Vec<ToolCost>,
 }
 
@@ -325,16 +327,22 @@ impl Cost {
         };
         let (old, new) = (counted_tools(old), counted_tools(new));
         let mut room = COUNTED_BYTES;
+        let mut text = String::new();
+        let mut counter = tokens::Counter::default();
         for (key, members) in &new {
             let tool = tools.entry(key).or_insert_with(|| entry(key));
-            tool.current = Some(tokens_within(&counted_text(members), &mut room));
+            write_counted(members, &mut text);
+            tool.current = Some(tokens_within(&mut counter, &text, &mut room));
         }
         let mut room = COUNTED_BYTES;
         for (key, members) in &old {
             let tool = tools.entry(key).or_insert_with(|| entry(key));
             // Most tools did not change, and are not counted twice.
             let same = tool.current.filter(|_| new.get(key) == Some(members));
-            let counted = || tokens_within(&counted_text(members), &mut room);
+            let counted = || {
+                write_counted(members, &mut text);
+                tokens_within(&mut counter, &text, &mut room)
+            };
             tool.baseline = Some(same.unwrap_or_else(counted));
         }
         let sum = |of: fn(&ToolCost) -> Option<usize>| tools.values().filter_map(of).sum();
@@ -358,22 +366,30 @@ fn counted_tools(surface: Option<&Surface>) -> BTreeMap<&ComponentKey, CountedMe
     counted.collect()
 }
 
-/// The members as one JSON object.
-fn counted_text(members: &CountedMembers<'_>) -> String {
-    let members = COUNTED.iter().zip(members);
-    let members = members.filter_map(|(name, value)| {
-        let value = crate::canonical::to_compact((*value)?);
-        Some(format!("\"{name}\":{value}"))
-    });
-    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+/// The members as one JSON object, in place of what `out` holds.
+fn write_counted(members: &CountedMembers<'_>, out: &mut String) {
+    out.clear();
+    for (name, value) in COUNTED.iter().zip(members) {
+        if let Some(value) = value {
+            out.push(if out.is_empty() { '{' } else { ',' });
+            out.push('"');
+            out.push_str(name);
+            out.push_str("\":");
+            crate::canonical::write_compact(out, value);
+        }
+    }
+    if out.is_empty() {
+        out.push('{');
+    }
+    out.push('}');
 }
 
-fn tokens_within(text: &str, room: &mut usize) -> usize {
+fn tokens_within(counter: &mut tokens::Counter, text: &str, room: &mut usize) -> usize {
     let most = text.len().min(*room);
     let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
     let (counted, rest) = text.split_at(end.unwrap_or(0));
     *room -= counted.len();
-    tokens::count(counted) + rest.len().div_ceil(4)
+    counter.count(counted) + rest.len().div_ceil(4)
 }
 
 impl ServerReport {
@@ -426,7 +442,9 @@ impl ServerReport {
     /// What one of the tools costs in a model's context, where that changed.
     fn tool_cost_changed(&self, located: &Located) -> Option<String> {
         let key = located.judged.change.component.as_ref()?;
-        let tool = self.cost.tools.iter().find(|it| it.component == *key)?;
+        let tools = &self.cost.tools;
+        let at = tools.binary_search_by(|it| it.component.cmp(key)).ok()?;
+        let tool = &tools[at];
         let sentence = || sentences::context_cost_of_tool(tool.baseline, tool.current);
         (tool.baseline != tool.current).then(sentence)
     }

@@ -1,21 +1,24 @@
 //! Checks servers: boot, capture, compare, judge, assemble.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::base::Base;
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
+use super::fleet::{self, Leaving};
 use super::judge_server::{self, AgainstLock, SurfacePair, finding};
-use super::observer::Observer;
+use super::observer::{Boot, Observer};
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
-use super::{Error, fleet, sdk, shards};
+use super::{Error, sdk, shards};
 use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
+use crate::capture::Stage;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
+use crate::launch::Farewell;
 use crate::policy::{Action, Policy};
 use crate::release::Release;
 use crate::report::{
@@ -88,6 +91,8 @@ pub(crate) struct Examined {
     pub(crate) took: Vec<(String, Duration)>,
     /// What pinning would write for each server that is not as its baseline says.
     pub(crate) proposed: BTreeMap<String, Json>,
+    /// Servers that may still be on their way out: the report need not wait for them.
+    pub(crate) leaving: Leaving,
 }
 
 /// Captures every server and compares it with its baseline.
@@ -110,16 +115,19 @@ pub(crate) async fn examine(
             Baseline::Lock(_) => Ok(None),
         })
         .collect::<Result<Vec<_>, _>>()?;
+    let observer: Arc<dyn Observer> = Arc::new(Preparing {
+        observer,
+        once: Once::new(),
+    });
     observer.begin(plan.targets.len());
-    prepare();
-    let examined = {
+    let (examined, leaving) = {
         let (plan, baselines) = (Arc::clone(plan), Arc::clone(baselines));
         fleet::each(plan.targets.len(), jobs, move |index, job| {
             let (target, release) = (&plan.targets[index], releases[index].clone());
             let baseline = &baselines[&plan.baseline_of(target)];
             let begun = Instant::now();
             let mut proposed = None;
-            let report = job.run(check_server(
+            let checked = job.run(check_server(
                 target,
                 release,
                 baseline,
@@ -128,11 +136,23 @@ pub(crate) async fn examine(
                 &mut proposed,
             ));
             observer.finished();
-            report.map(|report| (report, begun.elapsed(), proposed))
+            checked.map(|(report, farewell)| {
+                if let Some(farewell) = farewell {
+                    job.leave(farewell);
+                }
+                (report, begun.elapsed(), proposed)
+            })
         })
         .await?
     };
-    let examined = examined.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let examined: Result<Vec<_>, Error> = examined.into_iter().collect();
+    let examined = match examined {
+        Ok(examined) => examined,
+        Err(error) => {
+            leaving.gone().await;
+            return Err(error);
+        }
+    };
     let captured = examined
         .iter()
         .filter(|(server, ..)| !matches!(server.status, Status::Undetermined(_)));
@@ -149,10 +169,43 @@ pub(crate) async fn examine(
         report: assembled(plan, baselines, servers),
         took,
         proposed,
+        leaving,
     })
 }
 
-/// Prepares what every comparison needs on another core, while the first server boots.
+/// Prepares what every comparison needs, while the first server boots. Not before it was started:
+/// everything else waits for the server.
+struct Preparing {
+    observer: Arc<dyn Observer>,
+    once: Once,
+}
+
+impl Observer for Preparing {
+    fn begin(&self, servers: usize) {
+        self.observer.begin(servers);
+    }
+
+    fn boot(&self, server: &str, boot: Boot) {
+        self.observer.boot(server, boot);
+    }
+
+    fn stage(&self, server: &str, stage: Stage) {
+        if stage == Stage::Handshake {
+            self.once.call_once(prepare);
+        }
+        self.observer.stage(server, stage);
+    }
+
+    fn finished(&self) {
+        self.observer.finished();
+    }
+
+    fn note(&self, text: &str) {
+        self.observer.note(text);
+    }
+}
+
+/// Prepares what every comparison needs, on another core if there is one.
 fn prepare() {
     if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
         // Without a second thread it is prepared when it is needed.
@@ -207,7 +260,7 @@ async fn check_server(
     policy: &Policy,
     observer: &dyn Observer,
     proposed: &mut Option<Json>,
-) -> Result<ServerReport, Error> {
+) -> Result<(ServerReport, Option<Farewell>), Error> {
     match baseline {
         Baseline::Own(manifest) => {
             let seen = Mutex::new(None);
@@ -219,13 +272,13 @@ async fn check_server(
                 Ok::<_, Error>(report)
             };
             let pinned = manifest.servers().get(&target.name);
-            let report =
+            let (report, farewell) =
                 repeat::capture_and_compare(target, pinned, policy, observer, compare).await?;
             if differs(&report) {
                 let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
                 *proposed = seen.map(|surface| entry(target, release.as_ref(), &surface));
             }
-            Ok(report)
+            Ok((report, farewell))
         }
         Baseline::Lock(it) => {
             let compare =

@@ -431,10 +431,11 @@ fn not_compared(old: &Surface, new: &Surface) -> Vec<Note> {
 
 /// What clients object to in a surface, except what is already drift.
 fn refused(surface: &Surface, changes: &[Change]) -> Vec<Note> {
-    conformance::notes(surface, |rule, key| {
-        let mut changes = changes.iter();
-        changes.any(|it| it.rule == rule && it.component.as_ref() == Some(key))
-    })
+    let drift = changes.iter();
+    let drift: BTreeSet<(RuleId, &ComponentKey)> = drift
+        .filter_map(|it| Some((it.rule, it.component.as_ref()?)))
+        .collect();
+    conformance::notes(surface, |rule, key| drift.contains(&(rule, key)))
 }
 
 /// A note with its action under the policy.

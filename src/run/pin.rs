@@ -122,7 +122,7 @@ pub(crate) async fn pin(
     let destinations = Arc::new(destinations);
     let before = Arc::clone(&destinations);
     let plan = Arc::new(plan);
-    let observed = {
+    let (observed, leaving) = {
         let (plan, observer) = (Arc::clone(&plan), Arc::clone(&observer));
         fleet::each(plan.targets.len(), request.jobs, move |index, job| {
             let target = &plan.targets[index];
@@ -133,6 +133,7 @@ pub(crate) async fn pin(
         })
         .await?
     };
+    leaving.gone().await;
 
     let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
     let mut servers = Vec::new();

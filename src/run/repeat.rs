@@ -15,6 +15,7 @@ use super::plan::Target;
 use super::{Error, boot, secrets, suggested_command};
 use crate::baseline::Pinned;
 use crate::capture::{CaptureFailure, Captured, Eras, Limits};
+use crate::launch::Farewell;
 use crate::policy::{Action, Policy, check_version};
 use crate::report::{Cost, Failure, FailureKind, Finding, ServerReport, Status};
 use crate::rules::RuleId;
@@ -205,36 +206,43 @@ pub(crate) async fn require(
 }
 
 /// Captures a server for `check` and compares it. Drift is only reported if two boots agree, and
-/// nothing is claimed about a server that could not be captured.
+/// nothing is claimed about a server that could not be captured. The server may still be on its way
+/// out.
 pub(crate) async fn capture_and_compare<E>(
     target: &Target,
     pinned: Option<&Pinned>,
     policy: &Policy,
     observer: &dyn Observer,
     compare: impl Fn(&Observed) -> Result<ServerReport, E>,
-) -> Result<ServerReport, E> {
+) -> Result<(ServerReport, Option<Farewell>), E> {
     let surface = pinned.map(|pinned| &pinned.surface);
     let observed = match capture_repeatedly(target, surface, policy, Purpose::Check, observer).await
     {
         Ok(observed) => observed,
-        Err(unobserved) => return Ok(unobserved.report(target, pinned)),
+        Err(unobserved) => return Ok((unobserved.report(target, pinned), None)),
     };
-    let report = compare(&observed);
-    observed.captured.server_is_gone().await;
-    let report = report?;
+    let report = match compare(&observed) {
+        Ok(report) => report,
+        Err(error) => {
+            observed.captured.server_is_gone().await;
+            return Err(error);
+        }
+    };
     // A revision is negotiated, not listed: a second boot adds nothing.
     let is_agreed = |rule: RuleId| rule == RuleId::ProtocolVersionChanged;
     let mut changes = report.changes.iter();
     if !matches!(report.status, Status::Drifted)
         || changes.all(|it| is_agreed(it.judged.change.rule))
     {
-        return Ok(report);
+        return Ok((report, observed.captured.farewell()));
     }
-    match confirm(target, surface, policy, &observed, observer).await {
-        Ok(None) => Ok(report),
-        Ok(Some(observed)) => compare(&observed),
-        Err(unobserved) => Ok(unobserved.report(target, pinned)),
-    }
+    observed.captured.server_is_gone().await;
+    let report = match confirm(target, surface, policy, &observed, observer).await {
+        Ok(None) => report,
+        Ok(Some(observed)) => compare(&observed)?,
+        Err(unobserved) => unobserved.report(target, pinned),
+    };
+    Ok((report, None))
 }
 
 /// Boots a server once more before drift is reported, unless the number of boots was set. `None` if

@@ -5,7 +5,7 @@
 //! reads every string of a definition, and a finding says where it is. One finding per rule and
 //! place, quoting its first words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use base64::Engine as _;
@@ -45,11 +45,31 @@ const MOST: usize = 8;
 
 /// A text and its place.
 struct Place<'a> {
-    pointer: String,
+    pointer: &'a str,
     text: &'a str,
     /// Whether clients show this text to people: a title, or the description of the component
     /// itself.
     shown: bool,
+}
+
+/// Short texts in which nothing was found: `string`, `object` and the like are in every tool of a
+/// server, and are read once.
+#[derive(Default)]
+struct Clean<'a>(HashSet<&'a str>);
+
+impl<'a> Clean<'a> {
+    const LONGEST: usize = 48;
+    const MOST: usize = 4_096;
+
+    fn add(&mut self, text: &'a str) {
+        if text.len() <= Self::LONGEST && self.0.len() < Self::MOST {
+            self.0.insert(text);
+        }
+    }
+
+    fn has(&self, text: &str) -> bool {
+        text.len() <= Self::LONGEST && self.0.contains(text)
+    }
 }
 
 /// All findings in a surface, in the order of its components.
@@ -57,7 +77,7 @@ pub fn scan(surface: &Surface) -> Vec<TextFinding> {
     let mut findings = Vec::new();
     if surface.scope.server {
         let instructions = surface.instructions.as_ref().map(|text| Place {
-            pointer: "/instructions".to_owned(),
+            pointer: "/instructions",
             text: text.to_string_lossy(),
             shown: false,
         });
@@ -65,21 +85,23 @@ pub fn scan(surface: &Surface) -> Vec<TextFinding> {
         // worth reading.
         if let Some(place) = instructions {
             smuggled(&place, &mut |rule, severity, message| {
-                findings.push(finding(rule, severity, None, &place.pointer, message));
+                findings.push(finding(rule, severity, None, place.pointer, message));
             });
         }
-        let places = places(&surface.server_info, &["description"], "/serverInfo");
-        for place in &places {
-            read(place, &mut |rule, severity, message| {
-                findings.push(finding(rule, severity, None, &place.pointer, message));
+        let shown = ["description"];
+        each_text(&surface.server_info, "/serverInfo", &mut |pointer, text| {
+            let place = Place::new(pointer, "/serverInfo", text, &shown);
+            read(&place, &mut |rule, severity, message| {
+                findings.push(finding(rule, severity, None, pointer, message));
             });
-        }
+        });
     }
     let names: Vec<String> = tool_names(surface).into_iter().collect();
     let units: Vec<Vec<u16>> = names.iter().map(|it| it.encode_utf16().collect()).collect();
     let mentions = Mentions::of(units.iter().map(Vec::as_slice));
+    let mut clean = Clean::default();
     for component in &surface.components {
-        of_component(component, &names, &mentions, &mut findings);
+        of_component(component, &names, &mentions, &mut clean, &mut findings);
     }
     lookalikes(surface, &mut findings);
     findings
@@ -125,14 +147,17 @@ fn finding(
     }
 }
 
-fn of_component(
-    component: &Component,
+fn of_component<'a>(
+    component: &'a Component,
     names: &[String],
     mentions: &Mentions,
+    clean: &mut Clean<'a>,
     findings: &mut Vec<TextFinding>,
 ) {
     let mut counts: BTreeMap<RuleId, usize> = BTreeMap::new();
-    let mut note = |rule, severity, pointer: &str, message| {
+    let mut said = 0_usize;
+    let mut note = |said: &mut usize, rule, severity, pointer: &str, message| {
+        *said += 1;
         let count = counts.entry(rule).or_default();
         *count += 1;
         if *count <= MOST {
@@ -145,82 +170,96 @@ fn of_component(
             ));
         }
     };
-    let identity = component.kind.identity();
-    for place in places(&component.definition, &["description", identity], "") {
+    let shown = ["description", component.kind.identity()];
+    let own = component.definition.get("name").and_then(Json::as_str);
+    each_text(&component.definition, "", &mut |pointer, text| {
+        if clean.has(text) {
+            return;
+        }
+        let before = said;
+        let place = Place::new(pointer, "", text, &shown);
         read(&place, &mut |rule, severity, message| {
-            note(rule, severity, &place.pointer, message);
+            note(&mut said, rule, severity, pointer, message);
         });
-        if component.kind == Kind::Tool && place.pointer != "/name" {
-            let units: Vec<u16> = place.text.encode_utf16().collect();
-            let own = component.definition.get("name").and_then(Json::as_str);
+        // Other kinds, and names, may name a tool.
+        if component.kind != Kind::Tool || pointer == "/name" {
+            return;
+        }
+        if Mentions::has_verb(text) {
+            let units: Vec<u16> = text.encode_utf16().collect();
             let mentioned = mentions.in_text(&units).into_iter();
             for name in mentioned.map(|place| names[place].as_str()) {
                 // A word such as `search` can be a tool or just a word: only names that look like
                 // identifiers count.
-                if Some(name) != own && name.contains(['_', '-', '.', '/']) {
+                if name.contains(['_', '-', '.', '/']) {
+                    if Some(name) == own {
+                        // Of another tool it would be said.
+                        said += 1;
+                        continue;
+                    }
                     let message = sentences::other_tool(name);
-                    note(
-                        RuleId::ScanCrossTool,
-                        Severity::Info,
-                        &place.pointer,
-                        message,
-                    );
+                    let rule = RuleId::ScanCrossTool;
+                    note(&mut said, rule, Severity::Info, pointer, message);
                 }
             }
+        }
+        if said == before {
+            clean.add(text);
+        }
+    });
+}
+
+impl<'a> Place<'a> {
+    fn new(pointer: &'a str, base: &str, text: &'a str, shown: &[&str]) -> Self {
+        let member = pointer[base.len()..].strip_prefix('/');
+        Self {
+            pointer,
+            text,
+            shown: member.is_some_and(|member| shown.contains(&member) || member == "title"),
         }
     }
 }
 
-/// Every string of a definition, including member names, with its place.
-fn places<'a>(definition: &'a Json, shown: &[&str], base: &str) -> Vec<Place<'a>> {
-    let mut found = Vec::new();
-    let mut at = base.to_owned();
-    walk(definition, &mut at, &mut found);
-    for place in &mut found {
-        let inside = &place.pointer[base.len()..];
-        place.shown = inside
-            .strip_prefix('/')
-            .is_some_and(|member| shown.contains(&member) || member == "title");
-    }
-    found
+/// Visits every string of a definition, including member names, with its place.
+fn each_text<'a>(definition: &'a Json, base: &str, visit: &mut dyn FnMut(&str, &'a str)) {
+    walk(definition, &mut base.to_owned(), visit);
 }
 
-fn walk<'a>(value: &'a Json, at: &mut String, found: &mut Vec<Place<'a>>) {
-    let mut push = |at: &str, text: &'a str| {
-        found.push(Place {
-            pointer: at.to_owned(),
-            text,
-            shown: false,
-        });
-    };
+fn walk<'a>(value: &'a Json, at: &mut String, visit: &mut dyn FnMut(&str, &'a str)) {
     match value {
-        Json::String(text) => push(at, text.to_string_lossy()),
+        Json::String(text) => visit(at, text.to_string_lossy()),
         Json::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                pointer::descend(at, &index.to_string(), |at| walk(item, at, found));
+                // What is neither text nor has any inside is passed by.
+                if has_text(item) {
+                    pointer::descend(at, &index.to_string(), |at| walk(item, at, visit));
+                }
             }
         }
         Json::Object(members) => {
             for (name, item) in members.iter() {
                 let name = name.to_string_lossy();
+                // The name itself, unless it is a plain word.
+                let is_plain = name
+                    .bytes()
+                    .all(|it| it.is_ascii_alphanumeric() || b"_-$.".contains(&it));
+                if is_plain && !has_text(item) {
+                    continue;
+                }
                 pointer::descend(at, name, |at| {
-                    // The name itself, unless it is a plain word.
-                    if !name
-                        .bytes()
-                        .all(|it| it.is_ascii_alphanumeric() || b"_-$.".contains(&it))
-                    {
-                        found.push(Place {
-                            pointer: at.clone(),
-                            text: name,
-                            shown: false,
-                        });
+                    if !is_plain {
+                        visit(at, name);
                     }
-                    walk(item, at, found);
+                    walk(item, at, visit);
                 });
             }
         }
         _ => {}
     }
+}
+
+fn has_text(value: &Json) -> bool {
+    matches!(value, Json::String(_) | Json::Array(_) | Json::Object(_))
 }
 
 type Noted<'a> = dyn FnMut(RuleId, Severity, String) + 'a;
@@ -337,7 +376,9 @@ fn smuggled(place: &Place<'_>, note: &mut Noted<'_>) {
             note(RuleId::ScanVariationSelectors, Severity::Warning, message);
         }
     }
-    if let Some(hidden) = text.chars().find(|it| is_hidden(*it)) {
+    let may_hide = |it: u8| !matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let hidden = text.bytes().any(may_hide).then(|| text.chars());
+    if let Some(hidden) = hidden.and_then(|mut it| it.find(|it| is_hidden(*it))) {
         let message = sentences::invisible_character(hidden);
         note(RuleId::ScanHiddenCharacters, Severity::Warning, message);
     }

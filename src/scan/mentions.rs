@@ -24,13 +24,27 @@ impl Mentions {
         Self { names }
     }
 
+    /// Whether a text has one of the verbs, as a word or in one: without, it mentions no name.
+    pub(crate) fn has_verb(text: &str) -> bool {
+        let text = text.as_bytes();
+        (0..text.len()).any(|at| {
+            let rest = &text[at..];
+            let verb = verb_of(rest[0]);
+            verb.is_some_and(|verb| {
+                let start = rest.get(..verb.len());
+                start.is_some_and(|it| it.eq_ignore_ascii_case(verb))
+            })
+        })
+    }
+
     /// The indices of the names that `text` tells the model to use. (The optional `always` makes no
     /// difference: the verb is preceded by a word boundary anyway.)
     pub(crate) fn in_text(&self, text: &[u16]) -> BTreeSet<usize> {
-        const VERBS: [&[u8]; 4] = [b"call", b"use", b"invoke", b"run"];
         let mut found = BTreeSet::new();
         for at in (0..text.len()).filter(|at| is_boundary(text, *at)) {
-            for verb in VERBS.iter().filter(|verb| is_verb(text, at, verb)) {
+            let first = text.get(at).and_then(|unit| u8::try_from(*unit).ok());
+            let verb = first.and_then(verb_of).filter(|it| is_verb(text, at, it));
+            if let Some(verb) = verb {
                 let mut after = at + verb.len();
                 while text.get(after).is_some_and(|unit| is_space(*unit)) {
                     after += 1;
@@ -63,6 +77,17 @@ impl Mentions {
                 return;
             }
         }
+    }
+}
+
+/// The verb that begins with this letter: no two do with the same.
+fn verb_of(letter: u8) -> Option<&'static [u8]> {
+    match letter.to_ascii_lowercase() {
+        b'c' => Some(b"call"),
+        b'u' => Some(b"use"),
+        b'i' => Some(b"invoke"),
+        b'r' => Some(b"run"),
+        _ => None,
     }
 }
 

@@ -341,7 +341,7 @@ mod tests {
         };
         let line = format!("mask = [{}]", mask(&place).unwrap());
         assert!(!line.contains('\u{202e}'), "{line}");
-        let table: toml::Table = line.parse().unwrap();
+        let table: toml_edit::DocumentMut = line.parse().unwrap();
         let pattern = table["mask"][0]["pattern"].as_str().unwrap().to_owned();
         let pattern = regex::Regex::new(&pattern).unwrap();
         let found = pattern.captures("a \"q\" \u{202e}b(1) 9\n end").unwrap();

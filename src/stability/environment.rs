@@ -274,7 +274,7 @@ mod tests {
     fn the_suggested_mask_covers_exactly_that_text() {
         let found = notes_for("Saves below /home/ada/project as PNG.");
         let line = found[0].split_once("mask = ").unwrap().1;
-        let table: toml::Table = format!("mask = {line}").parse().unwrap();
+        let table: toml_edit::DocumentMut = format!("mask = {line}").parse().unwrap();
         let pattern = regex::Regex::new(table["mask"][0]["pattern"].as_str().unwrap()).unwrap();
         assert_eq!(
             &pattern.captures("Saves below /srv/x as PNG.").unwrap()[1],

@@ -105,14 +105,18 @@ pub fn compare(one: &Surface, other: &Surface) -> Variation {
     let (first, second) = (by_key(one), by_key(other));
     for (key, component) in &first {
         if let Some(again) = second.get(key) {
-            descend(Some(key), component.contract(), again.contract());
+            descend(
+                Some(key),
+                component.contract().into_owned(),
+                again.contract().into_owned(),
+            );
         }
     }
     let mut only_in = |of: &BTreeMap<&ComponentKey, &Component>,
                        other: &BTreeMap<&ComponentKey, &Component>,
                        there: bool| {
         for (key, component) in of.iter().filter(|(key, _)| !other.contains_key(*key)) {
-            let contract = Some(component.contract());
+            let contract = Some(component.contract().into_owned());
             let (one, other) = if there {
                 (contract, None)
             } else {

@@ -68,7 +68,7 @@ fn shared_by_caches(server: &str, profiles: &[(&str, &Surface)]) -> Vec<Note> {
         let listed = |surface: &Surface| -> Vec<(ComponentKey, Json)> {
             let mut listed: Vec<_> = surface
                 .of_kind(kind)
-                .map(|it| (it.key.clone(), it.contract()))
+                .map(|it| (it.key.clone(), it.contract().into_owned()))
                 .collect();
             listed.sort_by(|one, other| one.0.cmp(&other.0));
             listed

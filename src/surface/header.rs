@@ -22,11 +22,28 @@ pub struct HeaderProblem {
 /// The first rule about `x-mcp-header` that a tool's definition breaks.
 pub fn header_problem(definition: &Json) -> Option<HeaderProblem> {
     let schema = definition.get("inputSchema")?.as_object()?;
+    // Nearly no tool has one, and keeping the place of everything would cost more than looking.
+    if !mentions(schema) {
+        return None;
+    }
     let mut walk = Walk {
         at: "/inputSchema".to_owned(),
         seen: BTreeSet::new(),
     };
     walk.schema(schema, Place::Root).err()
+}
+
+/// Whether a member anywhere in an object has the annotation's name.
+fn mentions(object: &Object) -> bool {
+    fn inside(value: &Json) -> bool {
+        match value {
+            Json::Object(object) => mentions(object),
+            Json::Array(items) => items.iter().any(inside),
+            _ => false,
+        }
+    }
+    let mut members = object.iter();
+    members.any(|(name, value)| name == ANNOTATION || inside(value))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

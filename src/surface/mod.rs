@@ -5,6 +5,7 @@
 //! (`baseline`) or from a file, and all later rooms treat the three alike. Definitions are kept as
 //! sent.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 mod app;
@@ -277,7 +278,7 @@ impl Surface {
 
 impl Component {
     /// The definition without its volatile members.
-    pub fn contract(&self) -> Json {
+    pub fn contract(&self) -> Cow<'_, Json> {
         volatile::without(self.kind, &self.definition)
     }
 }

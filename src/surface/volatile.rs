@@ -4,6 +4,8 @@
 //! The list is exact and documented in `docs/baseline.md`: a member is volatile only at its own
 //! place, so that a parameter called `size` stays part of its tool's contract.
 
+use std::borrow::Cow;
+
 use super::Kind;
 use crate::canonical::{Json, Object, Text};
 
@@ -23,10 +25,10 @@ const OF_META: [&str; 6] = [
     "io.modelcontextprotocol/related-task",
 ];
 
-/// The definition without its volatile members.
-pub fn without(kind: Kind, definition: &Json) -> Json {
+/// The definition without its volatile members. Most have none, and are not copied.
+pub fn without(kind: Kind, definition: &Json) -> Cow<'_, Json> {
     let Json::Object(object) = definition else {
-        return definition.clone();
+        return Cow::Borrowed(definition);
     };
     let resource = matches!(kind, Kind::Resource | Kind::Template);
     let is_volatile = |name: &Text| {
@@ -34,30 +36,39 @@ pub fn without(kind: Kind, definition: &Json) -> Json {
             EVERYWHERE.contains(&name) || (resource && OF_RESOURCES.contains(&name))
         })
     };
+    // The members inside a member that are volatile.
+    let inside = |name: &Text| -> &[&str] {
+        match name.as_str() {
+            Some("_meta") => &OF_META,
+            Some("annotations") if resource => &["lastModified"],
+            _ => &[],
+        }
+    };
+    let is_kept = |(name, value): (&Text, &Json)| {
+        !is_volatile(name) && !inside(name).iter().any(|it| value.get(it).is_some())
+    };
+    if object.iter().all(is_kept) {
+        return Cow::Borrowed(definition);
+    }
     let kept = object
         .iter()
         .filter(|(name, _)| !is_volatile(name))
-        .map(|(name, value)| {
-            let value = match name.as_str() {
-                Some("_meta") => less(value, &OF_META),
-                Some("annotations") if resource => less(value, &["lastModified"]),
-                _ => Some(value.clone()),
-            };
-            (name.clone(), value)
-        })
+        .map(|(name, value)| (name.clone(), less(value, inside(name))))
         // A `_meta` with only transport members is dropped.
         .filter_map(|(name, value)| Some((name, value?)))
         .collect::<Object>();
-    Json::Object(kept)
+    Cow::Owned(Json::Object(kept))
 }
 
 fn less(value: &Json, volatile: &[&str]) -> Option<Json> {
-    let Json::Object(object) = value else {
-        return Some(value.clone());
-    };
-    let mut kept = object.clone();
-    kept.retain(|name, _| name.as_str().is_none_or(|name| !volatile.contains(&name)));
-    (kept.is_empty() == object.is_empty()).then_some(Json::Object(kept))
+    let mut kept = value.clone();
+    if let (Json::Object(kept), Json::Object(sent)) = (&mut kept, value) {
+        kept.retain(|name, _| name.as_str().is_none_or(|name| !volatile.contains(&name)));
+        if kept.is_empty() != sent.is_empty() {
+            return None;
+        }
+    }
+    Some(kept)
 }
 
 #[cfg(test)]

@@ -1,39 +1,62 @@
 //! Counts tokens as the tokenizer `o200k_base` does, exactly and offline.
 //!
 //! A text is cut into pieces ([`pieces`]), and each piece is merged from its bytes, the pair of the
-//! lowest rank first. The ranks are embedded as a finite-state map that is searched as it is: there
-//! is nothing to unpack or to build when the program starts. Long pieces are merged through a heap,
-//! so that no text of a server takes more than `n log n` steps.
+//! lowest rank first ([`ranks`]). Long pieces are merged through a heap, so that no text of a server
+//! takes more than `n log n` steps.
 
 mod pieces;
+mod ranks;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::LazyLock;
+use std::collections::{BinaryHeap, HashMap};
 
-use fst::Map;
+use ranks::rank;
+use smol_str::SmolStr;
 
 /// The name of the tokenizer.
 pub(crate) const NAME: &str = "o200k_base";
 
-/// Every token except the special ones, with its rank.
-static RANKS: LazyLock<Option<Map<&'static [u8]>>> =
-    LazyLock::new(|| Map::new(&include_bytes!("o200k_base.fst")[..]).ok());
+/// Counts the tokens of texts, and remembers those of short pieces: the texts of a server consist of the same
+/// few thousand.
+#[derive(Default)]
+pub(crate) struct Counter {
+    known: HashMap<SmolStr, usize>,
+}
 
-/// The number of tokens of a text. Names of special tokens in it are text like any other.
-pub(crate) fn count(text: &str) -> usize {
-    let Some(ranks) = &*RANKS else {
-        return 0;
-    };
-    let pieces = pieces::Pieces::of(text);
-    pieces.map(|it| count_piece(ranks, it.as_bytes())).sum()
+impl Counter {
+    /// The longest piece that is remembered: it is kept in place.
+    const LONGEST: usize = 23;
+    const MOST: usize = 20_000;
+
+    /// The number of tokens of a text. Names of special tokens in it are text like any other.
+    pub(crate) fn count(&mut self, text: &str) -> usize {
+        let pieces = pieces::Pieces::of(text);
+        pieces.map(|it| self.piece(it)).sum()
+    }
+
+    fn piece(&mut self, piece: &str) -> usize {
+        if piece.len() < 2 {
+            return 1;
+        }
+        if piece.len() > Self::LONGEST {
+            return count_piece(piece.as_bytes());
+        }
+        if let Some(known) = self.known.get(piece) {
+            return *known;
+        }
+        let tokens = count_piece(piece.as_bytes());
+        if self.known.len() < Self::MOST {
+            self.known.insert(piece.into(), tokens);
+        }
+        tokens
+    }
 }
 
 /// Two neighbours that make a token: its rank, and where they begin and end.
-type Pair = Reverse<(u64, usize, usize)>;
+type Pair = Reverse<(u32, usize, usize)>;
 
-fn count_piece(ranks: &Map<&'static [u8]>, piece: &[u8]) -> usize {
-    if piece.len() < 2 || ranks.contains_key(piece) {
+fn count_piece(piece: &[u8]) -> usize {
+    if piece.len() < 2 || rank(piece).is_some() {
         return 1;
     }
     // Each part begins where it is and ends where the next one begins; a part that was merged into
@@ -41,8 +64,7 @@ fn count_piece(ranks: &Map<&'static [u8]>, piece: &[u8]) -> usize {
     let mut end: Vec<usize> = (1..=piece.len()).collect();
     let mut before: Vec<usize> = (0..piece.len()).map(|at| at.saturating_sub(1)).collect();
     let pair = |from: usize, to: usize| -> Option<Pair> {
-        let rank = ranks.get(&piece[from..to])?;
-        Some(Reverse((rank, from, to)))
+        Some(Reverse((rank(&piece[from..to])?, from, to)))
     };
     let mut pairs: BinaryHeap<Pair> = (0..piece.len() - 1)
         .filter_map(|at| pair(at, at + 2))
@@ -74,6 +96,10 @@ const MERGED: usize = 0;
 mod tests {
     use super::*;
 
+    fn count(text: &str) -> usize {
+        Counter::default().count(text)
+    }
+
     /// As `gpt-tokenizer` and `js-tiktoken` count them; `.ci/tokens` compares more.
     #[test]
     fn tokens_are_counted_as_the_published_tokenizer_counts_them() {
@@ -94,6 +120,14 @@ mod tests {
         ] {
             assert_eq!(count(text), tokens, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_remembered_counts_as_at_first() {
+        let mut counter = Counter::default();
+        let text = "na\u{ef}ve properties properties supercalifragilistic 12345";
+        assert_eq!(counter.count(text), counter.count(text));
+        assert_eq!(counter.count(text), count(text));
     }
 
     #[test]

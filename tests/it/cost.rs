@@ -2,8 +2,8 @@
 //! release build 100,000 steps take less than a second.
 
 use mcp_keel::canonical::{Json, parse_str, to_compact};
-use mcp_keel::judgement::Proof;
-use mcp_keel::schema::{Side, Work, compare_within};
+use mcp_keel::judgement::{Exposure, Level, Proof};
+use mcp_keel::schema::{Side, Work, compare_within, verdict_within};
 use serde_json::{Value, json};
 
 /// Steps that one pair may take, whatever it looks like.
@@ -143,6 +143,9 @@ fn rows() -> Vec<(&'static str, Value, Value)> {
         list
     };
     let whole: Vec<Value> = (0..5_000).map(|it| json!(it)).collect();
+    let names: Vec<Value> = (0..5_000).map(|it| json!(format!("n{it}"))).collect();
+    let dependent =
+        |names: Vec<Value>| json!({"type": "object", "dependentRequired": {"a": names}});
     let item = members(50, "string", true);
     let items = |least: usize| json!({"type": "array", "minItems": least, "items": item});
     vec![
@@ -175,6 +178,16 @@ fn rows() -> Vec<(&'static str, Value, Value)> {
             "enum of 5,000 integers",
             member(json!({"enum": whole})),
             member(json!({"enum": reversed(whole[1..].to_vec())})),
+        ),
+        (
+            "type with 5,000 names",
+            member(json!({"type": names})),
+            member(json!({"type": reversed(names[1..].to_vec())})),
+        ),
+        (
+            "dependentRequired with 5,000 names",
+            member(dependent(names.clone())),
+            member(dependent(reversed(names[1..].to_vec()))),
         ),
         (
             "minItems 1,500 of objects with 50 members",
@@ -259,6 +272,35 @@ fn no_pair_takes_more_than_its_budget() {
     ] {
         let most = taken.iter().filter(|it| it.0 == cheap).map(|it| it.2).max();
         assert!(most < Some(30_000), "{cheap}: {most:?}");
+    }
+}
+
+/// What is read before the first step is bounded too: the size of a file is not, as far as one schema is concerned.
+#[test]
+fn schemas_with_too_many_values_are_undecided_at_once() {
+    let of = |values: std::ops::Range<u32>| {
+        let values: Vec<u32> = values.collect();
+        read(&member(json!({"enum": values, "description": "new"})))
+    };
+    for side in [Side::Input, Side::Output] {
+        let work = Work::for_one_of(1);
+        let found = compare_within(&of(0..60_000), &of(1..60_000), side, &work);
+        assert_eq!(work.taken(), 0);
+        assert!(matches!(found.verdict, Proof::Undecided(_)), "{side:?}");
+        let [change] = &found.changes[..] else {
+            panic!("{} changes", found.changes.len());
+        };
+        assert!(matches!(change.proof, Some(Proof::Undecided(_))));
+        // A text in it may be new, and nothing says where.
+        assert_eq!(
+            (change.level, change.exposure),
+            (Level::Risky, Exposure::High)
+        );
+        let verdict = verdict_within(&of(0..60_000), &of(1..60_000), side, &work);
+        assert!(matches!(verdict, Proof::Undecided(_)));
+        // The same values are the same, however many there are.
+        let found = compare_within(&of(0..60_000), &of(0..60_000), side, &work);
+        assert_eq!(found.verdict, Proof::Subsumed);
     }
 }
 

@@ -280,18 +280,26 @@ fn a_report_of_a_server_that_could_not_be_captured_is_valid() {
 }
 
 /// The JSON model of a TOML document; dates become strings.
-fn model(value: &toml::Value) -> Value {
-    match value {
-        toml::Value::String(text) => json!(text),
-        toml::Value::Integer(number) => json!(number),
-        toml::Value::Float(number) => json!(number),
-        toml::Value::Boolean(flag) => json!(flag),
-        toml::Value::Datetime(date) => json!(date.to_string()),
-        toml::Value::Array(items) => items.iter().map(model).collect(),
-        toml::Value::Table(table) => table
-            .iter()
-            .map(|(name, value)| (name.clone(), model(value)))
-            .collect(),
+fn model(item: &toml_edit::Item) -> Value {
+    use toml_edit::{Item, TableLike, Value as Toml};
+    let table = |table: &dyn TableLike| -> Value {
+        let members = table.iter();
+        members.map(|(name, item)| (name, model(item))).collect()
+    };
+    match item {
+        Item::None => Value::Null,
+        Item::Table(it) => table(it),
+        Item::ArrayOfTables(tables) => tables.iter().map(|it| table(it)).collect(),
+        Item::Value(Toml::String(text)) => json!(text.value()),
+        Item::Value(Toml::Integer(number)) => json!(number.value()),
+        Item::Value(Toml::Float(number)) => json!(number.value()),
+        Item::Value(Toml::Boolean(flag)) => json!(flag.value()),
+        Item::Value(Toml::Datetime(date)) => json!(date.value().to_string()),
+        Item::Value(Toml::InlineTable(it)) => table(it),
+        Item::Value(Toml::Array(items)) => {
+            let items = items.iter().cloned();
+            items.map(|it| model(&Item::Value(it))).collect()
+        }
     }
 }
 
@@ -311,7 +319,7 @@ fn the_documented_configuration_is_valid() {
     ] {
         let text = example(&read(document), heading);
         Config::parse(Path::new(document), &text).unwrap();
-        let value = model(&toml::Value::Table(text.parse().unwrap()));
+        let value = model(text.parse::<toml_edit::DocumentMut>().unwrap().as_item());
         assert_eq!(complaints(&validator, &value), [""; 0], "{document}");
     }
     let text = example(&read("docs/configuration.md"), "## A full example\n");
@@ -329,7 +337,7 @@ fn the_documented_configuration_is_valid() {
     ] {
         assert!(text.contains(right), "{right}");
         let text = text.replacen(right, wrong, 1);
-        let value = model(&toml::Value::Table(text.parse().unwrap()));
+        let value = model(text.parse::<toml_edit::DocumentMut>().unwrap().as_item());
         assert!(!validator.is_valid(&value), "{wrong}");
         assert!(
             Config::parse(Path::new("mcp-keel.toml"), &text).is_err(),

@@ -16,8 +16,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::fold::by_rule;
 use super::{
-    Cost, Failure, FailureKind, Finding, Located, Report, ServerReport, Status, change_text,
-    escape, headline, rules,
+    Cost, Definition, Failure, FailureKind, Finding, Located, Report, ServerReport, Status,
+    change_text, escape, headline, rules,
 };
 use crate::canonical::{Json, to_pretty};
 use crate::drift::text_diff::Run;
@@ -247,8 +247,10 @@ impl Page {
         if !server.changes.is_empty() {
             self.out += &picture::picture(at, server, &anchors);
         }
+        let definitions = server.definitions.iter();
+        let definitions: BTreeMap<_, _> = definitions.map(|it| (&it.component, it)).collect();
         for (name, changes) in &components {
-            self.component(server, &anchors[name], name, changes);
+            self.component(&definitions, &anchors[name], name, changes);
         }
         if !server.changes.is_empty() {
             self.costs(&server.cost);
@@ -278,7 +280,13 @@ impl Page {
         }
     }
 
-    fn component(&mut self, server: &ServerReport, anchor: &str, name: &str, changes: &[&Located]) {
+    fn component(
+        &mut self,
+        definitions: &BTreeMap<&ComponentKey, &Definition>,
+        anchor: &str,
+        name: &str,
+        changes: &[&Located],
+    ) {
         let key = changes[0].judged.change.component.as_ref();
         let (kind, shown) = match key {
             Some(key) => (key.kind().noun(), display_name(key)),
@@ -293,11 +301,7 @@ impl Page {
         for located in changes {
             self.change(name, located);
         }
-        let definition = server
-            .definitions
-            .iter()
-            .find(|it| Some(&it.component) == key);
-        if let Some(definition) = definition {
+        if let Some(definition) = key.and_then(|key| definitions.get(key)) {
             let pointers: Vec<&str> = changes
                 .iter()
                 .map(|it| it.judged.change.pointer.as_str())

@@ -1,5 +1,6 @@
 //! One comparison as a section of a page: the calls that fail, what an approver has to read, everything else folded.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::super::annotations::severity;
@@ -20,6 +21,7 @@ use crate::policy::Action;
 use crate::rules::Side;
 use crate::sentences::begin_upper;
 use crate::sentences::page as sentences;
+use crate::surface::ComponentKey;
 
 /// How much of a sentence is shown in a row.
 const CELL_CHARACTERS: usize = 240;
@@ -86,10 +88,11 @@ impl Rendered<'_> {
             let line = sentences::left_out(hidden, "server", &self.whole());
             let _ = writeln!(out, "- {line}");
         }
+        let names: BTreeSet<&str> = shown.iter().map(|it| it.name.as_str()).collect();
         let healthy: Vec<String> = report
             .servers
             .iter()
-            .filter(|it| !shown.iter().any(|other| other.name == it.name))
+            .filter(|it| !names.contains(it.name.as_str()))
             .take(self.budget.servers.max(1))
             .map(|it| code(&it.name))
             .collect();
@@ -125,10 +128,13 @@ impl Rendered<'_> {
             }
         }
         // What was noticed in a text that an approver has to read belongs next to it.
+        let to_be_read = server.changes.iter().filter(|it| is_to_be_read(it));
+        let to_be_read: BTreeSet<&ComponentKey> = to_be_read
+            .filter_map(|it| it.judged.change.component.as_ref())
+            .collect();
         let is_exposed = |finding: &Finding| {
-            let of = |it: &Located| it.judged.change.component == finding.note.component;
-            let mut changes = server.changes.iter().filter(|it| is_to_be_read(it));
-            finding.note.component.is_some() && changes.any(of)
+            let component = finding.note.component.as_ref();
+            component.is_some_and(|it| to_be_read.contains(it))
         };
         let (notes, loud): (Vec<&Finding>, Vec<&Finding>) = server
             .findings
@@ -336,11 +342,12 @@ impl Rendered<'_> {
         by_severity.sort_by_key(|at| std::cmp::Reverse(severity(groups[*at].change)));
         by_severity.truncate(*rows);
         *rows -= by_severity.len();
+        by_severity.sort_unstable();
         let mut list = String::new();
         let mut before = None;
         let mut shown = 0;
         for (at, group) in groups.iter().enumerate() {
-            if !by_severity.contains(&at) {
+            if by_severity.binary_search(&at).is_err() {
                 continue;
             }
             shown += group.components.len().max(1);
