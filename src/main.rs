@@ -8,5 +8,5 @@ fn main() -> ExitCode {
     }
     mcp_keel::own_env::hide();
     mcp_keel::launch::install_guards();
-    ExitCode::from(mcp_keel::cli::main(std::env::args_os()))
+    ExitCode::from(mcp_keel::cli::main(std::env::args_os().collect()))
 }

@@ -39,7 +39,8 @@ use args::{Cli, Command};
 pub use crate::run::{Error, Exit};
 
 /// Runs the command line and returns the exit code. Errors are printed here, on stderr.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+// Not generic: the whole program would be compiled into its caller.
+pub fn main(arguments: Vec<OsString>) -> u8 {
     let parsed = help::arranged(Cli::command()).try_get_matches_from(arguments);
     let cli = match parsed.and_then(|it| Cli::from_arg_matches(&it)) {
         Ok(cli) => cli,
