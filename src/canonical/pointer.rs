@@ -38,11 +38,18 @@ pub fn tokens(pointer: &str) -> impl Iterator<Item = String> {
         .map(|token| token.replace("~1", "/").replace("~0", "~"))
 }
 
+/// A token as the index of an item: digits only, without a sign or a leading zero.
+pub fn index(token: &str) -> Option<usize> {
+    let digits = token.bytes().all(|it| it.is_ascii_digit());
+    let padded = token.len() > 1 && token.starts_with('0');
+    token.parse().ok().filter(|_| digits && !padded)
+}
+
 /// The value at `pointer`, if it exists.
 pub fn resolve<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
     tokens(pointer).try_fold(root, |value, token| match value {
         Json::Object(object) => object.get(&token),
-        Json::Array(items) => items.get(token.parse::<usize>().ok()?),
+        Json::Array(items) => items.get(index(&token)?),
         _ => None,
     })
 }

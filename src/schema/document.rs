@@ -4,6 +4,7 @@
 //! never fetched: code that needs its target gets a [`Problem`] instead, and the verdict becomes
 //! undecided.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use crate::canonical::{Json, pointer};
@@ -75,17 +76,7 @@ impl Draft {
     /// By `$schema`; without it 2020-12, unless a form that only older drafts have shows otherwise.
     pub(crate) fn of(root: &Json) -> Self {
         if let Some(dialect) = root.get("$schema").and_then(Json::as_str) {
-            for (mark, draft) in [
-                ("draft-04", Self::Four),
-                ("draft-06", Self::Six),
-                ("draft-07", Self::Seven),
-                ("2019-09", Self::Y2019),
-            ] {
-                if dialect.contains(mark) {
-                    return draft;
-                }
-            }
-            return Self::Y2020;
+            return Self::of_dialect(dialect);
         }
         let mut found = Self::Y2020;
         each_schema(root, &mut |node| {
@@ -104,6 +95,18 @@ impl Draft {
             }
         });
         found
+    }
+
+    /// The draft of a `$schema`.
+    pub(crate) fn of_dialect(dialect: &str) -> Self {
+        let older = [
+            ("draft-04", Self::Four),
+            ("draft-06", Self::Six),
+            ("draft-07", Self::Seven),
+            ("2019-09", Self::Y2019),
+        ];
+        let found = older.into_iter().find(|(mark, _)| dialect.contains(mark));
+        found.map_or(Self::Y2020, |(_, draft)| draft)
     }
 }
 
@@ -158,42 +161,122 @@ pub(crate) const APPLICATORS: &[(&str, Holds)] = &[
     ("contentSchema", Holds::One),
 ];
 
-/// Calls `visit` with `node` and every schema below it.
-pub(crate) fn each_schema<'a>(node: &'a Json, visit: &mut impl FnMut(&'a Json)) {
-    if !matches!(node, Json::Object(_) | Json::Bool(_)) {
-        return;
-    }
-    visit(node);
-    let Some(object) = node.as_object() else {
-        return;
-    };
-    for (keyword, value) in object.iter() {
-        let Some(keyword) = keyword.as_str() else {
-            continue;
-        };
-        match (holds(keyword, value), value) {
-            (Some(Holds::One), schema) => each_schema(schema, visit),
-            (Some(Holds::List), Json::Array(list)) => {
-                for schema in list {
-                    each_schema(schema, visit);
-                }
-            }
-            (Some(Holds::Map), Json::Object(map)) => {
-                for (_, schema) in map.iter() {
-                    each_schema(schema, visit);
-                }
-            }
-            _ => {}
-        }
-    }
+/// Calls `visit` with a document's root and every other schema in it, each once: those in the keywords that contain
+/// schemas, and what references lead to elsewhere (`#/components/schemas/X`).
+pub(crate) fn each_schema<'a>(root: &'a Json, visit: &mut impl FnMut(&'a Json)) {
+    each_schema_at(root, &mut String::new(), &mut |node, _| visit(node));
 }
 
 /// The same, with each schema's pointer.
 pub(crate) fn each_schema_at<'a>(
-    node: &'a Json,
+    root: &'a Json,
     at: &mut String,
     visit: &mut impl FnMut(&'a Json, &str),
 ) {
+    let mut elsewhere = Elsewhere::of(root);
+    each_below(root, at, &mut |node, at| {
+        elsewhere.note(node);
+        visit(node, at);
+    });
+    let mut seen = HashSet::new();
+    while let Some(mut to) = elsewhere.open.pop() {
+        let Some(node) = pointer::resolve(root, &to) else {
+            continue;
+        };
+        each_below(node, &mut to, &mut |node, at| {
+            if seen.insert(std::ptr::from_ref(node)) {
+                elsewhere.note(node);
+                visit(node, at);
+            }
+        });
+    }
+}
+
+/// The pointers of what references lead to although no keyword contains schemas there.
+pub(crate) fn elsewhere(root: &Json) -> Vec<String> {
+    let mut elsewhere = Elsewhere::of(root);
+    each_schema(root, &mut |node| elsewhere.note(node));
+    elsewhere.open
+}
+
+/// What references lead to although no keyword contains schemas there.
+struct Elsewhere<'a> {
+    root: &'a Json,
+    /// Those of the two usual keywords that contain definitions at the root.
+    definitions: Vec<&'static str>,
+    noted: HashSet<String>,
+    /// The pointers to look at.
+    open: Vec<String>,
+}
+
+/// So many references are looked up, apart from those to definitions. `solve` notices if one of the others leads to what
+/// was not visited.
+const MOST_ELSEWHERE: usize = 1000;
+
+impl<'a> Elsewhere<'a> {
+    fn of(root: &'a Json) -> Self {
+        let is_map = |it: &&str| matches!(root.get(it), Some(Json::Object(_)));
+        Self {
+            root,
+            definitions: ["$defs", "definitions"]
+                .into_iter()
+                .filter(is_map)
+                .collect(),
+            noted: HashSet::new(),
+            open: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, node: &Json) {
+        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let to = node.get(keyword).and_then(Json::as_str);
+            let Some(to) = to.and_then(|it| it.strip_prefix("#/")) else {
+                continue;
+            };
+            let is_definition = |it: &&str| {
+                let name = to.strip_prefix(it).and_then(|it| it.strip_prefix('/'));
+                name.is_some_and(|it| !it.contains('/'))
+            };
+            if self.definitions.iter().any(is_definition)
+                || self.noted.len() >= MOST_ELSEWHERE
+            {
+                continue;
+            }
+            let to = percent_decoded(&format!("/{to}"));
+            if self.noted.insert(to.clone()) && !is_place_of_schema(self.root, &to) {
+                self.open.push(to);
+            }
+        }
+    }
+}
+
+/// Whether only keywords that contain schemas lead to a pointer.
+fn is_place_of_schema(root: &Json, at: &str) -> bool {
+    let mut node = root;
+    let mut tokens = pointer::tokens(at);
+    while let Some(keyword) = tokens.next() {
+        let Some(value) = node.get(&keyword) else {
+            return false;
+        };
+        let inside = match holds(&keyword, value) {
+            Some(Holds::One) => Some(value),
+            Some(Holds::Map) => tokens.next().and_then(|name| value.get(&name)),
+            Some(Holds::List) => tokens.next().and_then(|index| {
+                let items = value.as_array()?;
+                items.get(pointer::index(&index)?)
+            }),
+            None => None,
+        };
+        match inside {
+            Some(schema) => node = schema,
+            None => return false,
+        }
+    }
+    true
+}
+
+/// Calls `visit` with a schema and with those in the keywords that contain schemas.
+fn each_below<'a>(node: &'a Json, at: &mut String, visit: &mut impl FnMut(&'a Json, &str)) {
     if !matches!(node, Json::Object(_) | Json::Bool(_)) {
         return;
     }
@@ -207,19 +290,19 @@ pub(crate) fn each_schema_at<'a>(
         };
         match (holds(keyword, value), value) {
             (Some(Holds::One), schema) => {
-                pointer::descend(at, keyword, |at| each_schema_at(schema, at, visit));
+                pointer::descend(at, keyword, |at| each_below(schema, at, visit));
             }
             (Some(Holds::List), Json::Array(list)) => pointer::descend(at, keyword, |at| {
                 for (index, schema) in list.iter().enumerate() {
                     pointer::descend(at, &index.to_string(), |at| {
-                        each_schema_at(schema, at, visit);
+                        each_below(schema, at, visit);
                     });
                 }
             }),
             (Some(Holds::Map), Json::Object(map)) => pointer::descend(at, keyword, |at| {
                 for (name, schema) in map.iter() {
                     pointer::descend(at, name.to_string_lossy(), |at| {
-                        each_schema_at(schema, at, visit);
+                        each_below(schema, at, visit);
                     });
                 }
             }),
@@ -238,7 +321,7 @@ pub(crate) fn percent_decoded(text: &str) -> String {
     while at < bytes.len() {
         let escaped = text
             .get(at + 1..at + 3)
-            .filter(|_| bytes[at] == b'%')
+            .filter(|hex| bytes[at] == b'%' && !hex.starts_with('+'))
             .and_then(|hex| u8::from_str_radix(hex, 16).ok());
         out.push(escaped.unwrap_or(bytes[at]));
         at += if escaped.is_some() { 3 } else { 1 };

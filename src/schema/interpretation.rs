@@ -4,23 +4,53 @@
 //! - `format`, `contentEncoding` and `contentMediaType` are annotations in every draft.
 //! - Without `$schema` the protocol specifies 2020-12, but forms that only older drafts have
 //!   suggest otherwise: both readings count, unless one of them is not a valid schema.
+//! - Of repeated members the last one counts.
 //! - An invalid schema proves nothing.
 //!
 //! Rewriting only replaces keywords; nothing moves, so a pointer into the published schema is also
 //! valid in the interpreted one. Which of the accepted values senders really send is stated in
 //! `docs/proofs.md` and decided by `solve`.
 
+use std::collections::HashMap;
+
 use super::document::{Document, Draft, Problem, each_schema_at};
 use super::kinds::{JsonKind, Kinds};
 use super::value::as_count;
-use crate::canonical::{Json, Object, pointer};
+use crate::canonical::{Json, Object, Text, pointer};
 
 /// The schema as interpreted, in the draft that it names or shows.
 pub(crate) fn read(schema: &Json) -> Document {
     let draft = Draft::of(schema);
     let mut root = schema.clone();
+    keep_the_last(&mut root);
     spell_out_nullable(&mut root);
     Document { root, draft }
+}
+
+/// Of repeated members, parsers keep the last.
+fn keep_the_last(node: &mut Json) {
+    match node {
+        Json::Array(items) => items.iter_mut().for_each(keep_the_last),
+        Json::Object(object) => {
+            let mut left: HashMap<Text, usize> = HashMap::new();
+            for (name, _) in object.iter() {
+                *left.entry(name.clone()).or_default() += 1;
+            }
+            if left.len() < object.len() {
+                object.retain(|name, _| {
+                    let more = left.get_mut(name).is_some_and(|it| {
+                        *it -= 1;
+                        *it > 0
+                    });
+                    !more
+                });
+            }
+            for (_, value) in object.iter_mut() {
+                keep_the_last(value);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Evidence for an older draft in a schema that names none.
@@ -32,25 +62,75 @@ pub(crate) enum Evidence {
     Weak,
 }
 
-/// The other reading of a schema that does not name its draft.
+/// The other reading of a schema that does not name its draft: 2020-12, in which forms that it does not have are read as
+/// their authors mean them.
 pub(crate) fn other_reading(document: &Document) -> Option<(Document, Evidence)> {
     if document.draft == Draft::Y2020 || document.root.get("$schema").is_some() {
         return None;
     }
-    let other = Document {
+    let mut other = Document {
         root: document.root.clone(),
         draft: Draft::Y2020,
     };
-    if malformed(&other).is_some() {
-        return None;
-    }
     let mut evidence = Evidence::Weak;
-    each_schema_at(&other.root, &mut String::new(), &mut |node, _| {
+    let mut old_forms = Vec::new();
+    each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
+        if has_old_form(node) {
+            old_forms.push(at.to_owned());
+        }
         if node.get("dependencies").is_some() {
             evidence = Evidence::Strong;
         }
     });
-    Some((other, evidence))
+    // The inner ones first: rewriting moves what is inside.
+    for at in old_forms.iter().rev() {
+        evidence = Evidence::Strong;
+        if let Some(Json::Object(node)) = at_mut(&mut other.root, at) {
+            modernise(node);
+        }
+    }
+    malformed(&other).is_none().then_some((other, evidence))
+}
+
+fn has_old_form(node: &Json) -> bool {
+    let is_flag = |keyword| matches!(node.get(keyword), Some(Json::Bool(_)));
+    is_flag("exclusiveMinimum")
+        || is_flag("exclusiveMaximum")
+        || matches!(node.get("items"), Some(Json::Array(_)))
+}
+
+/// Writes array `items` and boolean exclusive bounds as 2020-12 does.
+fn modernise(node: &mut Object) {
+    for (flag, bound) in [
+        ("exclusiveMinimum", "minimum"),
+        ("exclusiveMaximum", "maximum"),
+    ] {
+        let Some(Json::Bool(exclusive)) = node.get(flag) else {
+            continue;
+        };
+        let limit = node.get(bound).filter(|_| *exclusive).cloned();
+        node.retain(|keyword, _| keyword != flag && (limit.is_none() || keyword != bound));
+        if let Some(limit) = limit {
+            node.push(flag, limit);
+        }
+    }
+    if matches!(node.get("items"), Some(Json::Array(_))) {
+        let (tuple, rest) = (
+            node.get("items").cloned(),
+            node.get("additionalItems").cloned(),
+        );
+        node.retain(|keyword, _| {
+            ["items", "additionalItems", "prefixItems"]
+                .iter()
+                .all(|it| keyword != *it)
+        });
+        let some = |it: &Json| it.as_array().is_none_or(|it| !it.is_empty());
+        for (keyword, value) in [("prefixItems", tuple.filter(some)), ("items", rest)] {
+            if let Some(value) = value {
+                node.push(keyword, value);
+            }
+        }
+    }
 }
 
 fn spell_out_nullable(root: &mut Json) {
@@ -74,7 +154,7 @@ fn spell_out_nullable(root: &mut Json) {
 pub(crate) fn at_mut<'a>(root: &'a mut Json, at: &str) -> Option<&'a mut Json> {
     pointer::tokens(at).try_fold(root, |node, token| match node {
         Json::Object(object) => object.get_mut(&token),
-        Json::Array(items) => items.get_mut(token.parse::<usize>().ok()?),
+        Json::Array(items) => items.get_mut(pointer::index(&token)?),
         _ => None,
     })
 }
@@ -90,13 +170,27 @@ pub(crate) fn malformed(document: &Document) -> Option<Problem> {
         if found.is_some() {
             return;
         }
-        if let Json::Object(object) = node
-            && let Some(keyword) = malformed_keyword(object, document.draft)
-        {
+        let Json::Object(object) = node else {
+            return;
+        };
+        if let Some(keyword) = malformed_keyword(object, document.draft) {
             found = Some(Problem::NotASchema(at.to_owned(), keyword));
+        } else if !at.is_empty() && is_of_another_draft(object, document.draft) {
+            found = Some(Problem::Keyword("$schema"));
         }
     });
     found
+}
+
+/// Whether a part of a document is a document of its own, in a draft of its own.
+fn is_of_another_draft(object: &Object, draft: Draft) -> bool {
+    let text = |keyword| object.get(keyword).and_then(Json::as_str);
+    let is_resource = [text("$id"), text("id")]
+        .into_iter()
+        .flatten()
+        .any(|it| !it.starts_with('#'));
+    let named = text("$schema").map(Draft::of_dialect);
+    is_resource && named.is_some_and(|it| it != draft)
 }
 
 /// The first keyword with an invalid value for the draft.

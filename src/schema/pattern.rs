@@ -1,4 +1,4 @@
-//! Shared syntax of the regular-expression readers: a cursor, the head of a group, a count.
+//! Shared syntax of the regular-expression readers: a cursor, the head of a group, a count, and what is ECMAScript's.
 
 /// A pattern, and the current position.
 pub(super) struct Cursor {
@@ -56,8 +56,8 @@ impl Cursor {
         if self.take('?') {
             match self.peek()? {
                 ':' => self.at += 1,
-                '<' | 'P' if self.take_until('>')?.contains(['=', '!']) => return None,
-                '<' | 'P' => {}
+                '<' if self.take_until('>')?.contains(['=', '!']) => return None,
+                '<' => {}
                 _ => return None,
             }
         }
@@ -74,10 +74,10 @@ impl Cursor {
                 self.at += 1;
                 let text = self.take_until('}')?;
                 return Some(Some(match text.split_once(',') {
-                    Some((least, "")) => (least.parse().ok()?, None),
-                    Some((least, most)) => (least.parse().ok()?, Some(most.parse().ok()?)),
+                    Some((least, "")) => (count(least)?, None),
+                    Some((least, most)) => (count(least)?, Some(count(most)?)),
                     None => {
-                        let exact = text.parse().ok()?;
+                        let exact = count(&text)?;
                         (exact, Some(exact))
                     }
                 }));
@@ -87,4 +87,67 @@ impl Cursor {
         self.at += 1;
         Some(Some(range))
     }
+}
+
+/// Digits only: `parse` alone would take a sign.
+fn count(text: &str) -> Option<usize> {
+    let digits = text.bytes().all(|it| it.is_ascii_digit());
+    text.parse().ok().filter(|_| digits)
+}
+
+/// Whether a pattern has no syntax that other engines read and ECMAScript refuses or reads differently: flags in groups,
+/// possessive quantifiers, `\A` and its kin, a bracket first in a class. Not whether it is valid.
+pub(super) fn is_ecmascript(pattern: &str) -> bool {
+    let mut text = Cursor::new(pattern);
+    let mut in_class = false;
+    while let Some(character) = text.peek() {
+        text.at += 1;
+        let foreign = match character {
+            '\\' => {
+                let escaped = text.peek();
+                text.at += 1;
+                match escaped {
+                    Some('p' | 'P') => {
+                        !text.take('{')
+                            || text
+                                .take_until('}')
+                                .is_none_or(|it| !is_ecmascript_property(&it))
+                    }
+                    Some('x' | 'u') => text.peek() == Some('{'),
+                    Some(other) => "AzZGKQERhHaeX".contains(other),
+                    None => true,
+                }
+            }
+            ']' => {
+                in_class = false;
+                false
+            }
+            '[' if !in_class => {
+                in_class = true;
+                text.take('^');
+                text.peek() == Some(']')
+            }
+            '(' if !in_class && text.take('?') => {
+                !text.peek().is_some_and(|it| ":=!<".contains(it))
+            }
+            '*' | '+' | '?' | '}' if !in_class => text.peek() == Some('+'),
+            _ => false,
+        };
+        if foreign {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether `\p{…}` of this name is one of ECMAScript's. Others have more names, in more spellings.
+pub(super) fn is_ecmascript_property(name: &str) -> bool {
+    const CATEGORIES: &str = "L Lu Ll Lt LC Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp \
+                              C Cc Cf Co Cn Letter Uppercase_Letter Lowercase_Letter Mark Number Decimal_Number \
+                              Punctuation Symbol Separator Other Alphabetic Uppercase Lowercase White_Space ASCII \
+                              ID_Start ID_Continue";
+    let named = name.split_once('=').is_some_and(|(property, _)| {
+        ["Script", "sc", "General_Category", "gc"].contains(&property)
+    });
+    named || CATEGORIES.split(' ').any(|it| it == name)
 }

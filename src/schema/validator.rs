@@ -9,7 +9,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
-use super::document::{Document, Draft, Holds, Problem, each_schema, each_schema_at, holds};
+use super::document::{
+    Document, Draft, Holds, Problem, each_schema, each_schema_at, elsewhere, holds,
+};
 use super::interpretation::at_mut;
 use super::solve::References;
 use super::value::{Converted, has_number, to_value};
@@ -122,6 +124,11 @@ pub(crate) fn for_validator(references: &References<'_>) -> Option<Converted> {
         }
     }
     cleaned(&mut root, document.draft, true);
+    for at in elsewhere(&document.root) {
+        if let Some(schema) = at_mut(&mut root, &at) {
+            cleaned(schema, document.draft, true);
+        }
+    }
     let mut converted = to_value(&root)?;
     if let Some(root) = converted.value.as_object_mut() {
         root.remove("$schema");
@@ -274,6 +281,9 @@ fn compile(references: &References<'_>) -> Result<(Validator, Converted), Proble
 
 /// Rejects schemas that would keep a validator busy for too long.
 pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
+    if references.leaves_schemas {
+        return Err(Problem::Keyword("$ref"));
+    }
     let root = &references.document.root;
     let mut nodes = 0;
     each_schema(root, &mut |_| nodes += 1);

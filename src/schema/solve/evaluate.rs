@@ -12,6 +12,7 @@ use super::number::Exact;
 use crate::canonical::{Json, Object, Text, to_canonical};
 use crate::schema::document::Draft;
 use crate::schema::kinds::{JsonKind, Kinds};
+use crate::schema::pattern::is_ecmascript;
 use crate::schema::value::{as_count, same};
 
 /// Compiled patterns, each compiled once.
@@ -21,10 +22,14 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Whether a text matches; `None` if the pattern cannot be compiled or the engine gives up.
+    /// Whether a text matches; `None` if the pattern cannot be compiled, the engine gives up, or ECMAScript or another
+    /// engine may say otherwise.
     pub(crate) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         if pattern.is_empty() || pattern == "^" {
             return Some(true);
+        }
+        if is_disputed(pattern, text) {
+            return None;
         }
         let mut compiled = self.compiled.borrow_mut();
         let validator = compiled
@@ -48,6 +53,14 @@ impl Patterns {
             },
         }
     }
+}
+
+/// Whether engines differ: about the edges of words beyond ASCII, about `.` and line ends, and about what only some of
+/// them read.
+fn is_disputed(pattern: &str, text: &str) -> bool {
+    (!text.is_ascii() && (pattern.contains("\\b") || pattern.contains("\\B")))
+        || (pattern.contains('.') && text.contains(['\r', '\u{2028}', '\u{2029}']))
+        || !is_ecmascript(pattern)
 }
 
 /// Conjunction of three-valued answers: one `false` decides.

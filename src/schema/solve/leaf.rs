@@ -2,6 +2,7 @@
 
 use super::evaluate;
 use super::number::{Exact, Numbers};
+use super::refuse::is_literal_integer;
 use super::text::{self, Found, Texts};
 use super::{Case, Fact, Literal, NAME, Outcome, Place, Solver, bounds_of};
 use crate::canonical::Json;
@@ -176,7 +177,19 @@ impl<'a> Solver<'_, 'a> {
         } else if let Ok(Json::Number(half)) = crate::canonical::parse_str("0.5") {
             liked.extend(Exact::of(&half));
         }
+        let spelled = case.facts.iter().any(|it| matches!(it, Fact::Spelled));
+        let literal = case.held.iter().any(|id| {
+            let object = self.object(*id).filter(|_| !self.silenced(*id));
+            object.is_some_and(|it| is_literal_integer(it, self.draft(*id)))
+        });
+        if spelled && literal {
+            return Outcome::None;
+        }
         match wanted.find(place.kind, &liked) {
+            // No witness is written so.
+            Found::One(_) if spelled => {
+                self.unknown(Problem::Other(crate::sentences::schema::number_undecided()))
+            }
             Found::One(value) => Outcome::Value(value),
             Found::None => Outcome::None,
             Found::Unknown => {

@@ -55,6 +55,8 @@ pub(super) enum Fact {
     Lower(Exact, bool),
     Upper(Exact, bool),
     NotMultiple(Exact),
+    /// Written as draft 4 does not write an integer: `1.0`.
+    Spelled,
     /// Length, number of items or members.
     AtLeast(u64),
     AtMost(u64),

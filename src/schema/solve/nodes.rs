@@ -49,6 +49,8 @@ pub(crate) struct References<'a> {
     required: HashMap<Address, HashSet<&'a Text>>,
     /// The number of schemas in the document.
     pub(crate) schemas: usize,
+    /// Whether a reference leads to what was not visited, and so not read as a schema.
+    pub(crate) leaves_schemas: bool,
 }
 
 const REFERRING: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
@@ -103,6 +105,7 @@ impl<'a> References<'a> {
             properties: HashMap::new(),
             required: HashMap::new(),
             schemas: 0,
+            leaves_schemas: false,
         };
         let mut places: Vec<(String, &'a Json)> = Vec::new();
         each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
@@ -166,6 +169,11 @@ impl<'a> References<'a> {
         }
         if refers {
             it.circular = it.find_circular(&nodes);
+        }
+        if refers {
+            let known: HashSet<Address> = nodes.iter().map(|it| address(it)).collect();
+            let mut targets = it.resolved.values();
+            it.leaves_schemas = targets.any(|(target, _)| !known.contains(&address(target)));
         }
         it
     }
@@ -484,6 +492,10 @@ impl<'a> References<'a> {
         }
         let mut hash = Sha256::new();
         hash.update(text.as_bytes());
+        // In draft 4 `1.0` is not an integer.
+        let four = self.draft() == Draft::Four;
+        let is_sensitive =
+            |text: &str| is_sensitive(text) || (four && text.contains("\"integer\""));
         let mut sensitive = is_sensitive(&text);
         for reference in references {
             hash.update(reference.as_bytes());

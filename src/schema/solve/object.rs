@@ -445,7 +445,8 @@ impl<'a> Solver<'_, 'a> {
         Some(false)
     }
 
-    /// Names that nothing mentions, one for each set of patterns that they can match, and why there may be more.
+    /// Names that nothing mentions, one for each set of patterns that they can match and of demands that other members
+    /// make of theirs, and why there may be more.
     fn invented(
         &mut self,
         known: &Members,
@@ -487,7 +488,20 @@ impl<'a> Solver<'_, 'a> {
             .filter(|it| fixed.iter().all(|(fixed, _)| fixed != *it))
             .cloned()
             .collect();
-        if free.len() > MAX_PATTERNS {
+        // One member may have to be the one that several ask for.
+        let schema = |it: &Literal| match it {
+            Literal::Schema(id, _) => Some(*id),
+            _ => None,
+        };
+        let settled: Vec<Id> = base.iter().filter_map(schema).collect();
+        let others = known.some.iter().filter(|_| some.is_some());
+        let mut demands: Vec<Id> = others
+            .flat_map(|it| it.name.iter().filter_map(schema))
+            .filter(|it| !settled.contains(it))
+            .collect();
+        demands.sort_unstable();
+        demands.dedup();
+        if free.len() + demands.len() > MAX_PATTERNS {
             return Err(Problem::TooLarge);
         }
         // If only declared members are sent, a name that nothing mentions must match one of these.
@@ -502,13 +516,16 @@ impl<'a> Solver<'_, 'a> {
         let mut names = Vec::new();
         let mut problem = None;
         // Matching names come first: a reader expects them.
-        for signs in (0..1_u32 << free.len()).rev() {
+        for signs in (0..1_u32 << (free.len() + demands.len())).rev() {
+            let is_set = |at: usize| signs >> at & 1 == 1;
             let mut literals = base.clone();
+            let demands = demands.iter().enumerate();
+            literals.extend(demands.map(|(at, id)| Literal::Schema(*id, is_set(free.len() + at))));
             let mut signed = fixed.clone();
             signed.extend(
                 free.iter()
                     .enumerate()
-                    .map(|(index, it)| (it.clone(), signs >> index & 1 == 1)),
+                    .map(|(index, it)| (it.clone(), is_set(index))),
             );
             if known.closed
                 && !signed

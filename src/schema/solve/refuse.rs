@@ -68,6 +68,9 @@ impl<'a> Solver<'_, 'a> {
                 ways.push(vec![Item::Fact(Fact::NotListed(id))]);
             }
         }
+        if kind == JsonKind::Integer && is_literal_integer(object, draft) {
+            ways.push(vec![Item::Fact(Fact::Spelled)]);
+        }
         match kind {
             JsonKind::Object => self.refuse_object(id, object, &mut ways)?,
             JsonKind::Array => self.refuse_array(id, object, &mut ways)?,
@@ -116,6 +119,13 @@ impl<'a> Solver<'_, 'a> {
         }
         Ok(ways)
     }
+}
+
+/// Whether a schema refuses `1.0`, as `type: integer` does in draft 4.
+pub(super) fn is_literal_integer(object: &Object, draft: Draft) -> bool {
+    let types = object.get("type").map(Kinds::of_keyword);
+    draft == Draft::Four
+        && types.is_some_and(|it| it.has(JsonKind::Integer) && !it.has(JsonKind::Fraction))
 }
 
 fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Result<(), Problem> {

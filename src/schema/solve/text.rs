@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use crate::schema::pattern::Cursor;
+use crate::schema::pattern::{Cursor, is_ecmascript_property};
 
 /// Constraints on a text.
 #[derive(Clone, Debug, Default)]
@@ -269,6 +269,9 @@ impl Parser<'_> {
             return None;
         }
         let name = self.text.take_until('}')?;
+        if !is_ecmascript_property(&name) {
+            return None;
+        }
         let class = regex_syntax::Parser::new()
             .parse(&format!("\\p{{{name}}}"))
             .ok()?;
@@ -285,7 +288,11 @@ impl Parser<'_> {
     }
 
     fn code_point(&mut self, digits: usize) -> Option<Ranges> {
-        let value = u32::from_str_radix(&self.text.take_text(digits)?, 16).ok()?;
+        let digits = self.text.take_text(digits)?;
+        // `from_str_radix` would take a sign.
+        let value = u32::from_str_radix(&digits, 16)
+            .ok()
+            .filter(|_| !digits.starts_with('+'))?;
         // Half of a surrogate pair is not a character.
         char::from_u32(value)?;
         Some(vec![(value, value)])

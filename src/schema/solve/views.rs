@@ -191,6 +191,10 @@ impl<'a> Solver<'_, 'a> {
             return Vec::new();
         };
         let draft = references.draft();
+        // At the end of a long way of references: what is beside one counts for nothing.
+        if draft <= Draft::Seven && object.contains("$ref") {
+            return Vec::new();
+        }
         let Some(Json::Object(properties)) = object.get("properties") else {
             return Vec::new();
         };
