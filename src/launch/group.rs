@@ -17,7 +17,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The variable that marks the processes of a launch. Systemd gives every service one of this name,
@@ -27,7 +27,11 @@ pub const MARKER: &str = "INVOCATION_ID";
 /// All running launches, by marker.
 static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
-/// Set before taking the lock of [`LIVE`], checked while holding it: nothing more may be started.
+/// Held by those who start a server until it is in [`LIVE`], any number of them, or by one who searches for strays:
+/// a search never mistakes a new server for one. Taken before the lock of [`LIVE`].
+static STARTING: RwLock<()> = RwLock::new(());
+
+/// Set before waiting for [`STARTING`], checked while holding it: nothing more may be started.
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug)]
@@ -56,19 +60,19 @@ impl Group {
         format!("{prefix}{count:08x}{:016x}", now.as_nanos() as u64)
     }
 
-    /// Starts a leader with `spawn` and registers its group. Both happen under one lock, so that a
-    /// sweep never mistakes a new server for a stray.
+    /// Starts a leader with `spawn` and registers its group. No search for strays sees the one
+    /// without the other.
     pub(crate) fn start<T>(
         marker: String,
         spawn: impl FnOnce() -> std::io::Result<(T, u32)>,
     ) -> std::io::Result<(T, Self)> {
         adopt_orphans();
-        let mut live = live();
+        let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
         if ENDED.load(Ordering::Relaxed) {
             return Err(std::io::ErrorKind::Interrupted.into());
         }
         let (child, leader) = spawn()?;
-        live.insert(marker.clone(), leader);
+        live().insert(marker.clone(), leader);
         let group = Self {
             marker,
             leader,
@@ -102,25 +106,87 @@ impl Group {
 
     /// Kills every process of this launch. Returns when they are gone.
     pub(crate) fn kill(&self, leader: Leader) {
-        let live = live();
-        kill(&self.marker, self.leader, leader, &live);
+        if !has_left_nothing(leader) {
+            let search = Search::new();
+            kill(&self.marker, self.leader, leader, &search.live);
+        }
         self.ended.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Most servers exit by themselves and leave nothing: checking what this process adopted is enough
+/// for them, whatever is started meanwhile.
+fn has_left_nothing(leader: Leader) -> bool {
+    #[cfg(target_os = "linux")]
+    if leader == Leader::Gone {
+        let live = live().clone();
+        return strays::left_to_us(&live).is_some_and(|left| left.is_empty());
+    }
+    let _ = leader;
+    false
+}
+
+/// All launches, while none is being started.
+struct Search {
+    live: MutexGuard<'static, BTreeMap<String, u32>>,
+    _no_start: RwLockWriteGuard<'static, ()>,
+}
+
+impl Search {
+    fn new() -> Self {
+        let no_start = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            live: live(),
+            _no_start: no_start,
+        }
+    }
+
+    /// The same, but a panic while a lock is held must not deadlock.
+    fn now() -> Option<Self> {
+        for _ in 0..500 {
+            let no_start = unless_held(STARTING.try_write());
+            if let Some(no_start) = no_start
+                && let Some(live) = unless_held(LIVE.try_lock())
+            {
+                return Some(Self {
+                    live,
+                    _no_start: no_start,
+                });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+}
+
+fn unless_held<T>(tried: Result<T, TryLockError<T>>) -> Option<T> {
+    match tried {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let mut live = live();
         // A finished launch is not searched for again, and its process id may have been reused. The
         // last launch searches anyway, for strays that could not be attributed while there were
         // others.
         let ended = self.ended.load(Ordering::Relaxed);
         if !ended {
-            kill(&self.marker, self.leader, Leader::MayRun, &live);
-        } else if live.len() == 1 {
-            kill(&self.marker, self.leader, Leader::Gone, &live);
+            kill(
+                &self.marker,
+                self.leader,
+                Leader::MayRun,
+                &Search::new().live,
+            );
+        } else {
+            let is_the_last = live().len() == 1;
+            if is_the_last && !has_left_nothing(Leader::Gone) {
+                kill(&self.marker, self.leader, Leader::Gone, &Search::new().live);
+            }
         }
-        live.remove(&self.marker);
+        live().remove(&self.marker);
     }
 }
 
@@ -129,7 +195,7 @@ impl Drop for Group {
 /// server that runs a container removes it when asked. Synchronous and callable from any thread.
 pub fn end_all(grace: Duration) {
     ENDED.store(true, Ordering::Relaxed);
-    if let Some(live) = live_now() {
+    if let Some(Search { live, .. }) = Search::now() {
         #[cfg(unix)]
         live.values()
             .for_each(|leader| signal_group(*leader, nix::sys::signal::Signal::SIGTERM));
@@ -144,26 +210,18 @@ pub fn end_all(grace: Duration) {
 /// Kills every process of every running launch. Synchronous and callable from anywhere: a panic
 /// hook, a signal-handling thread.
 pub fn kill_all() {
-    let Some(mut live) = live_now() else { return };
+    let Some(Search {
+        mut live,
+        _no_start,
+    }) = Search::now()
+    else {
+        return;
+    };
     while let Some((marker, leader)) = live.first_key_value() {
         let (marker, leader) = (marker.clone(), *leader);
         kill(&marker, leader, Leader::MayRun, &live);
         live.remove(&marker);
     }
-}
-
-/// [`live`], but a panic while the lock is held must not deadlock.
-fn live_now() -> Option<MutexGuard<'static, BTreeMap<String, u32>>> {
-    for _ in 0..500 {
-        match LIVE.try_lock() {
-            Ok(live) => return Some(live),
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(std::sync::TryLockError::WouldBlock) => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
-    }
-    None
 }
 
 /// If all threads of a process sleep: how often they have run so far, all together. `None` if one
@@ -208,11 +266,6 @@ fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) 
     // The process id of a reaped leader may be reused. No process has the id 0.
     let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
     let leader = if reused { 0 } else { leader };
-    // Most servers exit by themselves and leave nothing: checking the children is enough for them.
-    #[cfg(target_os = "linux")]
-    if known == Leader::Gone && strays::left_to_us(live).is_some_and(|left| left.is_empty()) {
-        return;
-    }
     #[cfg(target_os = "linux")]
     let strays = strays::Search::new(marker, leader, live);
     #[cfg(target_os = "linux")]
@@ -436,30 +489,25 @@ mod strays {
         Some(left)
     }
 
-    /// The children of all threads of this process, including zombies.
+    /// The children of this process's first thread, including zombies: the kernel gives orphans to
+    /// the first thread of an adopter that is alive, and this one is until the end. So is what a
+    /// thread started that has ended.
     ///
-    /// The list is not atomic: another thread may exit, or reap a child, while it is read, and then
-    /// a child may be missing. Two equal readings miss none.
+    /// The list is not atomic: a child may be reaped while it is read, and then another may be
+    /// missing. Two equal readings miss none.
     fn children() -> Option<Vec<u32>> {
+        let list = format!("/proc/self/task/{}/children", std::process::id());
         let mut before = None;
         for _ in 0..ROUNDS_OF_THE_TABLE {
-            let now = children_of_threads();
+            let now = std::fs::read_to_string(&list).ok();
             if now.is_some() && now == before {
                 break;
             }
             before = now;
         }
-        before
-    }
-
-    fn children_of_threads() -> Option<Vec<u32>> {
-        let mut children = Vec::new();
-        for thread in std::fs::read_dir("/proc/self/task").ok()? {
-            let list = std::fs::read_to_string(thread.ok()?.path().join("children")).ok()?;
-            let list = list.split_ascii_whitespace();
-            children.extend(list.filter_map(|pid| pid.parse::<u32>().ok()));
-        }
-        Some(children)
+        let pids = before?;
+        let pids = pids.split_ascii_whitespace();
+        Some(pids.filter_map(|pid| pid.parse().ok()).collect())
     }
 
     pub(super) fn group_runs(leader: u32) -> bool {

@@ -237,9 +237,7 @@ impl<'a> Elsewhere<'a> {
                 let name = to.strip_prefix(it).and_then(|it| it.strip_prefix('/'));
                 name.is_some_and(|it| !it.contains('/'))
             };
-            if self.definitions.iter().any(is_definition)
-                || self.noted.len() >= MOST_ELSEWHERE
-            {
+            if self.definitions.iter().any(is_definition) || self.noted.len() >= MOST_ELSEWHERE {
                 continue;
             }
             let to = percent_decoded(&format!("/{to}"));
