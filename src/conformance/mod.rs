@@ -105,8 +105,8 @@ pub(crate) struct Reader<'a> {
     revision: Revision,
     listed: BTreeMap<Kind, usize>,
     skill_files: BTreeSet<&'a str>,
-    /// The resources that clients can be sure of: listed, or read.
-    resources: BTreeSet<&'a str>,
+    listed_resources: BTreeSet<&'a str>,
+    read_resources: BTreeSet<&'a str>,
 }
 
 impl<'a> Reader<'a> {
@@ -123,7 +123,8 @@ impl<'a> Reader<'a> {
                 .of_kind(Kind::Skill)
                 .flat_map(|skill| skills::files(&skill.definition))
                 .collect(),
-            resources: apps::resources(surface),
+            listed_resources: apps::listed(surface),
+            read_resources: apps::read(surface),
         }
     }
 
@@ -135,7 +136,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The document of a tool that was listed before, and that no client finds any more. Servers may
-    /// leave such documents out of their lists, so one that never was in it proves nothing.
+    /// leave such documents out of their lists, so one that never was in it proves nothing, even if
+    /// it was read: whether it still can be is judged as its content.
     pub(crate) fn lost_document(
         &self,
         before: &Reader<'_>,
@@ -145,8 +147,9 @@ impl<'a> Reader<'a> {
         let lists = |reader: &Reader<'_>| reader.surface.scope.kinds.contains(Kind::Resource);
         let is_lost = lists(before)
             && lists(self)
-            && before.resources.contains(uri)
-            && !self.resources.contains(uri);
+            && before.listed_resources.contains(uri)
+            && !self.listed_resources.contains(uri)
+            && !self.read_resources.contains(uri);
         is_lost.then(|| Violation {
             demand: Demand::App,
             component: component.key.clone(),

@@ -1463,6 +1463,26 @@ fn an_app_is_judged_by_who_may_call_and_what_it_may_reach() {
     check(apps());
 }
 
+/// A document may be unlisted. That it was read once does not make it listed.
+#[test]
+fn a_document_that_was_never_listed_is_not_missing_when_it_is_not_read() {
+    let app = |contents: Value| {
+        let mut parts = ui(json!({"resourceUri": "ui://weather/a"}));
+        merge(
+            &mut parts,
+            Some(&json!({"capabilities": {"tools": {}, "resources": {}}})),
+        );
+        merge(&mut parts, Some(&contents));
+        surface("2025-11-25", &parts)
+    };
+    let read =
+        app(json!({"contents": [{"uri": "ui://weather/a", "digest": DIGEST, "size": 5}]}));
+    assert_eq!(compare(&read, &app(json!({}))), []);
+    let gone = compare(&read, &app(json!({"contents": []})));
+    let rules: Vec<RuleId> = gone.iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::ContentRemoved]);
+}
+
 #[test]
 fn a_call_that_task_support_refuses_is_a_witness() {
     check(tasks());
