@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, located};
+use super::{Change, located, meta, tool};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
+use crate::schema::Work;
 use crate::sentences::drift as sentences;
 use crate::surface::{CacheScope, Component, Era, Kind, Surface};
 
@@ -18,7 +19,7 @@ const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// Capabilities that are maps of parts, each of which is offered or not.
 const MAPS: [&str; 2] = ["experimental", "extensions"];
 
-pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut Vec<Change>) {
     let (was, is) = (&old.capabilities, &new.capabilities);
     for map in MAPS {
         empty_map(map, was.get(map), is.get(map), changes);
@@ -47,6 +48,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
                 Change::new(RuleId::ExtensionChanged, "", message)
             }
             ["experimental", name] => part.experimental(name),
+            ["tasks", ..] => part.tasks(&path, work),
             [name] => part.capability(name),
             [name, flag @ ("listChanged" | "subscribe")] => part.flag(name, flag),
             _ => {
@@ -119,6 +121,58 @@ impl Part<'_> {
                 Change::new(RuleId::CapabilityChanged, "", message)
             }
         }
+    }
+
+    /// `tasks` or a part of it. What counts is whether tools may be called as a task.
+    fn tasks(&self, path: &[&str], work: &Work) -> Change {
+        let name = path.join(".");
+        let could = meta::declares_task_calls(self.old);
+        let can = meta::declares_task_calls(self.new);
+        let offered = Offered::under("tasks", self.old);
+        match (self.before, self.after) {
+            (None, Some(_)) => self.tasks_added(&name, !could && can, work),
+            (Some(_), None) if path.len() == 1 || (could && !can) => {
+                let message = sentences::capability_removed(&name, &offered.sentence());
+                let mut change = Change::new(RuleId::CapabilityRemoved, "", message);
+                change.level = offered.level_of_removal();
+                change
+            }
+            _ => {
+                let message = sentences::capability(&name, self.before, self.after);
+                let mut change = Change::new(RuleId::CapabilityChanged, "", message);
+                let is_unused = |surface| Offered::under("tasks", surface).count() == Some(0);
+                if is_unused(self.old) && is_unused(self.new) {
+                    change.level = Level::Cosmetic;
+                }
+                change
+            }
+        }
+    }
+
+    /// A tool that can only be called as a task could be called without one until the server
+    /// declared tasks.
+    fn tasks_added(&self, name: &str, calls_are_new: bool, work: &Work) -> Change {
+        let mut broken: Vec<&Component> = Vec::new();
+        if calls_are_new && meta::knows_task_support(self.new) {
+            let before = self.old.of_kind(Kind::Tool);
+            let before: BTreeMap<&str, &Component> = before
+                .filter(|tool| meta::must_be_task(&tool.definition))
+                .map(|tool| (tool.key.as_str(), tool))
+                .collect();
+            let now = self.new.of_kind(Kind::Tool);
+            let now = now.filter(|tool| meta::must_be_task(&tool.definition));
+            broken.extend(now.filter_map(|tool| before.get(tool.key.as_str())));
+        }
+        let Some(first) = broken.first() else {
+            let message = sentences::capability(name, self.before, self.after);
+            return Change::new(RuleId::CapabilityAdded, "", message);
+        };
+        let names: Vec<&str> = broken.iter().map(|tool| tool.key.identity()).collect();
+        let message = sentences::tasks_now_required(name, &names);
+        let mut change = Change::new(RuleId::CapabilityAdded, "", message);
+        change.level = Level::Breaking;
+        change.proof = tool::call_that_worked(&first.definition, work);
+        change
     }
 
     /// `listChanged` or `subscribe`, which default to `false`.

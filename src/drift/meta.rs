@@ -462,6 +462,12 @@ impl TaskSupport {
     }
 }
 
+/// What a value of `taskSupport` means, as a word.
+fn task_support_word(value: &Option<Json>) -> &str {
+    let text = value.as_ref().and_then(Json::as_str);
+    text.unwrap_or(TaskSupport::Forbidden.word())
+}
+
 /// `execution` of a tool.
 pub(super) fn execution(member: &Member<'_>, changes: &mut Vec<Change>) {
     let support = (TaskSupport::of(member.old), TaskSupport::of(member.new));
@@ -533,14 +539,27 @@ fn as_task(call: Proof) -> Proof {
     }
 }
 
-/// Makes a change of `execution` risky where the revision, or the server's capabilities, give it no meaning.
+/// Whether a tool can only be called as a task.
+pub(super) fn must_be_task(definition: &Json) -> bool {
+    TaskSupport::of(definition.get("execution")) == Some(TaskSupport::Required)
+}
+
+/// Whether the server declares that tools may be called as a task.
+pub(super) fn declares_task_calls(surface: &Surface) -> bool {
+    let path = ["tasks", "requests", "tools", "call"];
+    at(Some(&surface.capabilities), &path).is_some()
+}
+
+/// Whether the revision is the one that defines `taskSupport`; a bare list does not say.
+pub(super) fn knows_task_support(surface: &Surface) -> bool {
+    matches!(surface.protocol_version.as_str(), "" | "2025-11-25")
+}
+
+/// Makes a change of `execution` risky where the revision, or the server's capabilities, give it no
+/// meaning, and says so.
 pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change]) {
     let is_used = |surface: &Surface| {
-        // The only revision that defines it; a bare list does not say.
-        let is_defined = matches!(surface.protocol_version.as_str(), "" | "2025-11-25");
-        let path = ["tasks", "requests", "tools", "call"];
-        let declared = at(Some(&surface.capabilities), &path).is_some();
-        is_defined && (declared || !surface.scope.server)
+        knows_task_support(surface) && (declares_task_calls(surface) || !surface.scope.server)
     };
     for change in changes {
         if change.rule != RuleId::TaskSupportNarrowed {
@@ -548,9 +567,16 @@ pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change])
         }
         // What is required counts in the new surface, what could be done in the old one.
         let required = change.new.as_ref().and_then(Json::as_str) == Some("required");
-        if !is_used(if required { new } else { old }) {
+        let decisive = if required { new } else { old };
+        if !is_used(decisive) {
             change.level = Level::Risky;
             change.proof = None;
+            let [was, is] = [&change.old, &change.new].map(task_support_word);
+            change.message = if knows_task_support(decisive) {
+                sentences::task_support_undeclared(was, is)
+            } else {
+                sentences::task_support_undefined(was, is, &decisive.protocol_version)
+            };
         }
     }
 }

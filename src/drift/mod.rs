@@ -116,7 +116,7 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
 pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<Change> {
     let mut changes = Vec::new();
     if old.scope.server && new.scope.server {
-        server::compare(old, new, &mut changes);
+        server::compare(old, new, work, &mut changes);
     }
     let kinds = old.scope.kinds.and(new.scope.kinds);
     let old_components = by_key(old, kinds);

@@ -186,6 +186,16 @@ pub(crate) fn task_support(was: &str, is: &str) -> String {
     format!("`taskSupport`: {was} → {is}{effect}")
 }
 
+/// The same at a revision that does not define it.
+pub(crate) fn task_support_undefined(was: &str, is: &str, revision: &str) -> String {
+    format!("`taskSupport`: {was} → {is}; {revision} does not define it")
+}
+
+/// The same where the server does not declare tasks.
+pub(crate) fn task_support_undeclared(was: &str, is: &str) -> String {
+    format!("`taskSupport`: {was} → {is}; no effect until the server declares `tasks.requests.tools.call`")
+}
+
 /// Another `uriTemplate`; the variables, and whether completions name them.
 pub(crate) fn template_moved(was: &[String], is: &[String], completed: bool) -> String {
     let named = |variables: &[String]| match variables {
@@ -304,6 +314,14 @@ pub(crate) fn capability<T>(name: &str, old: Option<T>, new: Option<T>) -> Strin
 /// A removed capability, and what was offered under it.
 pub(crate) fn capability_removed(name: &str, offered: &str) -> String {
     format!("capability `{name}` was removed; {offered}")
+}
+
+/// Tasks are now declared, and these tools require them.
+pub(crate) fn tasks_now_required(name: &str, tools: &[&str]) -> String {
+    format!(
+        "capability `{name}` is new, and `taskSupport` is `required`: plain calls of {} are now rejected (-32601)",
+        quoted(tools)
+    )
 }
 
 pub(crate) fn nothing_listed() -> &'static str {

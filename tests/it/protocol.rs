@@ -559,8 +559,19 @@ fn apps() -> Vec<Row> {
 }
 
 fn tasks() -> Vec<Row> {
-    use RuleId::{TaskSupportNarrowed, TaskSupportStated, TaskSupportWidened};
+    use RuleId::{
+        CapabilityAdded, CapabilityRemoved, TaskSupportNarrowed, TaskSupportStated,
+        TaskSupportWidened,
+    };
     let undeclared = |support: &str| tool(json!({"execution": {"taskSupport": support}}));
+    let without_requests = |support: &str| {
+        let mut parts = task(support);
+        merge(
+            &mut parts,
+            Some(&json!({"capabilities": {"tools": {}, "tasks": {}}})),
+        );
+        parts
+    };
     vec![
         Row::new(
             "`taskSupport` optional to required",
@@ -595,6 +606,33 @@ fn tasks() -> Vec<Row> {
             [tool(json!({})), undeclared("forbidden")],
             TaskSupportStated,
         ),
+        Row::new(
+            "`tasks` declared, `taskSupport` was `required` before",
+            TASKS,
+            [undeclared("required"), task("required")],
+            CapabilityAdded,
+        )
+        .level(Level::Breaking)
+        .witness("{\"name\":\"forecast\",\"arguments\":"),
+        Row::new(
+            "`tasks` declared, `taskSupport` is `optional`",
+            TASKS,
+            [undeclared("optional"), task("optional")],
+            CapabilityAdded,
+        ),
+        Row::new(
+            "`tasks.requests` removed, a tool may be called as a task",
+            TASKS,
+            [task("optional"), without_requests("optional")],
+            CapabilityRemoved,
+        ),
+        Row::new(
+            "`tasks.requests` removed, no tool may be called as a task",
+            TASKS,
+            [task("forbidden"), without_requests("forbidden")],
+            CapabilityRemoved,
+        )
+        .level(Level::Cosmetic),
         Row::new(
             "`taskSupport` required where no revision or capability gives it a meaning",
             ALL,
@@ -1486,6 +1524,14 @@ fn a_document_that_was_never_listed_is_not_missing_when_it_is_not_read() {
 #[test]
 fn a_call_that_task_support_refuses_is_a_witness() {
     check(tasks());
+    // Without an effect, none is claimed.
+    for revision in ALL {
+        let of = |support: &str| {
+            surface(revision, &tool(json!({"execution": {"taskSupport": support}})))
+        };
+        let changes = compare(&of("optional"), &of("required"));
+        assert!(!changes[0].message.contains("-32601"), "{changes:#?}");
+    }
 }
 
 #[test]
