@@ -232,10 +232,18 @@ impl Part<'_> {
             }
             (Some(_), None) => {
                 let tools = self.users.0.of_extension(name);
-                let message = sentences::extension_removed(name, tools);
+                // Where its list was not captured, nothing is known about it.
+                let listed = Kind::listed_by_extension(name)
+                    .filter(|kind| self.old.scope.kinds.contains(*kind))
+                    .map(|kind| Offered::Listed(self.old.of_kind(kind).count(), kind.noun()));
+                let message = match &listed {
+                    Some(listed) => sentences::extension_list_removed(name, &listed.sentence()),
+                    None => sentences::extension_removed(name, tools),
+                };
                 let mut change = Change::new(RuleId::ExtensionRemoved, "", message);
-                // Only a declared user interface counts.
-                if name == APPS && tools.is_empty() {
+                let was_empty = listed.is_some_and(|it| it.count() == Some(0));
+                // Of user interfaces, only declared ones count.
+                if was_empty || (name == APPS && tools.is_empty()) {
                     change.level = Level::Cosmetic;
                 }
                 change

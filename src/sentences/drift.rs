@@ -376,6 +376,11 @@ pub(crate) fn extension_removed(name: &str, tools: &[String]) -> String {
     }
 }
 
+/// A removed extension with a list, and what was listed.
+pub(crate) fn extension_list_removed(name: &str, offered: &str) -> String {
+    format!("extension `{name}` was removed; {offered}")
+}
+
 pub(crate) fn extension_setting<T>(
     name: &str,
     setting: &str,

@@ -43,7 +43,7 @@ const EXTENSIONS: [&str; 2] = [
 ];
 
 fn is_read(extension: &str) -> bool {
-    EXTENSIONS.contains(&extension) || Kind::is_listed_by_extension(extension)
+    EXTENSIONS.contains(&extension) || Kind::listed_by_extension(extension).is_some()
 }
 
 /// How many declarations that are not read are named one by one.

@@ -353,6 +353,16 @@ fn extension_rows() -> Vec<Row> {
         )
         .level(Level::Cosmetic),
         Row::new(
+            "skills removed, no skill was listed",
+            ALL,
+            [
+                extensions(&[SKILLS, SEARCH], json!({"skills": []})),
+                extensions(&[SEARCH], json!({})),
+            ],
+            ExtensionRemoved,
+        )
+        .level(Level::Cosmetic),
+        Row::new(
             "an extension removed that is not observed",
             ALL,
             [extensions(&[SEARCH], json!({})), extensions(&[], json!({}))],
