@@ -9,7 +9,7 @@ use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::sentences::drift as sentences;
-use crate::surface::{CacheScope, Component, Era, Kind, Surface};
+use crate::surface::{CacheScope, Component, Era, Kind, Surface, app_document};
 
 /// The extension for user interfaces.
 const APPS: &str = "io.modelcontextprotocol/ui";
@@ -338,7 +338,7 @@ impl Offered {
                 // The documents of user interfaces need not be listed.
                 let apps = surface
                     .of_kind(Kind::Tool)
-                    .filter(|tool| has_app(tool))
+                    .filter(|tool| app_document(&tool.definition).is_some())
                     .count();
                 let listed = count(Kind::Resource) + count(Kind::Template);
                 Self::Listed(listed + apps, "resource")

@@ -229,6 +229,11 @@ fn capabilities() -> Vec<Row> {
     let less = || declares(json!({"tools": {}}));
     let prompt = json!({"name": "trip", "arguments": [{"name": "city"}]});
     let with = |capabilities: Value| json!({"capabilities": capabilities, "prompts": [prompt]});
+    let app_only = |capabilities: Value| {
+        let mut parts = ui(json!({"visibility": ["model"]}));
+        merge(&mut parts, Some(&declares(capabilities)));
+        parts
+    };
     vec![
         Row::new(
             "`prompts` removed, no prompt was listed",
@@ -243,6 +248,16 @@ fn capabilities() -> Vec<Row> {
             [
                 declares(json!({"tools": {}, "resources": {"subscribe": false}})),
                 less(),
+            ],
+            CapabilityRemoved,
+        )
+        .level(Level::Cosmetic),
+        Row::new(
+            "`resources` removed, a tool has `_meta.ui` but no document",
+            ALL,
+            [
+                app_only(json!({"tools": {}, "resources": {}})),
+                app_only(json!({"tools": {}})),
             ],
             CapabilityRemoved,
         )
