@@ -52,9 +52,32 @@ pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &m
         let from = changes.len();
         rest.each(rule, changes);
         for change in &mut changes[from..] {
-            change.exposure = change.exposure.max(exposure(change));
+            let granted = if may_grant_access(change) {
+                Exposure::High
+            } else {
+                Exposure::None
+            };
+            change.exposure = change.exposure.max(exposure(change)).max(granted);
         }
     }
+}
+
+/// Whether a change adds to `_meta.ui.csp` or `_meta.ui.permissions` what no specification defines:
+/// a host may still honour it.
+fn may_grant_access(change: &Change) -> bool {
+    let Some(new) = &change.new else {
+        return false;
+    };
+    let place: Vec<_> = pointer::tokens(&change.pointer).collect();
+    let place: Vec<&str> = place.iter().map(AsRef::as_ref).collect();
+    ["csp", "permissions"].into_iter().any(|member| {
+        let path = ["_meta", "ui", member];
+        // Inside it, or around it.
+        place.starts_with(&path)
+            || path
+                .strip_prefix(place.as_slice())
+                .is_some_and(|below| at(Some(new), below).is_some())
+    })
 }
 
 /// The value at a path of member names.
@@ -73,12 +96,16 @@ fn without_judged(kind: Kind, meta: &Json) -> Json {
         return Json::Object(kept);
     };
     let had_members = !ui.is_empty();
+    if let Some(Json::Object(csp)) = ui.get_mut("csp") {
+        csp.retain(|list, origins| !is_list_of_origins(list.to_string_lossy(), origins));
+    }
     ui.retain(|name, value| {
         let judged = match name.to_string_lossy() {
             "visibility" => kind == Kind::Tool && texts(Some(value)).is_some(),
             "resourceUri" => kind == Kind::Tool && is_text(value),
             "domain" => is_text(value),
-            "csp" => is_csp(value),
+            // Its lists of origins are gone.
+            "csp" => value.as_object().is_some_and(Object::is_empty),
             "permissions" => value.as_object().is_some(),
             _ => false,
         };
@@ -97,10 +124,19 @@ fn is_text(value: &Json) -> bool {
 /// Lists of origins and nothing else.
 fn is_csp(value: &Json) -> bool {
     value.as_object().is_some_and(|csp| {
-        csp.iter().all(|(name, origins)| {
-            ORIGINS.contains(&name.to_string_lossy()) && texts(Some(origins)).is_some()
-        })
+        csp.iter()
+            .all(|(name, origins)| is_list_of_origins(name.to_string_lossy(), origins))
     })
+}
+
+fn is_list_of_origins(name: &str, origins: &Json) -> bool {
+    ORIGINS.contains(&name) && texts(Some(origins)).is_some()
+}
+
+/// The strings in an array, whatever else is in it.
+fn texts_among(value: Option<&Json>) -> BTreeSet<&str> {
+    let items = value.and_then(Json::as_array).unwrap_or_default();
+    items.iter().filter_map(Json::as_str).collect()
 }
 
 /// An array of strings as a set; `None` for anything else.
@@ -182,54 +218,39 @@ fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
 
 /// What a user interface may access.
 fn access(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    // Known lists count whatever is beside them.
     let csp = |meta| at(meta, &["ui", "csp"]);
+    for list in ORIGINS {
+        let origins = |meta| csp(meta).and_then(|csp| csp.get(list));
+        let values = (origins(member.old), origins(member.new));
+        let sets = (texts_among(values.0), texts_among(values.1));
+        let place = format!("/_meta/ui/csp/{list}");
+        reach(&place, list, values, sets, rule, changes);
+    }
     let is_judged = |value: Option<&Json>| value.is_none_or(is_csp);
     if is_judged(csp(member.old)) && is_judged(csp(member.new)) {
-        for list in ORIGINS {
-            let origins = |meta| csp(meta).and_then(|csp| csp.get(list));
-            let values = (origins(member.old), origins(member.new));
-            let names = |value| texts(value).unwrap_or_default();
-            let place = format!("/_meta/ui/csp/{list}");
-            reach(
-                &place,
-                list,
-                values,
-                (names(values.0), names(values.1)),
-                rule,
-                changes,
-            );
-        }
         let (was, is) = (csp(member.old), csp(member.new));
         stated(("/_meta/ui/csp", "_meta.ui.csp"), (was, is), rule, changes);
     }
     let permissions = |meta| at(meta, &["ui", "permissions"]);
     let values = (permissions(member.old), permissions(member.new));
+    let names = |value: Option<&'_ Json>| -> BTreeSet<String> {
+        let object = value.and_then(Json::as_object);
+        let members = object.into_iter().flat_map(Object::iter);
+        members
+            .map(|(name, _)| name.to_string_lossy().to_owned())
+            .collect()
+    };
+    let (before, after) = (names(values.0), names(values.1));
+    let sets = (
+        before.iter().map(String::as_str).collect(),
+        after.iter().map(String::as_str).collect(),
+    );
+    let place = "/_meta/ui/permissions";
+    reach(place, "permissions", values, sets, rule, changes);
     let is_object = |value: Option<&Json>| value.is_none_or(|it| it.as_object().is_some());
-    if is_object(values.0) && is_object(values.1) {
-        let names = |value: Option<&'_ Json>| -> BTreeSet<String> {
-            let object = value.and_then(Json::as_object);
-            let members = object.into_iter().flat_map(Object::iter);
-            members
-                .map(|(name, _)| name.to_string_lossy().to_owned())
-                .collect()
-        };
-        let (before, after) = (names(values.0), names(values.1));
-        let sets = (
-            before.iter().map(String::as_str).collect(),
-            after.iter().map(String::as_str).collect(),
-        );
-        reach(
-            "/_meta/ui/permissions",
-            "permissions",
-            values,
-            sets,
-            rule,
-            changes,
-        );
-        let named = ("/_meta/ui/permissions", "_meta.ui.permissions");
-        if before == after {
-            stated(named, values, rule, changes);
-        }
+    if before == after && is_object(values.0) && is_object(values.1) {
+        stated((place, "_meta.ui.permissions"), values, rule, changes);
     }
 }
 
@@ -279,7 +300,7 @@ fn reach(
             changes.push(Change::new(rule, place, message).values(was, is));
         }
     }
-    let listed_again = was.is_some() && is.is_some() && was != is;
+    let listed_again = texts(was).is_some() && texts(is).is_some() && was != is;
     if gained.is_empty() && lost.is_empty() && listed_again && list != "permissions" {
         let message = sentences::stated_differently(&format!("_meta.ui.csp.{list}"));
         changes.push(Change::new(rule, place, message).values(was, is));

@@ -404,11 +404,11 @@ fn extension_rows() -> Vec<Row> {
 fn apps() -> Vec<Row> {
     use RuleId::{
         AppAccessNarrowed, AppAccessWidened, AppDomainChanged, AppResourceChanged,
-        AppResourceNowMissing, ContentChanged, ContentNowUnusable, ResourceAdded, ToolMetaChanged,
-        ToolVisibilityNarrowed, ToolVisibilityWidened,
+        AppResourceNowMissing, ContentChanged, ContentNowUnusable, ResourceAdded,
+        ResourceMetaChanged, ToolMetaChanged, ToolVisibilityNarrowed, ToolVisibilityWidened,
     };
-    let connects =
-        |domains: &[&str]| resource(json!({"_meta": {"ui": {"csp": {"connectDomains": domains}}}}));
+    let with_csp = |csp: Value| resource(json!({"_meta": {"ui": {"csp": csp}}}));
+    let connects = |domains: &[&str]| with_csp(json!({ "connectDomains": domains }));
     let asks =
         |permissions: Value| resource(json!({"_meta": {"ui": {"permissions": permissions}}}));
     let lives = |domain: &str| resource(json!({"_meta": {"ui": {"domain": domain}}}));
@@ -484,6 +484,47 @@ fn apps() -> Vec<Row> {
                 connects(&["https://a.example"]),
                 connects(&["https://a.example", "https://b.example"]),
             ],
+            AppAccessWidened,
+        ),
+        Row::new(
+            "`csp.connectDomains` grows beside a list that no specification has",
+            ALL,
+            [
+                connects(&["https://a.example"]),
+                with_csp(json!({"connectDomains": ["https://a.example", "https://b.example"], "x": []})),
+            ],
+            AppAccessWidened,
+        ),
+        Row::new(
+            "`csp.connectDomains` grows beside something that is not a string",
+            ALL,
+            [
+                connects(&["https://a.example"]),
+                with_csp(json!({"connectDomains": ["https://a.example", "https://b.example", 7]})),
+            ],
+            AppAccessWidened,
+        ),
+        Row::new(
+            "`csp` gains a list that no specification has",
+            ALL,
+            [
+                connects(&["https://a.example"]),
+                with_csp(json!({"connectDomains": ["https://a.example"], "workerDomains": ["*"]})),
+            ],
+            ResourceMetaChanged,
+        )
+        .exposure(Exposure::High),
+        Row::new(
+            "`permissions` becomes an array",
+            ALL,
+            [asks(json!({})), asks(json!(["camera"]))],
+            ResourceMetaChanged,
+        )
+        .exposure(Exposure::High),
+        Row::new(
+            "`permissions` was an array and becomes an object",
+            ALL,
+            [asks(json!([])), asks(json!({"camera": {}}))],
             AppAccessWidened,
         ),
         Row::new(
