@@ -189,20 +189,28 @@ fn visibility(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
     }
 }
 
-/// The document that shows a tool's results, under either name.
+/// The document that shows a tool's results. It has two names, and hosts differ in which one they
+/// read first.
 fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    const NESTED: &str = "/_meta/ui/resourceUri";
+    const FLAT: &str = "/_meta/ui~1resourceUri";
     let nested = |meta| at(meta, &["ui", "resourceUri"]).filter(|it| is_text(it));
     let flat = |meta| at(meta, &["ui/resourceUri"]).filter(|it| is_text(it));
-    let (was, is) = (
-        nested(member.old).or_else(|| flat(member.old)),
-        nested(member.new).or_else(|| flat(member.new)),
-    );
+    let nested_first = |meta| nested(meta).or_else(|| flat(meta));
+    let flat_first = |meta| flat(meta).or_else(|| nested(meta));
+    let pair = (nested_first(member.old), nested_first(member.new));
+    let other_pair = (flat_first(member.old), flat_first(member.new));
     let place = if nested(member.new).or(nested(member.old)).is_some() {
-        "/_meta/ui/resourceUri"
+        NESTED
     } else {
-        "/_meta/ui~1resourceUri"
+        FLAT
     };
-    if was != is {
+    let mut seen = Vec::new();
+    for (place, (was, is)) in [(place, pair), (FLAT, other_pair)] {
+        if was == is || seen.contains(&(was, is)) {
+            continue;
+        }
+        seen.push((was, is));
         let text = |it: Option<&Json>| it.and_then(Json::as_str).map(str::to_owned);
         let message = sentences::app_resource(text(was).as_deref(), text(is).as_deref());
         let mut change = Change::new(RuleId::AppResourceChanged, place, message).values(was, is);
@@ -210,9 +218,11 @@ fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
             change.exposure = Exposure::None;
         }
         changes.push(change);
-    } else if nested(member.old) != nested(member.new) || flat(member.old) != flat(member.new) {
+    }
+    let moved = nested(member.old) != nested(member.new) || flat(member.old) != flat(member.new);
+    if seen.is_empty() && moved {
         let message = sentences::stated_differently("_meta.ui.resourceUri");
-        changes.push(Change::new(rule, place, message).values(was, is));
+        changes.push(Change::new(rule, place, message).values(pair.0, pair.1));
     }
 }
 

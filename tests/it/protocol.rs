@@ -413,6 +413,9 @@ fn apps() -> Vec<Row> {
         |permissions: Value| resource(json!({"_meta": {"ui": {"permissions": permissions}}}));
     let lives = |domain: &str| resource(json!({"_meta": {"ui": {"domain": domain}}}));
     let shows = |uri: &str| ui(json!({"resourceUri": uri}));
+    let named_twice = |nested: &str, flat: &str| {
+        tool(json!({"_meta": {"ui": {"resourceUri": nested}, "ui/resourceUri": flat}}))
+    };
     let with_resources = |mut parts: Value, more: Value| {
         merge(
             &mut parts,
@@ -612,6 +615,24 @@ fn apps() -> Vec<Row> {
             ResourceAdded,
         )
         .exposure(Exposure::High),
+        Row::new(
+            "`ui/resourceUri` leads elsewhere, `ui.resourceUri` stays",
+            ALL,
+            [
+                named_twice("ui://weather/a", "ui://weather/a"),
+                named_twice("ui://weather/a", "ui://other/a"),
+            ],
+            AppResourceChanged,
+        ),
+        Row::new(
+            "`ui/resourceUri` appears and says the same as `ui.resourceUri`",
+            ALL,
+            [
+                shows("ui://weather/a"),
+                named_twice("ui://weather/a", "ui://weather/a"),
+            ],
+            ToolMetaChanged,
+        ),
         Row::new(
             "`ui/resourceUri` moved to `ui.resourceUri`",
             ALL,
