@@ -8,6 +8,7 @@
 mod apps;
 mod card;
 mod clients;
+mod ecmascript;
 mod names;
 mod skills;
 mod wire;

@@ -71,14 +71,19 @@ macro_rules! conformance_rules {
         "a known client now refuses a tool that the protocol allows",
         "Anthropic's API accepts only 2020-12, no `oneOf`, `anyOf` or `allOf` at the root of `inputSchema`, and \
          parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
-         versions of Claude Code leave the tool out.",
-        "Use one object at the root, and check conditions in the server. If no user has that client, pin.";
+         versions of Claude Code leave the tool out. Clients with the TypeScript SDK compile each `outputSchema` when \
+         they list tools: a `$ref` without a target, or a `pattern` that JavaScript does not compile, costs them every \
+         tool of the server.",
+        "Change the schema at the place shown. At the root use one object, and check conditions in the server. If no \
+         user has that client, pin.";
     "client-refuses-tool" ClientRefusesTool [] Finding Risky None,
         "a known client refuses a tool that the protocol allows",
         "Anthropic's API accepts only 2020-12, no `oneOf`, `anyOf` or `allOf` at the root of `inputSchema`, and \
          parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
-         versions of Claude Code leave the tool out.",
-        "Use one object at the root, and check conditions in the server.";
+         versions of Claude Code leave the tool out. Clients with the TypeScript SDK compile each `outputSchema` when \
+         they list tools: a `$ref` without a target, or a `pattern` that JavaScript does not compile, costs them every \
+         tool of the server.",
+        "Change the schema at the place shown. At the root use one object, and check conditions in the server.";
     "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
         "the document that shows a tool's results can no longer be read",
         "`_meta.ui.resourceUri` must lead to a `ui://` resource that exists. It does not if the address has another \

@@ -104,6 +104,32 @@ pub(crate) fn property_name(name: &str) -> String {
     )
 }
 
+pub(crate) fn dangling_output(at: &str, to: &str) -> String {
+    format!(
+        "`{}` leads to `{}`, which the schema does not have: clients with the TypeScript SDK (Claude Code, Cursor) \
+         list no tool of the server",
+        place(at),
+        cut(to)
+    )
+}
+
+pub(crate) fn dangling_input(at: &str, to: &str) -> String {
+    format!(
+        "`{}` leads to `{}`, which the schema does not have: models' APIs reject the whole request",
+        place(at),
+        cut(to)
+    )
+}
+
+pub(crate) fn pattern_not_ecmascript(at: &str, pattern: &str) -> String {
+    format!(
+        "`{}` is not a regular expression of JavaScript (`{}`): clients with the TypeScript SDK list no tool of the \
+         server",
+        place(at),
+        cut(pattern)
+    )
+}
+
 /// Adds to a violation that there are more of its kind.
 pub(crate) fn and_others(message: &mut String, others: usize) {
     if others > 0 {

@@ -909,6 +909,21 @@ fn lists() -> Vec<Row> {
     let city = || json!({"city": {"type": "string"}});
     let object = || input(json!({"type": "object", "properties": city()}));
     let named = |name: &str| json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
+    let dangling =
+        || json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/Screen"}}});
+    let complete = || {
+        let mut schema = dangling();
+        merge(
+            &mut schema,
+            Some(&json!({"$defs": {"Screen": {"type": "string"}}})),
+        );
+        schema
+    };
+    let matching = |pattern: &str| {
+        output(
+            json!({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}),
+        )
+    };
     let deep = (0..70).fold(
         json!({"type": "string"}),
         |inner, _| json!({"type": "object", "properties": {"a": inner}}),
@@ -996,6 +1011,30 @@ fn lists() -> Vec<Row> {
                 ),
             ],
             SchemaRefNowExternal,
+        ),
+        Row::new(
+            "a new tool with a `$ref` in `outputSchema` that leads nowhere",
+            ALL,
+            [json!({}), output(dangling())],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`$defs` of `outputSchema` left out, a `$ref` stays",
+            ALL,
+            [output(complete()), output(dangling())],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`$defs` of `inputSchema` left out, a `$ref` stays",
+            ALL,
+            [input(complete()), input(dangling())],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "a `pattern` in `outputSchema` that JavaScript does not compile",
+            ALL,
+            [matching("^a"), matching("(?i)^a")],
+            ClientNowRefusesTool,
         ),
         Row::new(
             "a schema of more than 5,000 schemas, or 64 deep",
@@ -1349,6 +1388,15 @@ fn findings() -> Vec<Row> {
             [
                 plain(),
                 tool(json!({"inputSchema": {"type": "object", "oneOf": [{}]}})),
+            ],
+            ClientRefusesTool,
+        ),
+        Row::new(
+            "a `$ref` that leads nowhere, as before",
+            ALL,
+            [
+                plain(),
+                tool(json!({"outputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}})),
             ],
             ClientRefusesTool,
         ),
