@@ -62,6 +62,12 @@ pub(super) const REFUSALS: &[Refusal] = &[
         let message = sentences::dangling_input(&at, &to);
         Some((at, message))
     },
+    // typescript-sdk, `declaredDialect` since 2.0: "declares an unsupported dialect".
+    |tool| {
+        let dialect = dialect::declared(tool.get("outputSchema")?)?;
+        let pointer = "/outputSchema/$schema".to_owned();
+        (dialect == "draft-04").then(|| (pointer, sentences::refused_output_dialect(dialect)))
+    },
     // anomalyco/opencode#35624: the same for a `pattern` that JavaScript does not compile.
     |tool| {
         let patterns = dialect::patterns(tool.get("outputSchema")?);
@@ -72,6 +78,15 @@ pub(super) const REFUSALS: &[Refusal] = &[
         Some((pointer, message))
     },
 ];
+
+/// A dialect of `outputSchema` that some versions of Claude Code refuse, and the current SDK does not
+/// (claude-code#86142, #90549; typescript-sdk#2534). A dialect of `inputSchema` is ignored
+/// (typescript-sdk#2721).
+pub(super) fn old_output_dialect(tool: &Json) -> Option<(String, &'static str)> {
+    let dialect = dialect::declared(tool.get("outputSchema")?)?;
+    let is_refused_by_some = matches!(dialect, "draft-06" | "draft-07" | "2019-09");
+    is_refused_by_some.then(|| ("/outputSchema/$schema".to_owned(), dialect))
+}
 
 /// The first reference of a schema that leads nowhere.
 fn dangling(tool: &Json, member: &str) -> Option<(String, String)> {

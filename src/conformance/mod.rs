@@ -39,6 +39,8 @@ pub(crate) enum Demand {
     PrefixedName,
     /// What else known clients reject.
     Client,
+    /// An `outputSchema` is of the dialect that every client knows.
+    OutputDialect,
     /// The skills extension.
     Skill,
     /// A resource that clients are pointed to can be read, and matches its list.
@@ -59,7 +61,7 @@ impl Demand {
             Self::Size => RuleId::SchemaTooLarge,
             Self::Name => RuleId::ToolNameInvalid,
             Self::PrefixedName => RuleId::ToolNameTooLong,
-            Self::Client => RuleId::ClientRefusesTool,
+            Self::Client | Self::OutputDialect => RuleId::ClientRefusesTool,
             Self::Skill => RuleId::SkillInvalid,
             Self::Content => RuleId::ContentUnusable,
             Self::Card => RuleId::ServerCardDisagrees,
@@ -76,7 +78,7 @@ impl Demand {
             Self::Size => RuleId::SchemaNowTooLarge,
             Self::Name => RuleId::ToolNameNowInvalid,
             Self::PrefixedName => RuleId::ToolNameNowTooLong,
-            Self::Client => RuleId::ClientNowRefusesTool,
+            Self::Client | Self::OutputDialect => RuleId::ClientNowRefusesTool,
             Self::Skill => RuleId::SkillNowInvalid,
             Self::Content => RuleId::ContentNowUnusable,
             Self::Card => RuleId::ServerCardNowDisagrees,
@@ -207,7 +209,11 @@ impl<'a> Reader<'a> {
             let Some(schema) = definition.get(member) else {
                 continue;
             };
-            if let Some(it) = dialect::invalid(schema, self.dialect()) {
+            if let Some(address) = dialect::unknown(schema) {
+                let pointer = format!("/{member}/$schema");
+                let message = sentences::unknown_dialect(&pointer, address);
+                add(Demand::Dialect, pointer, message);
+            } else if let Some(it) = dialect::invalid(schema, self.dialect()) {
                 let pointer = format!("/{member}{}", it.pointer);
                 let message = sentences::not_a_schema(&pointer, it.dialect);
                 add(Demand::Dialect, pointer, message);
@@ -227,6 +233,10 @@ impl<'a> Reader<'a> {
             if let Some((pointer, message)) = refusal(definition) {
                 add(Demand::Client, pointer, message);
             }
+        }
+        if let Some((pointer, dialect)) = clients::old_output_dialect(definition) {
+            let message = sentences::old_output_dialect(dialect);
+            add(Demand::OutputDialect, pointer, message);
         }
         if let Some(name) = definition.get("name").and_then(Json::as_text) {
             let name = name.to_string_lossy();
@@ -284,20 +294,39 @@ pub(crate) fn grouped(violations: Vec<Violation>) -> Vec<Violation> {
 pub fn notes(surface: &Surface, is_drift: impl Fn(RuleId, &ComponentKey) -> bool) -> Vec<Note> {
     let reader = Reader::new(surface);
     let mut notes = Vec::new();
+    // Whole servers are generated in one dialect.
+    let mut of_old_dialects = Vec::new();
     for component in &surface.components {
         // A missing name is noted where it is read.
         let unnamed = format!("/{}", component.kind.identity());
         let mut violations = reader.violations(component);
         violations.retain(|it| it.demand != Demand::Wire || it.pointer != unnamed);
         for violation in grouped(violations) {
-            if !is_drift(violation.demand.change(), &component.key) {
-                notes.push(Note {
-                    rule: violation.demand.finding(),
-                    component: Some(violation.component),
-                    message: violation.message,
-                });
+            if is_drift(violation.demand.change(), &component.key) {
+                continue;
+            }
+            let is_of_old_dialect = violation.demand == Demand::OutputDialect;
+            let note = Note {
+                rule: violation.demand.finding(),
+                component: Some(violation.component),
+                message: violation.message,
+            };
+            if is_of_old_dialect {
+                of_old_dialects.push(note);
+            } else {
+                notes.push(note);
             }
         }
+    }
+    if of_old_dialects.len() > 1 {
+        let message = sentences::old_output_dialects(of_old_dialects.len());
+        notes.push(Note {
+            rule: Demand::OutputDialect.finding(),
+            component: None,
+            message,
+        });
+    } else {
+        notes.append(&mut of_old_dialects);
     }
     notes
 }

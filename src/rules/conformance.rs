@@ -17,13 +17,13 @@ macro_rules! conformance_rules {
     "schema-now-invalid" SchemaNowInvalid [] Change Breaking None,
         "a tool's schema is no longer valid JSON Schema",
         "`inputSchema` or `outputSchema` does not satisfy the metaschema of its dialect (2020-12 without `$schema`), \
-         such as `\"type\": \"int\"`. Clients pass schemas on to a model's API, which refuses the whole request: no \
+         such as `\"type\": \"int\"`, or declares a dialect that does not exist. Clients pass schemas on to a model's API, which refuses the whole request: no \
          tool of any server can be called.",
         "Fix the schema at the place shown.";
     "schema-invalid" SchemaInvalid [] Finding Risky None,
         "a tool's schema is not valid JSON Schema",
         "`inputSchema` or `outputSchema` does not satisfy the metaschema of its dialect (2020-12 without `$schema`), \
-         and did not before. Clients pass schemas on to a model's API, which refuses the whole request.",
+         or declares one that does not exist, and did so before. Clients pass schemas on to a model's API, which refuses the whole request.",
         "Fix the schema at the place shown.";
     "schema-ref-now-external" SchemaRefNowExternal [] Change Breaking Medium,
         "a tool's schema now refers to another document",
@@ -73,7 +73,9 @@ macro_rules! conformance_rules {
          parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
          versions of Claude Code leave the tool out. Clients with the TypeScript SDK compile each `outputSchema` when \
          they list tools: a `$ref` without a target, or a `pattern` that JavaScript does not compile, costs them every \
-         tool of the server.",
+         tool of the server. Some versions of Claude Code refuse every call of a tool whose `outputSchema` declares \
+         another dialect than 2020-12, which the TypeScript SDK 1 writes by itself; newer ones accept draft-06, draft-07 \
+         and 2019-09, so this alone is risky for an existing tool, and a finding for a new one.",
         "Change the schema at the place shown. At the root use one object, and check conditions in the server. If no \
          user has that client, pin.";
     "client-refuses-tool" ClientRefusesTool [] Finding Risky None,
@@ -82,7 +84,9 @@ macro_rules! conformance_rules {
          parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
          versions of Claude Code leave the tool out. Clients with the TypeScript SDK compile each `outputSchema` when \
          they list tools: a `$ref` without a target, or a `pattern` that JavaScript does not compile, costs them every \
-         tool of the server.",
+         tool of the server. Some versions of Claude Code refuse every call of a tool whose `outputSchema` declares \
+         another dialect than 2020-12, which the TypeScript SDK 1 writes by itself; newer ones accept draft-06, draft-07 \
+         and 2019-09, so this alone is risky for an existing tool, and a finding for a new one.",
         "Change the schema at the place shown. At the root use one object, and check conditions in the server.";
     "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
         "the document that shows a tool's results can no longer be read",

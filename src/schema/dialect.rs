@@ -44,7 +44,7 @@ pub(crate) fn prepare() {
 pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
     let draft = match (dialect, schema.get("$schema")) {
         (Dialect::Y2020, _) | (Dialect::Declared, None) => Draft::Y2020,
-        (_, Some(Json::String(name))) if !is_known(name.as_str()?) => return None,
+        (_, Some(Json::String(name))) if named(name.as_str()?).is_none() => return None,
         _ => Draft::of(schema),
     };
     if matches!(draft, Draft::Seven | Draft::Y2019 | Draft::Y2020) && is_plain(schema, true) {
@@ -136,10 +136,34 @@ const TYPES: [&str; 7] = [
 /// Up to this many names, comparing each with each is cheap.
 const MOST_REQUIRED: usize = 32;
 
-fn is_known(dialect: &str) -> bool {
-    ["draft-04", "draft-06", "draft-07", "2019-09", "2020-12"]
-        .iter()
-        .any(|mark| dialect.contains(mark))
+/// The dialects, each with its usual name and its address without the scheme.
+const DIALECTS: [(&str, &str); 5] = [
+    ("draft-04", "json-schema.org/draft-04/schema"),
+    ("draft-06", "json-schema.org/draft-06/schema"),
+    ("draft-07", "json-schema.org/draft-07/schema"),
+    ("2019-09", "json-schema.org/draft/2019-09/schema"),
+    ("2020-12", "json-schema.org/draft/2020-12/schema"),
+];
+
+/// The usual name of the dialect with this address.
+fn named(dialect: &str) -> Option<&'static str> {
+    let address = dialect.trim_end_matches('#');
+    let address = address
+        .strip_prefix("https://")
+        .or_else(|| address.strip_prefix("http://"))?;
+    let mut dialects = DIALECTS.iter();
+    dialects.find(|(_, it)| *it == address).map(|(name, _)| *name)
+}
+
+/// The dialect that a schema declares, by its usual name.
+pub(crate) fn declared(schema: &Json) -> Option<&'static str> {
+    named(schema.get("$schema")?.as_str()?)
+}
+
+/// The address of a dialect that a schema declares and no one knows.
+pub(crate) fn unknown(schema: &Json) -> Option<&str> {
+    let dialect = schema.get("$schema")?.as_str()?;
+    named(dialect).is_none().then_some(dialect)
 }
 
 /// At most this many references are reported: a hostile schema can have very long pointers to very many.
@@ -429,6 +453,27 @@ mod tests {
         assert_eq!(at(old, Dialect::Y2020).as_deref(), Some("/items"));
         let unknown = r#"{"$schema":"https://example.com/mine","type":"int"}"#;
         assert_eq!(declared(unknown), None);
+    }
+
+    #[test]
+    fn a_dialect_is_known_by_its_whole_address() {
+        let with = |address: &str| schema(&format!(r#"{{"$schema":"{address}"}}"#));
+        for (address, name) in [
+            ("http://json-schema.org/draft-07/schema#", "draft-07"),
+            ("https://json-schema.org/draft-07/schema", "draft-07"),
+            ("https://json-schema.org/draft/2020-12/schema", "2020-12"),
+        ] {
+            assert_eq!(super::declared(&with(address)), Some(name));
+            assert_eq!(unknown(&with(address)), None);
+        }
+        for address in [
+            "https://example.com/draft-07/schema",
+            "http://json-schema.org/draft-03/schema#",
+            "",
+        ] {
+            assert_eq!(unknown(&with(address)), Some(address));
+        }
+        assert_eq!(unknown(&schema("{}")), None);
     }
 
     #[test]

@@ -47,6 +47,33 @@ pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     )
 }
 
+pub(crate) fn unknown_dialect(at: &str, address: &str) -> String {
+    format!(
+        "`{}` is `{}`, not a known dialect of JSON Schema: clients must refuse the schema",
+        place(at),
+        cut(address)
+    )
+}
+
+/// A dialect that some versions of a client refuse.
+pub(crate) fn old_output_dialect(dialect: &str) -> String {
+    format!("`outputSchema` declares {dialect}: {ONLY_2020_12}")
+}
+
+pub(crate) fn old_output_dialects(tools: usize) -> String {
+    let tools = counted(tools, "tool");
+    format!("{tools} declare a dialect before 2020-12 in `outputSchema`: {ONLY_2020_12}")
+}
+
+const ONLY_2020_12: &str =
+    "versions of Claude Code that accept only 2020-12 there refuse every call";
+
+pub(crate) fn refused_output_dialect(dialect: &str) -> String {
+    format!(
+        "`outputSchema` declares {dialect}: clients with the TypeScript SDK 2 refuse every call of the tool"
+    )
+}
+
 pub(crate) fn external_reference(at: &str, to: &str) -> String {
     format!(
         "`{}` leads to `{to}`, outside the schema: clients must not fetch it and should reject the schema",

@@ -195,6 +195,7 @@ const SKILLS: &str = "io.modelcontextprotocol/skills";
 const DIGEST: &str = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 const OTHER_DIGEST: &str =
     "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7";
+const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
 const SEARCH: &str = "com.example/search";
 
 fn revisions() -> Vec<Row> {
@@ -899,9 +900,9 @@ fn resources() -> Vec<Row> {
 /// The roots of schemas (SEP-2106), and what clients refuse as a whole.
 fn lists() -> Vec<Row> {
     use RuleId::{
-        ClientNowRefusesTool, InputPropertyTypeChanged, ListNowRefused, OutputPropertyTypeChanged,
-        SchemaNowInvalid, SchemaNowTooLarge, SchemaRefNowExternal, ToolNameNowInvalid,
-        ToolNameNowTooLong,
+        ClientNowRefusesTool, InputDialectChanged, InputPropertyTypeChanged, ListNowRefused,
+        OutputPropertyTypeChanged, SchemaNowInvalid, SchemaNowTooLarge, SchemaRefNowExternal,
+        ToolNameNowInvalid, ToolNameNowTooLong,
     };
     let input = |schema: Value| tool(json!({ "inputSchema": schema }));
     let output = |schema: Value| tool(json!({ "outputSchema": schema }));
@@ -923,6 +924,14 @@ fn lists() -> Vec<Row> {
         output(
             json!({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}),
         )
+    };
+    let spoken = |dialect: Option<&str>| {
+        let mut schema = json!({"type": "object"});
+        merge(
+            &mut schema,
+            dialect.map(|it| json!({ "$schema": it })).as_ref(),
+        );
+        output(schema)
     };
     let deep = (0..70).fold(
         json!({"type": "string"}),
@@ -1029,6 +1038,31 @@ fn lists() -> Vec<Row> {
             ALL,
             [input(complete()), input(dangling())],
             ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`outputSchema` of an existing tool declares draft-07",
+            ALL,
+            [spoken(None), spoken(Some(DRAFT_07))],
+            ClientNowRefusesTool,
+        )
+        .level(Level::Risky),
+        Row::new(
+            "`outputSchema` declares draft-04",
+            ALL,
+            [spoken(None), spoken(Some("http://json-schema.org/draft-04/schema#"))],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`outputSchema` declares a dialect that does not exist",
+            ALL,
+            [spoken(None), spoken(Some("https://example.com/mine"))],
+            SchemaNowInvalid,
+        ),
+        Row::new(
+            "`inputSchema` declares draft-07",
+            ALL,
+            [object(), input(json!({"$schema": DRAFT_07, "type": "object", "properties": city()}))],
+            InputDialectChanged,
         ),
         Row::new(
             "a `pattern` in `outputSchema` that JavaScript does not compile",
@@ -1392,6 +1426,15 @@ fn findings() -> Vec<Row> {
             ClientRefusesTool,
         ),
         Row::new(
+            "a tool whose `outputSchema` declares draft-07, new or as before",
+            ALL,
+            [
+                plain(),
+                tool(json!({"outputSchema": {"$schema": DRAFT_07, "type": "object"}})),
+            ],
+            ClientRefusesTool,
+        ),
+        Row::new(
             "a `$ref` that leads nowhere, as before",
             ALL,
             [
@@ -1702,6 +1745,20 @@ fn resources_are_judged_by_their_audience_and_addresses() {
 #[test]
 fn a_list_is_judged_as_clients_judge_it() {
     check(lists());
+    // Common, and no caller loses anything: a new tool of such a server is a finding, once for all.
+    let tools: Vec<Value> = ["a", "b"]
+        .map(|name| {
+            json!({"name": name, "inputSchema": {"type": "object"},
+                "outputSchema": {"$schema": DRAFT_07, "type": "object"}})
+        })
+        .into();
+    let both = surface("2025-11-25", &json!({ "tools": tools }));
+    let one = surface("2025-11-25", &json!({"tools": [tools[0]]}));
+    let rules: Vec<RuleId> = compare(&one, &both).iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::ToolAdded]);
+    let notes = conformance::notes(&both, |_, _| false);
+    assert_eq!(notes.len(), 1, "{notes:#?}");
+    assert!(notes[0].message.starts_with("2 tools declare"), "{notes:#?}");
 }
 
 #[test]
