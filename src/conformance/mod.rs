@@ -19,7 +19,7 @@ use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::schema::dialect::{self, Dialect};
 use crate::sentences::conformance as sentences;
-use crate::surface::{Component, ComponentKey, Kind, Note, Surface, app_document};
+use crate::surface::{Component, ComponentKey, Era, Kind, LIST_HINTS, Note, Surface, app_document};
 use wire::Revision;
 
 /// A requirement for components.
@@ -291,7 +291,10 @@ pub(crate) fn grouped(violations: Vec<Violation>) -> Vec<Violation> {
 
 /// What clients object to in a surface, one note per component and requirement, except what is
 /// reported as drift.
-pub fn notes(surface: &Surface, is_drift: impl Fn(RuleId, &ComponentKey) -> bool) -> Vec<Note> {
+pub fn notes(
+    surface: &Surface,
+    is_drift: impl Fn(RuleId, Option<&ComponentKey>) -> bool,
+) -> Vec<Note> {
     let reader = Reader::new(surface);
     let mut notes = Vec::new();
     // Whole servers are generated in one dialect.
@@ -302,7 +305,7 @@ pub fn notes(surface: &Surface, is_drift: impl Fn(RuleId, &ComponentKey) -> bool
         let mut violations = reader.violations(component);
         violations.retain(|it| it.demand != Demand::Wire || it.pointer != unnamed);
         for violation in grouped(violations) {
-            if is_drift(violation.demand.change(), &component.key) {
+            if is_drift(violation.demand.change(), Some(&component.key)) {
                 continue;
             }
             let is_of_old_dialect = violation.demand == Demand::OutputDialect;
@@ -316,6 +319,16 @@ pub fn notes(surface: &Surface, is_drift: impl Fn(RuleId, &ComponentKey) -> bool
             } else {
                 notes.push(note);
             }
+        }
+    }
+    if surface.era() == Era::Modern && !is_drift(RuleId::ListNowRefused, None) {
+        for (method, members) in surface.other_members_of_lists() {
+            let wrong = LIST_HINTS.iter().find(|it| members.get(it).is_some());
+            notes.extend(wrong.map(|hint| Note {
+                rule: RuleId::ListRefused,
+                component: None,
+                message: sentences::hint_invalid(method, hint),
+            }));
         }
     }
     if of_old_dialects.len() > 1 {

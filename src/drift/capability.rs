@@ -8,8 +8,8 @@ use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::sentences::drift as sentences;
-use crate::surface::{CacheScope, Component, Era, Kind, Surface, app_document};
+use crate::sentences::{conformance, drift as sentences};
+use crate::surface::{CacheScope, Component, Era, Kind, LIST_HINTS, Surface, app_document};
 
 /// The extension for user interfaces.
 const APPS: &str = "io.modelcontextprotocol/ui";
@@ -441,20 +441,53 @@ pub(super) fn first_request(revision: &str) -> Json {
     Json::object([("method", Json::string(method)), ("params", params)])
 }
 
-/// Members of the first answer that no revision defines.
+/// Members of the first answer and of lists that no revision defines.
 pub(super) fn compare_other_members(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     let (Some(was), Some(is)) = (&old.other_members, &new.other_members) else {
         return;
     };
-    for difference in located::differences(was, is) {
-        let name = pointer::tokens(&difference.pointer)
-            .collect::<Vec<_>>()
-            .join(".");
+    let (of_old, of_new) = (old.other_members_of_lists(), new.other_members_of_lists());
+    let methods: BTreeSet<&str> = of_old.keys().chain(of_new.keys()).copied().collect();
+    // Each member of a list is a difference of its own.
+    let with_lists = |members: &Json| {
+        let mut members = members.as_object().cloned().unwrap_or_default();
+        for method in &methods {
+            if !members.contains(method) {
+                members.push(*method, Json::object([]));
+            }
+        }
+        Json::Object(members)
+    };
+    for difference in located::differences(&with_lists(was), &with_lists(is)) {
+        let tokens: Vec<_> = pointer::tokens(&difference.pointer).collect();
+        let path: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
         let (before, after) = (difference.old.as_ref(), difference.new.as_ref());
         let at = format!("/otherMembers{}", difference.pointer);
-        let message = sentences::member(&name, before, after);
-        changes.push(Change::new(RuleId::UnclassifiedChange, at, message).values(before, after));
+        let change = match path.as_slice() {
+            [method, hint]
+                if methods.contains(method)
+                    && LIST_HINTS.contains(hint)
+                    && new.era() == Era::Modern =>
+            {
+                list_hint(at, method, hint, after)
+            }
+            _ => {
+                let message = sentences::member(&path.join("."), before, after);
+                Change::new(RuleId::UnclassifiedChange, at, message)
+            }
+        };
+        changes.push(change.values(before, after));
     }
+}
+
+/// A cache hint of a list in a form that the protocol does not allow, or no longer.
+fn list_hint(at: String, method: &str, hint: &str, after: Option<&Json>) -> Change {
+    if after.is_some() {
+        let message = conformance::hint_invalid(method, hint);
+        return Change::new(RuleId::ListNowRefused, at, message);
+    }
+    let message = sentences::hint_valid(method, hint);
+    Change::new(RuleId::CacheScopeChanged, at, message).exposure(Exposure::None)
 }
 
 /// Answers that may now be cached for others than before. How long they may be cached is not
@@ -467,7 +500,12 @@ pub(super) fn compare_caching(old: &Surface, new: &Surface, changes: &mut Vec<Ch
     for method in methods {
         let (was, is) = (old.caching.get(method).scope, new.caching.get(method).scope);
         let known = (was.is_some() || is_known(old)) && (is.is_some() || is_known(new));
-        if was == is || !known {
+        // One that the protocol does not allow is a change of its own.
+        let is_wrong = new
+            .other_members_of_lists()
+            .get(method)
+            .is_some_and(|it| it.get("cacheScope").is_some());
+        if was == is || !known || is_wrong {
             continue;
         }
         let at = pointer::join("/caching", method);

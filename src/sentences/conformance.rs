@@ -35,6 +35,16 @@ pub(crate) fn whole_list_refused(noun: &str, listed: usize) -> String {
     }
 }
 
+/// A cache hint of a list that violates the protocol's schema.
+pub(crate) fn hint_invalid(method: &str, hint: &str) -> String {
+    let expected = if hint == "ttlMs" {
+        "an integer of at least 0"
+    } else {
+        "\"public\" or \"private\""
+    };
+    format!("`{hint}` of `{method}` must be {expected}: clients that validate refuse the list")
+}
+
 /// What clients do with an entry that they must not load, while the rest of its list stays.
 pub(crate) fn entry_refused(noun: &str) -> String {
     format!("clients must not load the {noun}")

@@ -278,6 +278,10 @@ pub(crate) fn cache_scope(method: &str, was: &str, is: &str) -> String {
     format!("`{method}`: cacheScope {was} → {is}{effect}")
 }
 
+pub(crate) fn hint_valid(method: &str, hint: &str) -> String {
+    format!("`{method}`: `{hint}` is valid again")
+}
+
 pub(crate) fn client_changed() -> String {
     "the two surfaces were captured as different clients".to_owned()
 }

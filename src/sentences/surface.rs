@@ -1,5 +1,11 @@
 //! What is noticed in one surface, besides its schemas and texts.
 
+pub(crate) fn list_member_not_observed(method: &str, name: &str) -> String {
+    format!(
+        "the result of `{method}` has the member `{name}`, which no protocol revision defines: it is compared, but not judged"
+    )
+}
+
 pub(crate) fn member_not_observed(name: &str) -> String {
     format!(
         "the server's first answer has the member `{name}`, which no protocol revision defines: it is compared, but not judged"

@@ -78,7 +78,7 @@ impl Row {
 }
 
 /// A capture at a revision. `parts` may have `capabilities`, `first` (further members of the first answer), `info`,
-/// `caching`, the four lists, `skills` and `contents`.
+/// `caching`, `listMembers`, the four lists, `skills` and `contents`.
 fn capture(revision: &str, parts: &Value) -> Value {
     let list = |name: &str| parts.get(name).cloned().unwrap_or(json!([]));
     let capabilities = parts
@@ -107,8 +107,10 @@ fn capture(revision: &str, parts: &Value) -> Value {
             merge(&mut capture, Some(&json!({ list: entries })));
         }
     }
-    if let Some(caching) = parts.get("caching") {
-        merge(&mut capture, Some(&json!({ "caching": caching })));
+    for member in ["caching", "listMembers"] {
+        if let Some(value) = parts.get(member) {
+            merge(&mut capture, Some(&json!({ member: value })));
+        }
     }
     capture
 }
@@ -220,6 +222,15 @@ fn revisions() -> Vec<Row> {
             "a member of the first answer that no revision defines",
             ALL,
             [json!({}), json!({"first": {"quota": 5}})],
+            UnclassifiedChange,
+        ),
+        Row::new(
+            "a member of a list result that no revision defines",
+            ALL,
+            [
+                json!({}),
+                json!({"listMembers": {"tools/list": {"partial": true}}}),
+            ],
             UnclassifiedChange,
         ),
     ]
@@ -732,7 +743,8 @@ fn tasks() -> Vec<Row> {
 }
 
 fn caching() -> Vec<Row> {
-    use RuleId::CacheScopeChanged;
+    use RuleId::{CacheScopeChanged, ListNowRefused};
+    let lasting = |ttl: Value| json!({"caching": {"tools/list": {"cacheScope": "public", "ttlMs": ttl}}});
     vec![
         Row::new(
             "`cacheScope` private to public",
@@ -751,6 +763,28 @@ fn caching() -> Vec<Row> {
             "`cacheScope` public to missing",
             MODERN,
             [cached("public"), json!({})],
+            CacheScopeChanged,
+        )
+        .exposure(Exposure::None),
+        Row::new(
+            "`cacheScope` neither `public` nor `private`",
+            MODERN,
+            [cached("public"), cached("shared")],
+            ListNowRefused,
+        ),
+        Row::new(
+            "`ttlMs` below 0, or not an integer",
+            MODERN,
+            [
+                lasting(json!(60)),
+                lasting(json!("60")),
+            ],
+            ListNowRefused,
+        ),
+        Row::new(
+            "`ttlMs` is valid again",
+            MODERN,
+            [lasting(json!(-5)), lasting(json!(60))],
             CacheScopeChanged,
         )
         .exposure(Exposure::None),
@@ -1504,6 +1538,15 @@ fn findings() -> Vec<Row> {
             "a member of the first answer that no revision defines",
             ALL,
             [plain(), json!({"first": {"quota": 5}})],
+            NotObserved,
+        ),
+        Row::new(
+            "a member of a list result that no revision defines",
+            ALL,
+            [
+                plain(),
+                json!({"listMembers": {"tools/list": {"partial": true}}}),
+            ],
             NotObserved,
         ),
         Row::new(
