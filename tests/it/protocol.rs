@@ -919,6 +919,26 @@ fn resources() -> Vec<Row> {
         )
         .witness("\"weather://1\""),
         Row::new(
+            "`uriTemplate` no longer takes a path (`{+path}` to `{path}`)",
+            ALL,
+            [
+                template("file:///{+path}", plain.clone()),
+                template("file:///{path}", plain.clone()),
+            ],
+            TemplateUriChanged,
+        )
+        .witness("\"file:///a/b\""),
+        Row::new(
+            "`uriTemplate` with its literal percent-encoded",
+            ALL,
+            [
+                template("docs://café/{id}", plain.clone()),
+                template("docs://caf%C3%A9/{id}", plain.clone()),
+            ],
+            TemplateUriChanged,
+        )
+        .level(Level::Risky),
+        Row::new(
             "`uriTemplate` with other variables, the same addresses",
             ALL,
             [
