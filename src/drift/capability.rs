@@ -12,9 +12,9 @@ use crate::sentences::{conformance, drift as sentences};
 use crate::surface::{CacheScope, Component, Era, Kind, LIST_HINTS, Surface, app_document};
 
 /// The extension for user interfaces.
-const APPS: &str = "io.modelcontextprotocol/ui";
+pub(super) const APPS: &str = "io.modelcontextprotocol/ui";
 /// The extension that tasks became.
-const TASKS: &str = "io.modelcontextprotocol/tasks";
+pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Capabilities that are maps of parts, each of which is offered or not.
 const MAPS: [&str; 2] = ["experimental", "extensions"];
@@ -304,7 +304,7 @@ impl Users {
 }
 
 /// Whether a tool declares how a host shows its results, or who may call it.
-fn has_app(tool: &Component) -> bool {
+pub(super) fn has_app(tool: &Component) -> bool {
     let meta = tool.definition.get("_meta");
     meta.is_some_and(|meta| meta.get("ui").is_some() || meta.get("ui/resourceUri").is_some())
 }

@@ -1737,6 +1737,38 @@ fn each_extension_is_judged_on_its_own() {
     );
 }
 
+/// Moving to another era explains the extensions that the legacy era had in other terms, and no other.
+#[test]
+fn an_extension_is_gained_or_lost_across_eras() {
+    let rules = |old: &Surface, new: &Surface| -> Vec<RuleId> {
+        let changes = compare(old, new).into_iter().map(|it| it.rule);
+        changes
+            .filter(|it| *it != RuleId::ProtocolVersionChanged)
+            .collect()
+    };
+    let shown = || ui(json!({"resourceUri": "ui://weather/a", "visibility": ["app"]}));
+    let with_resources = |mut parts: Value, names: &[&str]| {
+        let extensions = extensions(names, json!({}))["capabilities"]["extensions"].clone();
+        let mut capabilities = json!({"tools": {}, "resources": {}});
+        if !names.is_empty() {
+            merge(&mut capabilities, Some(&json!({ "extensions": extensions })));
+        }
+        merge(&mut parts, Some(&json!({ "capabilities": capabilities })));
+        parts
+    };
+    let legacy = |names: &[&str]| surface("2025-11-25", &with_resources(shown(), names));
+    let modern = |names: &[&str]| surface("2026-07-28", &with_resources(shown(), names));
+    assert_eq!(rules(&legacy(&[]), &modern(&[APPS])), []);
+    assert_eq!(
+        rules(&legacy(&[]), &modern(&[APPS, SEARCH])),
+        [RuleId::ExtensionAdded]
+    );
+    assert_eq!(
+        rules(&modern(&[APPS, SEARCH]), &legacy(&[])),
+        [RuleId::ExtensionRemoved]
+    );
+}
+
 #[test]
 fn an_app_is_judged_by_who_may_call_and_what_it_may_reach() {
     check(apps());
