@@ -840,7 +840,8 @@ fn parameters() -> Vec<Row> {
 }
 
 fn icons() -> Vec<Row> {
-    use RuleId::{ServerInfoChanged, ToolIconsChanged};
+    use RuleId::{ResourceAdded, ServerInfoChanged, ToolIconsChanged};
+    let no_resource = || json!({"capabilities": {"tools": {}, "resources": {}}});
     let own = || icon("https://weather.example/a.png");
     let of_server = |src: &str| json!({"info": {"icons": [{"src": src}]}});
     vec![
@@ -869,6 +870,26 @@ fn icons() -> Vec<Row> {
             ALL,
             [own(), icon("javascript:alert(1)")],
             ToolIconsChanged,
+        )
+        .exposure(Exposure::High),
+        Row::new(
+            "a new resource with an icon of some origin",
+            ALL,
+            [
+                no_resource(),
+                resource(json!({"icons": [{"src": "https://other.example/a.svg"}]})),
+            ],
+            ResourceAdded,
+        )
+        .exposure(Exposure::Medium),
+        Row::new(
+            "a new resource with an icon that is neither `https:` nor `data:`",
+            ALL,
+            [
+                no_resource(),
+                resource(json!({"icons": [{"src": "file:///etc/passwd"}]})),
+            ],
+            ResourceAdded,
         )
         .exposure(Exposure::High),
         Row::new(
