@@ -798,7 +798,13 @@ fn caching() -> Vec<Row> {
 }
 
 fn parameters() -> Vec<Row> {
-    use RuleId::{InputAdditionalPropertiesClosed, InputMcpHeaderAdded, ObjectPropertiesOmitted};
+    use RuleId::{
+        InputAdditionalPropertiesClosed, InputMcpHeaderAdded, ObjectPropertiesOmitted, ToolAdded,
+    };
+    let password = json!({"type": "string", "x-mcp-header": "Password"});
+    let auth = json!({"type": "object", "properties": {"password": password}});
+    let nested_header = tool(json!({"annotations": {"readOnlyHint": true},
+        "inputSchema": {"type": "object", "properties": {"auth": auth}}}));
     let options = |schema: Value| {
         tool(json!({"inputSchema": {"type": "object", "properties": {"options": schema}}}))
     };
@@ -829,6 +835,13 @@ fn parameters() -> Vec<Row> {
             [header("region", None), header("region", Some("Region"))],
             InputMcpHeaderAdded,
         ),
+        Row::new(
+            "a new read-only tool with `x-mcp-header` on a nested parameter that names a secret",
+            ALL,
+            [json!({}), nested_header],
+            ToolAdded,
+        )
+        .exposure(Exposure::High),
         Row::new(
             "`x-mcp-header` on a parameter that names a secret",
             ALL,
