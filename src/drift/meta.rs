@@ -348,37 +348,88 @@ fn domain(member: &Member<'_>, changes: &mut Vec<Change>) {
 
 /// Parts of names that suggest trust, access or secrecy. What they mean to a client is unknown, but
 /// an approver should see them.
-const SECURITY: [&str; 22] = [
+const SECURITY: [&str; 37] = [
     "sensitiv",
     "privat",
     "privacy",
+    "privileg",
     "secret",
+    "credential",
+    "password",
     "confidential",
+    "classif",
+    "clearance",
     "trust",
     "malicious",
+    "dangerous",
     "security",
     "permission",
     "scope",
     "access",
+    "restrict",
     "role",
     "group",
+    "admin",
+    "elevat",
+    "sudo",
     "visib",
+    "hidden",
     "consent",
+    "confirm",
     "approv",
     "policy",
     "risk",
     "unsafe",
+    "allowed",
+    "forbid",
+    "denied",
     "csp",
     "domain",
     "tenant",
 ];
 
+/// The same as whole words: they are parts of many others.
+const SECURITY_WORDS: [&str; 6] = ["acl", "acls", "pii", "phi", "token", "owner"];
+
+/// Words beside `token` that make it a unit of text.
+const UNITS: [&str; 10] = [
+    "count", "limit", "max", "min", "budget", "usage", "cost", "estimate", "total", "progress",
+];
+
 /// Whether a name suggests trust, access or secrecy.
 pub(super) fn names_security(name: &str) -> bool {
-    let name = name.to_lowercase();
+    let lower = name.to_lowercase();
     // `author` is a person.
-    let authority = name.replace("author", "").contains("auth") || name.contains("authoriz");
-    authority || SECURITY.iter().any(|part| name.contains(part))
+    let authority = lower.replace("author", "").contains("auth") || lower.contains("authoriz");
+    if authority || SECURITY.iter().any(|part| lower.contains(part)) {
+        return true;
+    }
+    let words = words(name);
+    let counts = words.iter().any(|word| UNITS.contains(&word.as_str()));
+    words
+        .iter()
+        .filter(|word| !(counts && *word == "token"))
+        .any(|word| SECURITY_WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name, in lower case: `apiToken`, `api_token` and `API-TOKEN` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars() {
+        let starts = character.is_uppercase() && was_lower;
+        if starts || !character.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if character.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(character.to_lowercase());
+        }
+        was_lower = character.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The exposure of a change of free-form metadata: higher if a name on the way to it, or in it,
@@ -608,6 +659,28 @@ pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change])
             } else {
                 sentences::task_support_undefined(was, is, &decisive.protocol_version)
             };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_suggest_security_are_recognised() {
+        for name in [
+            "acl", "io.example/ACL", "containsPii", "credentials", "token", "apiToken", "api_token",
+            "admin", "adminOnly", "allowedUsers", "classification", "dangerous",
+            "requiresConfirmation", "elevated", "hidden", "sensitiveHint", "groups", "authz",
+        ] {
+            assert!(names_security(name), "{name}");
+        }
+        for name in [
+            "team", "author", "miracle", "tokenCount", "max_token", "tokens", "progressToken",
+            "shipping", "graphics", "version", "homeowners",
+        ] {
+            assert!(!names_security(name), "{name}");
         }
     }
 }

@@ -1465,6 +1465,13 @@ fn metadata() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
+            "`_meta` that names tokens, lists of access or personal data",
+            ALL,
+            [meta(json!({})), meta(json!({"acl": ["ops"], "pii": true, "token": "x"}))],
+            ToolMetaChanged,
+        )
+        .exposure(Exposure::Medium),
+        Row::new(
             "the same of a resource",
             ALL,
             [
