@@ -258,6 +258,10 @@ pub(crate) fn revisions_dropped(lost: &[String], legacy_era_lost: bool) -> Strin
     format!("`supportedVersions` lost {lost}{era}: clients limited to it cannot connect")
 }
 
+pub(crate) fn revisions_missing() -> String {
+    "`supportedVersions` is missing or not an array: clients cannot agree on a revision".to_owned()
+}
+
 pub(crate) fn revisions_added(gained: &[String]) -> String {
     format!(
         "`supportedVersions` now has {}",

@@ -213,6 +213,15 @@ fn revisions() -> Vec<Row> {
         )
         .witness("\"initialize\""),
         Row::new(
+            "`supportedVersions` is no longer an array",
+            MODERN,
+            [
+                one.clone(),
+                json!({"first": {"supportedVersions": "2026-07-28"}}),
+            ],
+            RevisionDropped,
+        ),
+        Row::new(
             "`supportedVersions` gains a revision",
             MODERN,
             [one, both],
