@@ -241,6 +241,11 @@ impl<'a> Reader<'a> {
         if let Some(name) = definition.get("name").and_then(Json::as_text) {
             let name = name.to_string_lossy();
             let server = self.surface.server_name();
+            // Not under the key of its name: another tool has it.
+            if component.key != ComponentKey::of(component.kind, definition) {
+                let message = sentences::name_taken(name);
+                add(Demand::Client, "/name".to_owned(), message);
+            }
             if let Some(message) = names::problem(name) {
                 add(Demand::Name, "/name".to_owned(), message);
             } else if let Some(message) = names::too_long(server, name) {

@@ -119,6 +119,13 @@ pub(crate) fn prefixed_name_long(full: &str, length: usize, most: usize) -> Stri
     format!("`{full}`, as clients call it, has {length} characters; models' APIs allow {most}")
 }
 
+pub(crate) fn name_taken(name: &str) -> String {
+    format!(
+        "another tool is also called `{}`: Anthropic's API refuses the request, with every tool in it",
+        cut(name)
+    )
+}
+
 pub(crate) fn root_combination(keyword: &str) -> String {
     format!(
         "`{keyword}` at the root of `inputSchema`: Anthropic's API refuses it, and Claude Code leaves the tool out"

@@ -1007,6 +1007,10 @@ fn lists() -> Vec<Row> {
     let city = || json!({"city": {"type": "string"}});
     let object = || input(json!({"type": "object", "properties": city()}));
     let named = |name: &str| json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
+    let twice = |times: usize| {
+        let tool = json!({"name": "forecast", "inputSchema": {"type": "object"}});
+        json!({ "tools": vec![tool; times] })
+    };
     let dangling =
         || json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/Screen"}}});
     let complete = || {
@@ -1172,6 +1176,12 @@ fn lists() -> Vec<Row> {
             ALL,
             [json!({}), input(deep)],
             SchemaNowTooLarge,
+        ),
+        Row::new(
+            "a second tool of the same name",
+            ALL,
+            [twice(1), twice(2)],
+            ClientNowRefusesTool,
         ),
         Row::new(
             "a new tool with a name of 200 characters",
