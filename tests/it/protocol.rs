@@ -830,6 +830,15 @@ fn parameters() -> Vec<Row> {
             ObjectPropertiesOmitted,
         ),
         Row::new(
+            "`properties: {}` of a parameter that may be `null` left out",
+            ALL,
+            [
+                options(json!({"anyOf": [{"type": "object", "properties": {}}, {"type": "null"}]})),
+                options(json!({"anyOf": [{"type": "object"}, {"type": "null"}]})),
+            ],
+            ObjectPropertiesOmitted,
+        ),
+        Row::new(
             "`additionalProperties: false` added",
             ALL,
             [
