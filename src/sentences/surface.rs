@@ -57,6 +57,10 @@ pub(crate) fn deprecated_sampling() -> String {
     deprecated(feature, "2026-07-28", A_YEAR_LATER, instead)
 }
 
+pub(crate) fn published_not_answered(name: &str) -> String {
+    format!("the server failed to answer the request for `{name}`: it is not compared")
+}
+
 pub(crate) fn deprecated_sse() -> String {
     let removal = "three months after SEP-2596 becomes final";
     deprecated(
