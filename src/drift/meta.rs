@@ -42,6 +42,10 @@ pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &m
         }
         (None, None) => true,
     };
+    if same && changes.len() == first {
+        // An empty `ui`, which says nothing.
+        member.each(rule, changes);
+    }
     if !same {
         let rest = Member {
             name: member.name,
@@ -95,7 +99,6 @@ fn without_judged(kind: Kind, meta: &Json) -> Json {
     let Some(Json::Object(ui)) = kept.get_mut("ui") else {
         return Json::Object(kept);
     };
-    let had_members = !ui.is_empty();
     if let Some(Json::Object(csp)) = ui.get_mut("csp") {
         csp.retain(|list, origins| !is_list_of_origins(list.to_string_lossy(), origins));
     }
@@ -111,7 +114,7 @@ fn without_judged(kind: Kind, meta: &Json) -> Json {
         };
         !judged
     });
-    if had_members && ui.is_empty() {
+    if ui.is_empty() {
         kept.retain(|name, _| name != "ui");
     }
     Json::Object(kept)

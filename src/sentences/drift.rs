@@ -442,10 +442,16 @@ pub(crate) fn skill_asks_for_more(tools: &[&str]) -> String {
 }
 
 pub(crate) fn skill_asks_for_less(tools: &[&str]) -> String {
-    match tools {
-        [] => "`allowed-tools` is written differently, same tools".to_owned(),
-        tools => format!("`allowed-tools` no longer asks for {}", quoted(tools)),
-    }
+    format!("`allowed-tools` no longer asks for {}", quoted(tools))
+}
+
+pub(crate) fn skill_asks_for_the_same() -> String {
+    "`allowed-tools` is written differently, same tools".to_owned()
+}
+
+pub(crate) fn skill_asks_for_unknown() -> String {
+    "`allowed-tools` is neither a string nor an array of strings: hosts may read anything into it"
+        .to_owned()
 }
 
 pub(crate) fn skill_became_dynamic() -> String {
@@ -464,8 +470,10 @@ pub(crate) fn skill_file_removed(uri: &str) -> String {
     format!("file `{uri}` removed")
 }
 
-pub(crate) fn skill_file_changed(uri: &str) -> String {
-    format!("file `{uri}` changed (digest differs)")
+/// `member` is what differs in its entry, if it is one that the extension defines.
+pub(crate) fn skill_file_changed(uri: &str, member: Option<&str>) -> String {
+    let member = member.unwrap_or("its entry");
+    format!("file `{uri}` changed ({member} differs)")
 }
 
 pub(crate) fn content_changed() -> String {

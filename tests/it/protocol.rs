@@ -493,6 +493,15 @@ fn apps() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
+            "an empty `_meta.ui` left out",
+            ALL,
+            [
+                tool(json!({"_meta": {"a": 1, "ui": {}}})),
+                tool(json!({"_meta": {"a": 1}})),
+            ],
+            ToolMetaChanged,
+        ),
+        Row::new(
             "`visibility` states the default",
             ALL,
             [
@@ -1268,7 +1277,7 @@ fn renames() -> Vec<Row> {
 
 fn skills() -> Vec<Row> {
     use RuleId::{
-        SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened, SkillBecameDynamic,
+        DefinitionRespelled, SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened, SkillBecameDynamic,
         SkillBecameStatic, SkillDescriptionChanged, SkillDynamic, SkillFileAdded, SkillFileChanged,
         SkillFileRemoved, SkillFrontmatterChanged, SkillNowInvalid, SkillRemoved,
     };
@@ -1356,6 +1365,21 @@ fn skills() -> Vec<Row> {
             ALL,
             [allowed("Read"), allowed("Read Bash(git *)")],
             SkillAllowedToolsWidened,
+        ),
+        Row::new(
+            "`allowed-tools` in a form that hosts do not read",
+            ALL,
+            [
+                allowed("Read"),
+                skill(json!({"allowed-tools": {"Bash": true}}), one()),
+            ],
+            SkillAllowedToolsWidened,
+        ),
+        Row::new(
+            "`allowed-tools` written differently, same tools",
+            ALL,
+            [allowed("Read Grep"), allowed("Grep, Read")],
+            DefinitionRespelled,
         ),
         Row::new(
             "`allowed-tools` shrank",
@@ -1841,6 +1865,16 @@ fn an_extension_is_gained_or_lost_across_eras() {
 #[test]
 fn an_app_is_judged_by_who_may_call_and_what_it_may_reach() {
     check(apps());
+    // An empty `ui` that gains a member was not removed.
+    let pair = [json!({}), json!({"resourceUri": "ui://weather/a"})].map(|it| {
+        let mut parts = ui(it);
+        let capabilities = json!({"capabilities": {"tools": {}, "resources": {}}});
+        merge(&mut parts, Some(&capabilities));
+        surface("2025-11-25", &parts)
+    });
+    let changes = compare(&pair[0], &pair[1]);
+    let rules: Vec<RuleId> = changes.iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::AppResourceChanged], "{changes:#?}");
 }
 
 /// A document may be unlisted. That it was read once does not make it listed.
@@ -1955,6 +1989,20 @@ fn a_rename_is_one_change_and_never_a_pair_of_opposites() {
 #[test]
 fn a_skill_is_judged_by_what_it_tells_and_may_do() {
     check(skills());
+    let sized = |size: u32| {
+        let main = "skill://acme/refunds/SKILL.md";
+        let frontmatter = json!({"name": "refunds", "description": "Refunds."});
+        let skill = json!({"uri": main, "frontmatter": frontmatter,
+            "resources": [{"uri": main, "digest": DIGEST, "size": size}]});
+        let capabilities = json!({"resources": {}, "extensions": {SKILLS: {}}});
+        surface(
+            "2025-11-25",
+            &json!({"capabilities": capabilities, "skills": [skill]}),
+        )
+    };
+    let changes = compare(&sized(5), &sized(6));
+    let message = "file `skill://acme/refunds/SKILL.md` changed (size differs)";
+    assert_eq!(changes[0].message, message);
 }
 
 #[test]
