@@ -69,24 +69,20 @@ macro_rules! conformance_rules {
         "Use shorter names, or advise users to call the server by a short one.";
     "client-now-refuses-tool" ClientNowRefusesTool [] Change Breaking None,
         "a known client now refuses a tool that the protocol allows",
-        "Anthropic's API accepts only 2020-12, no `oneOf`, `anyOf` or `allOf` at the root of `inputSchema`, and \
-         parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
-         versions of Claude Code leave the tool out. Clients with the TypeScript SDK compile each `outputSchema` when \
-         they list tools: a `$ref` without a target, or a `pattern` that JavaScript does not compile, costs them every \
-         tool of the server. Some versions of Claude Code refuse every call of a tool whose `outputSchema` declares \
-         another dialect than 2020-12, which the TypeScript SDK 1 writes by itself; newer ones accept draft-06, draft-07 \
-         and 2019-09, so this alone is risky for an existing tool, and a finding for a new one.",
+        "Anthropic's API accepts only 2020-12, unique names, no `oneOf`, `anyOf` or `allOf` at the root of \
+         `inputSchema`, and parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`; otherwise the whole request fails. The \
+         TypeScript SDK lists no tool if an `outputSchema` has a `$ref` without a target, or a `pattern` that is not \
+         JavaScript. Some clients refuse calls of a tool whose `outputSchema` declares an older dialect: risky if the \
+         tool is not new.",
         "Change the schema at the place shown. At the root use one object, and check conditions in the server. If no \
          user has that client, pin.";
     "client-refuses-tool" ClientRefusesTool [] Finding Risky None,
         "a known client refuses a tool that the protocol allows",
-        "Anthropic's API accepts only 2020-12, no `oneOf`, `anyOf` or `allOf` at the root of `inputSchema`, and \
-         parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
-         versions of Claude Code leave the tool out. Clients with the TypeScript SDK compile each `outputSchema` when \
-         they list tools: a `$ref` without a target, or a `pattern` that JavaScript does not compile, costs them every \
-         tool of the server. Some versions of Claude Code refuse every call of a tool whose `outputSchema` declares \
-         another dialect than 2020-12, which the TypeScript SDK 1 writes by itself; newer ones accept draft-06, draft-07 \
-         and 2019-09, so this alone is risky for an existing tool, and a finding for a new one.",
+        "Anthropic's API accepts only 2020-12, unique names, no `oneOf`, `anyOf` or `allOf` at the root of \
+         `inputSchema`, and parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`; otherwise the whole request fails. The \
+         TypeScript SDK lists no tool if an `outputSchema` has a `$ref` without a target, or a `pattern` that is not \
+         JavaScript. Some clients refuse calls of a tool whose `outputSchema` declares an older dialect: risky if the \
+         tool is not new.",
         "Change the schema at the place shown. At the root use one object, and check conditions in the server.";
     "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
         "the document that shows a tool's results can no longer be read",
