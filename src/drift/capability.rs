@@ -391,7 +391,11 @@ pub(super) fn compare_revisions(old: &Surface, new: &Surface, changes: &mut Vec<
     let (Some(was), Some(is)) = (&old.supported_versions, &new.supported_versions) else {
         // A surface that records other members records these too.
         let is_recorded = new.other_members.is_some() && new.era() == Era::Modern;
-        if let (Some(was), None, true) = (&old.supported_versions, &new.supported_versions, is_recorded) {
+        if let (Some(was), None, true) = (
+            &old.supported_versions,
+            &new.supported_versions,
+            is_recorded,
+        ) {
             let was = Json::Array(was.iter().map(|it| Json::string(it.as_str())).collect());
             let message = sentences::revisions_missing();
             let change = Change::new(RuleId::RevisionDropped, "/supportedVersions", message);

@@ -673,15 +673,39 @@ mod tests {
     #[test]
     fn names_that_suggest_security_are_recognised() {
         for name in [
-            "acl", "io.example/ACL", "containsPii", "credentials", "token", "apiToken", "api_token",
-            "admin", "adminOnly", "allowedUsers", "classification", "dangerous",
-            "requiresConfirmation", "elevated", "hidden", "sensitiveHint", "groups", "authz",
+            "acl",
+            "io.example/ACL",
+            "containsPii",
+            "credentials",
+            "token",
+            "apiToken",
+            "api_token",
+            "admin",
+            "adminOnly",
+            "allowedUsers",
+            "classification",
+            "dangerous",
+            "requiresConfirmation",
+            "elevated",
+            "hidden",
+            "sensitiveHint",
+            "groups",
+            "authz",
         ] {
             assert!(names_security(name), "{name}");
         }
         for name in [
-            "team", "author", "miracle", "tokenCount", "max_token", "tokens", "progressToken",
-            "shipping", "graphics", "version", "homeowners",
+            "team",
+            "author",
+            "miracle",
+            "tokenCount",
+            "max_token",
+            "tokens",
+            "progressToken",
+            "shipping",
+            "graphics",
+            "version",
+            "homeowners",
         ] {
             assert!(!names_security(name), "{name}");
         }

@@ -59,7 +59,9 @@ fn properties_omitted(old: Option<&Json>, new: Option<&Json>, changes: &mut Vec<
     for (place, properties) in found {
         let mut tokens: Vec<_> = pointer::tokens(&place).collect();
         // A branch has no name of its own.
-        while let [.., "anyOf" | "oneOf", _] = tokens.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        while let [.., "anyOf" | "oneOf", _] =
+            tokens.iter().map(String::as_str).collect::<Vec<_>>()[..]
+        {
             tokens.truncate(tokens.len() - 2);
         }
         let parameter = tokens.get(1..).and_then(<[_]>::last).map(String::as_str);

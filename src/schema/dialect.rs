@@ -152,7 +152,9 @@ fn named(dialect: &str) -> Option<&'static str> {
         .strip_prefix("https://")
         .or_else(|| address.strip_prefix("http://"))?;
     let mut dialects = DIALECTS.iter();
-    dialects.find(|(_, it)| *it == address).map(|(name, _)| *name)
+    dialects
+        .find(|(_, it)| *it == address)
+        .map(|(name, _)| *name)
 }
 
 /// The dialect that a schema declares, by its usual name.
@@ -354,7 +356,8 @@ impl<'a> Places<'a> {
             }
             children.push((child, place));
         });
-        self.by_node.insert(std::ptr::from_ref(node), self.all.len());
+        self.by_node
+            .insert(std::ptr::from_ref(node), self.all.len());
         self.all.push(Place {
             node,
             at,
@@ -595,7 +598,9 @@ mod tests {
         assert!(!outside(
             r#"{"$id":"https://x.example/a/","items":{"$ref":"b"},"$defs":{"b":{"$id":"b"}}}"#
         ));
-        assert!(!outside(r#"{"items":{"$ref":"urn:x:a"},"$defs":{"b":{"$id":"urn:x:a"}}}"#));
+        assert!(!outside(
+            r#"{"items":{"$ref":"urn:x:a"},"$defs":{"b":{"$id":"urn:x:a"}}}"#
+        ));
     }
 
     #[test]

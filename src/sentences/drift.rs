@@ -193,7 +193,9 @@ pub(crate) fn task_support_undefined(was: &str, is: &str, revision: &str) -> Str
 
 /// The same where the server does not declare tasks.
 pub(crate) fn task_support_undeclared(was: &str, is: &str) -> String {
-    format!("`taskSupport`: {was} → {is}; no effect until the server declares `tasks.requests.tools.call`")
+    format!(
+        "`taskSupport`: {was} → {is}; no effect until the server declares `tasks.requests.tools.call`"
+    )
 }
 
 /// Another `uriTemplate`; the variables, and whether completions name them.

@@ -754,7 +754,9 @@ fn scopes_that_are_not_answered_are_not_removed() {
         let report = keel.run(&args).json();
         let rules = |list: &str| {
             let list = report["servers"][0][list].as_array().unwrap().clone();
-            let rules = list.iter().map(|it| it["rule"].as_str().unwrap().to_owned());
+            let rules = list
+                .iter()
+                .map(|it| it["rule"].as_str().unwrap().to_owned());
             rules.collect::<Vec<String>>()
         };
         (rules("changes"), rules("findings"))
@@ -762,7 +764,10 @@ fn scopes_that_are_not_answered_are_not_removed() {
     assert_eq!(check(0).0, [""; 0]);
     let (changes, findings) = check(1);
     assert_eq!(changes, [""; 0]);
-    assert!(findings.contains(&"not-observed".to_owned()), "{findings:?}");
+    assert!(
+        findings.contains(&"not-observed".to_owned()),
+        "{findings:?}"
+    );
     assert_eq!(check(2).0, ["scope-removed"]);
 }
 

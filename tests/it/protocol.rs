@@ -524,7 +524,9 @@ fn apps() -> Vec<Row> {
             ALL,
             [
                 connects(&["https://a.example"]),
-                with_csp(json!({"connectDomains": ["https://a.example", "https://b.example"], "x": []})),
+                with_csp(
+                    json!({"connectDomains": ["https://a.example", "https://b.example"], "x": []}),
+                ),
             ],
             AppAccessWidened,
         ),
@@ -762,7 +764,8 @@ fn tasks() -> Vec<Row> {
 
 fn caching() -> Vec<Row> {
     use RuleId::{CacheScopeChanged, ListNowRefused};
-    let lasting = |ttl: Value| json!({"caching": {"tools/list": {"cacheScope": "public", "ttlMs": ttl}}});
+    let lasting =
+        |ttl: Value| json!({"caching": {"tools/list": {"cacheScope": "public", "ttlMs": ttl}}});
     vec![
         Row::new(
             "`cacheScope` private to public",
@@ -793,10 +796,7 @@ fn caching() -> Vec<Row> {
         Row::new(
             "`ttlMs` below 0, or not an integer",
             MODERN,
-            [
-                lasting(json!(60)),
-                lasting(json!("60")),
-            ],
+            [lasting(json!(60)), lasting(json!("60"))],
             ListNowRefused,
         ),
         Row::new(
@@ -1029,8 +1029,7 @@ fn lists() -> Vec<Row> {
         let tool = json!({"name": "forecast", "inputSchema": {"type": "object"}});
         json!({ "tools": vec![tool; times] })
     };
-    let dangling =
-        || json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/Screen"}}});
+    let dangling = || json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/Screen"}}});
     let complete = || {
         let mut schema = dangling();
         merge(
@@ -1168,7 +1167,10 @@ fn lists() -> Vec<Row> {
         Row::new(
             "`outputSchema` declares draft-04",
             ALL,
-            [spoken(None), spoken(Some("http://json-schema.org/draft-04/schema#"))],
+            [
+                spoken(None),
+                spoken(Some("http://json-schema.org/draft-04/schema#")),
+            ],
             ClientNowRefusesTool,
         ),
         Row::new(
@@ -1180,7 +1182,10 @@ fn lists() -> Vec<Row> {
         Row::new(
             "`inputSchema` declares draft-07",
             ALL,
-            [object(), input(json!({"$schema": DRAFT_07, "type": "object", "properties": city()}))],
+            [
+                object(),
+                input(json!({"$schema": DRAFT_07, "type": "object", "properties": city()})),
+            ],
             InputDialectChanged,
         ),
         Row::new(
@@ -1277,9 +1282,10 @@ fn renames() -> Vec<Row> {
 
 fn skills() -> Vec<Row> {
     use RuleId::{
-        DefinitionRespelled, SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened, SkillBecameDynamic,
-        SkillBecameStatic, SkillDescriptionChanged, SkillDynamic, SkillFileAdded, SkillFileChanged,
-        SkillFileRemoved, SkillFrontmatterChanged, SkillNowInvalid, SkillRemoved,
+        DefinitionRespelled, SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened,
+        SkillBecameDynamic, SkillBecameStatic, SkillDescriptionChanged, SkillDynamic,
+        SkillFileAdded, SkillFileChanged, SkillFileRemoved, SkillFrontmatterChanged,
+        SkillNowInvalid, SkillRemoved,
     };
     let main = "skill://acme/refunds/SKILL.md";
     let file = |uri: &str, digest: &str| json!({"uri": uri, "digest": digest, "size": 5});
@@ -1519,7 +1525,10 @@ fn metadata() -> Vec<Row> {
         Row::new(
             "`_meta` that names tokens, lists of access or personal data",
             ALL,
-            [meta(json!({})), meta(json!({"acl": ["ops"], "pii": true, "token": "x"}))],
+            [
+                meta(json!({})),
+                meta(json!({"acl": ["ops"], "pii": true, "token": "x"})),
+            ],
             ToolMetaChanged,
         )
         .exposure(Exposure::Medium),
@@ -1586,7 +1595,9 @@ fn findings() -> Vec<Row> {
             ALL,
             [
                 plain(),
-                tool(json!({"outputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}})),
+                tool(
+                    json!({"outputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}}),
+                ),
             ],
             ClientRefusesTool,
         ),
@@ -1844,7 +1855,10 @@ fn an_extension_is_gained_or_lost_across_eras() {
         let extensions = extensions(names, json!({}))["capabilities"]["extensions"].clone();
         let mut capabilities = json!({"tools": {}, "resources": {}});
         if !names.is_empty() {
-            merge(&mut capabilities, Some(&json!({ "extensions": extensions })));
+            merge(
+                &mut capabilities,
+                Some(&json!({ "extensions": extensions })),
+            );
         }
         merge(&mut parts, Some(&json!({ "capabilities": capabilities })));
         parts
@@ -1889,8 +1903,7 @@ fn a_document_that_was_never_listed_is_not_missing_when_it_is_not_read() {
         merge(&mut parts, Some(&contents));
         surface("2025-11-25", &parts)
     };
-    let read =
-        app(json!({"contents": [{"uri": "ui://weather/a", "digest": DIGEST, "size": 5}]}));
+    let read = app(json!({"contents": [{"uri": "ui://weather/a", "digest": DIGEST, "size": 5}]}));
     assert_eq!(compare(&read, &app(json!({}))), []);
     let gone = compare(&read, &app(json!({"contents": []})));
     let rules: Vec<RuleId> = gone.iter().map(|it| it.rule).collect();
@@ -1903,7 +1916,10 @@ fn a_call_that_task_support_refuses_is_a_witness() {
     // Without an effect, none is claimed.
     for revision in ALL {
         let of = |support: &str| {
-            surface(revision, &tool(json!({"execution": {"taskSupport": support}})))
+            surface(
+                revision,
+                &tool(json!({"execution": {"taskSupport": support}})),
+            )
         };
         let changes = compare(&of("optional"), &of("required"));
         assert!(!changes[0].message.contains("-32601"), "{changes:#?}");
@@ -1956,7 +1972,10 @@ fn a_list_is_judged_as_clients_judge_it() {
     assert_eq!(rules, [RuleId::ToolAdded]);
     let notes = conformance::notes(&both, |_, _| false);
     assert_eq!(notes.len(), 1, "{notes:#?}");
-    assert!(notes[0].message.starts_with("2 tools declare"), "{notes:#?}");
+    assert!(
+        notes[0].message.starts_with("2 tools declare"),
+        "{notes:#?}"
+    );
 }
 
 #[test]

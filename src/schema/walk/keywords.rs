@@ -3,11 +3,11 @@
 use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::{Family, Side};
 use crate::schema::document::{Holds, holds};
 use crate::schema::kinds::Kinds;
 use crate::schema::solve::item_of;
 use crate::schema::value::{missing, same};
+use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
 
 /// Every keyword of the drafts that is not an annotation.
@@ -170,8 +170,7 @@ impl Walker<'_> {
             (Family::PropertyTypeChanged, Effect::Either)
         };
         // Arguments are an object, whatever the root says. A result may be any value.
-        let root =
-            self.side == Side::Input && place.old.is_empty() && place.name.is_empty();
+        let root = self.side == Side::Input && place.old.is_empty() && place.name.is_empty();
         let mut finding = self.finding(family, place);
         if root && (was.is_empty() || is.is_empty()) {
             finding.family = Family::EquivalentRestructured;
