@@ -129,9 +129,11 @@ impl Part<'_> {
         let could = meta::declares_task_calls(self.old);
         let can = meta::declares_task_calls(self.new);
         let offered = Offered::under("tasks", self.old);
+        // `list` and `cancel` concern tasks that exist.
+        let about_calls = ["tasks", "requests", "tools", "call"].starts_with(path);
         match (self.before, self.after) {
-            (None, Some(_)) => self.tasks_added(&name, !could && can, work),
-            (Some(_), None) if path.len() == 1 || (could && !can) => {
+            (None, Some(_)) => self.tasks_added(&name, about_calls && !could && can, work),
+            (Some(_), None) if path.len() == 1 || (about_calls && could && !can) => {
                 let message = sentences::capability_removed(&name, &offered.sentence());
                 let mut change = Change::new(RuleId::CapabilityRemoved, "", message);
                 change.level = offered.level_of_removal();

@@ -679,7 +679,7 @@ fn apps() -> Vec<Row> {
 
 fn tasks() -> Vec<Row> {
     use RuleId::{
-        CapabilityAdded, CapabilityRemoved, TaskSupportNarrowed, TaskSupportStated,
+        CapabilityAdded, CapabilityChanged, CapabilityRemoved, TaskSupportNarrowed, TaskSupportStated,
         TaskSupportWidened,
     };
     let undeclared = |support: &str| tool(json!({"execution": {"taskSupport": support}}));
@@ -689,6 +689,10 @@ fn tasks() -> Vec<Row> {
             &mut parts,
             Some(&json!({"capabilities": {"tools": {}, "tasks": {}}})),
         );
+        parts
+    };
+    let with_cancel = |mut parts: Value| {
+        parts["capabilities"]["tasks"]["cancel"] = json!({});
         parts
     };
     vec![
@@ -744,6 +748,12 @@ fn tasks() -> Vec<Row> {
             TASKS,
             [task("optional"), without_requests("optional")],
             CapabilityRemoved,
+        ),
+        Row::new(
+            "`tasks.cancel` removed, a tool may be called as a task",
+            TASKS,
+            [with_cancel(task("optional")), task("optional")],
+            CapabilityChanged,
         ),
         Row::new(
             "`tasks.requests` removed, no tool may be called as a task",
