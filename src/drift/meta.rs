@@ -33,7 +33,11 @@ pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &m
     access(member, rule, changes);
     domain(member, changes);
     let rest = |meta: Option<&Json>| meta.map(|meta| without_judged(kind, meta));
-    let (old, new) = (rest(member.old), rest(member.new));
+    let (mut old, mut new) = (rest(member.old), rest(member.new));
+    if let (Some(old), Some(new)) = (&mut old, &mut new) {
+        add_containers(old, new);
+        add_containers(new, old);
+    }
     let same = match (&old, &new) {
         (Some(one), Some(other)) => one.same_value(other),
         // The rest of a `_meta` that only had what is judged above.
@@ -118,6 +122,23 @@ fn without_judged(kind: Kind, meta: &Json) -> Json {
         kept.retain(|name, _| name != "ui");
     }
     Json::Object(kept)
+}
+
+/// Gives a rest the containers that another one still has, so that only what is in them differs.
+fn add_containers(rest: &mut Json, other: &Json) {
+    let (Json::Object(rest), Some(Json::Object(other))) = (rest, other.get("ui")) else {
+        return;
+    };
+    if !rest.contains("ui") {
+        rest.push("ui", Json::object([]));
+    }
+    let has_csp = matches!(other.get("csp"), Some(Json::Object(_)));
+    if let Some(Json::Object(ui)) = rest.get_mut("ui")
+        && has_csp
+        && !ui.contains("csp")
+    {
+        ui.push("csp", Json::object([]));
+    }
 }
 
 fn is_text(value: &Json) -> bool {

@@ -1899,6 +1899,14 @@ fn an_app_is_judged_by_who_may_call_and_what_it_may_reach() {
     let changes = compare(&pair[0], &pair[1]);
     let rules: Vec<RuleId> = changes.iter().map(|it| it.rule).collect();
     assert_eq!(rules, [RuleId::AppResourceChanged], "{changes:#?}");
+    // What is beside the judged members has its own place.
+    let pair = [json!({}), json!({"workerDomains": ["*"]})].map(|more| {
+        let mut csp = json!({"connectDomains": ["https://a.example"]});
+        merge(&mut csp, Some(&more));
+        surface("2025-11-25", &ui(json!({ "csp": csp })))
+    });
+    let changes = compare(&pair[0], &pair[1]);
+    assert_eq!(changes[0].message, "`_meta.ui.csp.workerDomains` is new");
 }
 
 /// A document may be unlisted. That it was read once does not make it listed.
