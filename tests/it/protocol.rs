@@ -679,8 +679,8 @@ fn apps() -> Vec<Row> {
 
 fn tasks() -> Vec<Row> {
     use RuleId::{
-        CapabilityAdded, CapabilityChanged, CapabilityRemoved, TaskSupportNarrowed, TaskSupportStated,
-        TaskSupportWidened,
+        CapabilityAdded, CapabilityChanged, CapabilityRemoved, TaskSupportNarrowed,
+        TaskSupportStated, TaskSupportWidened,
     };
     let undeclared = |support: &str| tool(json!({"execution": {"taskSupport": support}}));
     let without_requests = |support: &str| {
@@ -2152,6 +2152,20 @@ fn a_baseline_from_before_a_member_was_recorded_has_no_drift() {
     assert_eq!(back.caching, full.caching);
     let old = read(&before);
     assert_eq!((old.supported_versions, old.other_members), (None, None));
+    // A server of the legacy era has no revisions to record, and its members are known all the same.
+    let legacy = |parts: Value| surface("2025-11-25", &parts);
+    let back_then = read(&legacy(json!({})));
+    assert_eq!(compare(&back_then, &legacy(json!({}))), []);
+    for more in [
+        json!({"first": {"quota": 5}}),
+        json!({"listMembers": {"tools/list": {"partial": true}}}),
+    ] {
+        let rules: Vec<RuleId> = compare(&back_then, &legacy(more))
+            .iter()
+            .map(|it| it.rule)
+            .collect();
+        assert_eq!(rules, [RuleId::UnclassifiedChange]);
+    }
     let moved = surface(
         "2026-07-28",
         &json!({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}),
