@@ -124,10 +124,9 @@ pub(super) async fn capture_http(
         let content = Json::object([("uri", Json::string(name))]);
         let key = ComponentKey::of(Kind::Content, &content);
         let message = sentences::published_not_answered(name);
-        for surface in [Some(&mut captured.surface), captured.again.as_mut()] {
-            if let Some(surface) = surface {
-                surface.note(RuleId::NotObserved, Some(&key), message.clone());
-            }
+        let surfaces = [Some(&mut captured.surface), captured.again.as_mut()];
+        for surface in surfaces.into_iter().flatten() {
+            surface.note(RuleId::NotObserved, Some(&key), message.clone());
         }
     }
     if speaks_sse {
