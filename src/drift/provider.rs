@@ -73,7 +73,7 @@ fn properties_omitted(old: Option<&Json>, new: Option<&Json>, changes: &mut Vec<
 }
 
 /// Visits the places that both schemas have: parameters, and items. An object that may be `null`
-/// is often a branch, and counts as what it stands for.
+/// is often a branch of a choice.
 fn omitted_at<'a>(old: &'a Json, new: &Json, at: &mut String, found: &mut Vec<(String, &'a Json)>) {
     let ((_, old), (below, new)) = (as_object(old), as_object(new));
     let length = at.len();

@@ -141,7 +141,7 @@ struct Variable<'a> {
 
 /// The operator of an expression that has none.
 const SIMPLE: char = ' ';
-/// Longer prefixes than this are not told from whole values.
+/// Longer prefixes count as whole values.
 const LONGEST_PREFIX: usize = 100;
 
 /// Which values an expansion gives to variables.

@@ -1533,12 +1533,9 @@ fn metadata() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
-            "`_meta` that names tokens, lists of access or personal data",
+            "`_meta` whose name is a short word for security (`acl`, `pii`, `token`)",
             ALL,
-            [
-                meta(json!({})),
-                meta(json!({"acl": ["ops"], "pii": true, "token": "x"})),
-            ],
+            [meta(json!({})), meta(json!({"acl": ["ops"]}))],
             ToolMetaChanged,
         )
         .exposure(Exposure::Medium),
