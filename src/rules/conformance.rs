@@ -69,20 +69,18 @@ macro_rules! conformance_rules {
         "Use shorter names, or advise users to call the server by a short one.";
     "client-now-refuses-tool" ClientNowRefusesTool [] Change Breaking None,
         "a known client now refuses a tool that the protocol allows",
-        "Anthropic's API accepts only 2020-12, unique names, no `oneOf`, `anyOf` or `allOf` at the root of \
-         `inputSchema`, and parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`; otherwise the whole request fails. The \
-         TypeScript SDK lists no tool if an `outputSchema` has a `$ref` without a target, or a `pattern` that is not \
-         JavaScript. Some clients refuse calls of a tool whose `outputSchema` declares an older dialect: risky if the \
-         tool is not new.",
+        "Anthropic's API refuses a whole request for a repeated name, a schema that is not 2020-12, `oneOf`, `anyOf` or \
+         `allOf` at the root of `inputSchema`, or a parameter name outside 1 to 64 of `A-Za-z0-9_.-`. The TypeScript SDK \
+         lists no tool if an `outputSchema` has a `$ref` without a target or a `pattern` that is not JavaScript. Some \
+         clients refuse an `outputSchema` of an older dialect: risky for an existing tool.",
         "Change the schema at the place shown. At the root use one object, and check conditions in the server. If no \
          user has that client, pin.";
     "client-refuses-tool" ClientRefusesTool [] Finding Risky None,
         "a known client refuses a tool that the protocol allows",
-        "Anthropic's API accepts only 2020-12, unique names, no `oneOf`, `anyOf` or `allOf` at the root of \
-         `inputSchema`, and parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`; otherwise the whole request fails. The \
-         TypeScript SDK lists no tool if an `outputSchema` has a `$ref` without a target, or a `pattern` that is not \
-         JavaScript. Some clients refuse calls of a tool whose `outputSchema` declares an older dialect: risky if the \
-         tool is not new.",
+        "Anthropic's API refuses a whole request for a repeated name, a schema that is not 2020-12, `oneOf`, `anyOf` or \
+         `allOf` at the root of `inputSchema`, or a parameter name outside 1 to 64 of `A-Za-z0-9_.-`. The TypeScript SDK \
+         lists no tool if an `outputSchema` has a `$ref` without a target or a `pattern` that is not JavaScript. Some \
+         clients refuse an `outputSchema` of an older dialect: risky for an existing tool.",
         "Change the schema at the place shown. At the root use one object, and check conditions in the server.";
     "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
         "the document that shows a tool's results can no longer be read",
