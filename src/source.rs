@@ -12,7 +12,7 @@ use crate::capture::{CaptureFailure, Captured};
 use crate::files;
 use crate::git::{self, Repository};
 use crate::surface::{
-    CacheHint, Caching, ClientProfile, Era, Kind, KindSet, Lists, Scope, Surface,
+    CacheHint, Caching, ClientProfile, Era, Kind, KindSet, Lists, Scope, Surface, list_members,
 };
 
 /// The surfaces of a source by server name. Most sources have one.
@@ -208,6 +208,25 @@ pub(crate) fn from_document(mut document: Json) -> Result<(String, Surface), Str
     if let Some(caching) = document.get("caching") {
         lists.caching = Caching::from_json(caching);
     }
+    for kind in Kind::ALL.iter().copied() {
+        let Some(listing) = kind.listing() else {
+            continue;
+        };
+        let method = listing.method;
+        let in_document = |member: &str| document.get(member).and_then(|it| it.get(method));
+        // In a file of others, a wrong hint may be where a right one would be.
+        let hints = in_document("caching").map(|it| list_members(kind, it));
+        let mut members = in_document("listMembers")
+            .and_then(Json::as_object)
+            .cloned()
+            .unwrap_or_default();
+        for (name, value) in hints.iter().flat_map(|it| it.iter()) {
+            members.push(name.clone(), value.clone());
+        }
+        if !members.is_empty() {
+            lists.other_members.insert(method, Json::Object(members));
+        }
+    }
     // A saved answer has its own hint.
     lists.caching.add(Kind::Tool, CacheHint::of(&document));
     let greeting = document
@@ -282,6 +301,11 @@ pub fn capture_document(server: &str, captured: &Captured) -> Json {
     let caching = &captured.lists.caching;
     if !caching.is_empty() {
         members.push(("caching", caching.to_json()));
+    }
+    let others = &captured.lists.other_members;
+    if !others.is_empty() {
+        let by_method = others.iter().map(|(method, it)| (*method, it.clone()));
+        members.push(("listMembers", Json::object(by_method)));
     }
     members.push(("client", captured.surface.client.to_json()));
     members.push(("notes", Json::Array(notes)));

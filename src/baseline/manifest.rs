@@ -9,7 +9,7 @@ use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::keel;
 use crate::interop::digest::stored;
 use crate::release::Release;
-use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Kind, Scope, Surface};
+use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Era, Kind, Scope, Surface};
 use crate::verify::launched::LaunchLink;
 
 #[derive(Debug)]
@@ -310,14 +310,12 @@ impl Reader<'_> {
             notes: Vec::new(),
             scope: Scope::FULL,
         };
-        // Recorded together with the revisions. In older baselines neither is known; a server of
-        // the legacy era names none.
+        // Recorded together with the revisions. In older baselines of the modern era neither is
+        // known; a server of the legacy era names none.
+        let is_recorded = surface.supported_versions.is_some() || surface.era() == Era::Legacy;
         surface.other_members = match entry.get("otherMembers") {
             Some(members) => Some(members.clone()),
-            None => surface
-                .supported_versions
-                .is_some()
-                .then(|| Json::object([])),
+            None => is_recorded.then(|| Json::object([])),
         };
         let stated = entry.get("lists").and_then(Json::as_array);
         let stated = stated.unwrap_or_default().iter().filter_map(Json::as_str);

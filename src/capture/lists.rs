@@ -14,12 +14,21 @@ use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
 use super::opening::{DISCOVER, incomplete};
 use super::{Limits, Stage, wire};
-use crate::canonical::Json;
-use crate::surface::{CacheHint, Era, Kind, Lists};
+use crate::canonical::{Json, Object};
+use crate::surface::{CacheHint, Era, Kind, Lists, list_members};
 
 /// The request that lists a kind, or reads one of it.
 pub(super) fn method(kind: Kind) -> &'static str {
     kind.listing().map_or(READ, |listing| listing.method)
+}
+
+/// All pages of one list.
+#[derive(Default)]
+struct Listed {
+    items: Vec<Json>,
+    hint: CacheHint,
+    /// What no revision defines.
+    other_members: Object,
 }
 
 /// A server whose connection is open.
@@ -99,19 +108,24 @@ impl Lister<'_> {
     /// Lists some kinds, all requests concurrently.
     async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
         let under_way = kinds.iter().map(|kind| self.pages(*kind));
-        for (kind, (items, hint)) in kinds.iter().zip(all_of(under_way).await?) {
-            *lists.of_mut(*kind) = items;
-            lists.caching.add(*kind, hint);
+        for (kind, listed) in kinds.iter().zip(all_of(under_way).await?) {
+            *lists.of_mut(*kind) = listed.items;
+            lists.caching.add(*kind, listed.hint);
+            if listed.other_members.is_empty() {
+                lists.other_members.remove(method(*kind));
+            } else {
+                let others = Json::Object(listed.other_members);
+                lists.other_members.insert(method(*kind), others);
+            }
         }
         Ok(())
     }
 
-    /// All pages of one list, and their cache hints.
-    async fn pages(&self, kind: Kind) -> Result<(Vec<Json>, CacheHint), CaptureError> {
+    /// All pages of one list.
+    async fn pages(&self, kind: Kind) -> Result<Listed, CaptureError> {
         let method = method(kind);
         let malformed = |problem: String| CaptureError::Malformed { method, problem };
-        let mut items: Vec<Json> = Vec::new();
-        let mut hint = CacheHint::default();
+        let mut all = Listed::default();
         let mut seen = HashSet::new();
         let mut cursor: Option<String> = None;
         for page in 0.. {
@@ -127,7 +141,7 @@ impl Lister<'_> {
                 // A declared capability without this list, which many servers have. Halfway through
                 // a list it is an error like any other.
                 Answer::Error(error) if page == 0 && is_method_not_found(&error) => {
-                    return Ok((items, hint));
+                    return Ok(all);
                 }
                 Answer::Error(error) => {
                     return Err(CaptureError::Refused {
@@ -141,7 +155,13 @@ impl Lister<'_> {
             {
                 return Err(CaptureError::Incomplete { method, kind });
             }
-            hint = hint.and(CacheHint::of(&result));
+            all.hint = all.hint.and(CacheHint::of(&result));
+            for (name, value) in list_members(kind, &result).iter() {
+                // Of several pages the first counts.
+                if !all.other_members.contains(name.to_string_lossy()) {
+                    all.other_members.push(name.clone(), value.clone());
+                }
+            }
             let Json::Object(mut result) = result else {
                 return Err(malformed(format!("the result is {}", result.kind())));
             };
@@ -157,7 +177,7 @@ impl Lister<'_> {
             };
             let member = kind.list_member();
             match result.get_mut(member) {
-                Some(Json::Array(listed)) => items.append(listed),
+                Some(Json::Array(listed)) => all.items.append(listed),
                 Some(other) => {
                     return Err(malformed(format!(
                         "`{member}` is {}, not an array",
@@ -166,7 +186,7 @@ impl Lister<'_> {
                 }
                 None => return Err(malformed(format!("it has no `{member}`"))),
             }
-            if items.len() > self.limits.items {
+            if all.items.len() > self.limits.items {
                 return Err(CaptureError::TooManyItems {
                     method,
                     limit: self.limits.items,
@@ -174,7 +194,7 @@ impl Lister<'_> {
             }
             (self.progress)(Stage::Listing {
                 kind,
-                items: items.len(),
+                items: all.items.len(),
             });
             let Some(next) = next else { break };
             if next.len() > self.limits.cursor {
@@ -191,7 +211,7 @@ impl Lister<'_> {
             }
             cursor = Some(next);
         }
-        Ok((items, hint))
+        Ok(all)
     }
 
     /// One request and its answer, as sent.

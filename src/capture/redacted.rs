@@ -22,6 +22,9 @@ impl Captured {
         let mut lists = self.lists.clone();
         let mut of_server = Found::new();
         secrets.redact_json(&mut greeting, &mut of_server);
+        for members in lists.other_members.values_mut() {
+            secrets.redact_json(members, &mut of_server);
+        }
         let mut of_components = Vec::new();
         for kind in Kind::ALL.iter().copied() {
             for definition in lists.of_mut(kind) {
@@ -85,8 +88,12 @@ impl Captured {
 fn redacted(surface: Surface, greeting: &Json, secrets: &Secrets) -> Surface {
     let mut lists = Lists {
         caching: surface.caching.clone(),
+        other_members: surface.other_members_of_lists(),
         ..Lists::default()
     };
+    for members in lists.other_members.values_mut() {
+        secrets.redact_json(members, &mut Found::new());
+    }
     for component in surface.components {
         lists.of_mut(component.kind).push(component.definition);
     }

@@ -31,14 +31,19 @@ pub(super) fn declares_resources(surface: &Surface) -> Option<bool> {
     is_known.then(|| surface.capabilities.get("resources").is_some())
 }
 
-/// The resources that are listed, or were read.
-pub(super) fn resources(surface: &Surface) -> BTreeSet<&str> {
+/// The resources that are listed.
+pub(super) fn listed(surface: &Surface) -> BTreeSet<&str> {
     let listed = surface.of_kind(Kind::Resource);
-    let read = surface
-        .of_kind(Kind::Content)
-        .filter(|content| content.definition.get("error").is_none());
     listed
-        .chain(read)
+        .filter_map(|it| it.definition.get("uri")?.as_str())
+        .collect()
+}
+
+/// The resources that were read.
+pub(super) fn read(surface: &Surface) -> BTreeSet<&str> {
+    let contents = surface.of_kind(Kind::Content);
+    contents
+        .filter(|content| content.definition.get("error").is_none())
         .filter_map(|it| it.definition.get("uri")?.as_str())
         .collect()
 }

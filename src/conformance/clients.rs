@@ -4,6 +4,7 @@
 //! One entry per rejection, each with its source. A rejection that costs one tool of a strict mode
 //! is covered by `provider`; those here cost users every tool.
 
+use super::ecmascript;
 use crate::canonical::{Json, pointer};
 use crate::schema::dialect::{self, Dialect};
 use crate::sentences::conformance as sentences;
@@ -48,4 +49,48 @@ pub(super) const REFUSALS: &[Refusal] = &[
         let message = sentences::property_name(name);
         Some((pointer, message))
     },
+    // typescript-sdk#1175, google-labs-code/stitch-sdk#367: `listTools` of the official client
+    // compiles every `outputSchema`, and fails as a whole.
+    |tool| {
+        let (at, to) = dangling(tool, "outputSchema")?;
+        let message = sentences::dangling_output(&at, &to);
+        Some((at, message))
+    },
+    // open-webui/computer#87: models' APIs reject the request.
+    |tool| {
+        let (at, to) = dangling(tool, "inputSchema")?;
+        let message = sentences::dangling_input(&at, &to);
+        Some((at, message))
+    },
+    // typescript-sdk, `declaredDialect` since 2.0: "declares an unsupported dialect".
+    |tool| {
+        let dialect = dialect::declared(tool.get("outputSchema")?)?;
+        let pointer = "/outputSchema/$schema".to_owned();
+        (dialect == "draft-04").then(|| (pointer, sentences::refused_output_dialect(dialect)))
+    },
+    // anomalyco/opencode#35624: the same for a `pattern` that JavaScript does not compile.
+    |tool| {
+        let patterns = dialect::patterns(tool.get("outputSchema")?);
+        let mut patterns = patterns.into_iter();
+        let (at, pattern) = patterns.find(|(_, pattern)| !ecmascript::compiles(pattern))?;
+        let pointer = format!("/outputSchema{at}");
+        let message = sentences::pattern_not_ecmascript(&pointer, pattern);
+        Some((pointer, message))
+    },
 ];
+
+/// A dialect of `outputSchema` that some versions of Claude Code refuse, and the current SDK does not
+/// (claude-code#86142, #90549; typescript-sdk#2534). A dialect of `inputSchema` is ignored
+/// (typescript-sdk#2721).
+pub(super) fn old_output_dialect(tool: &Json) -> Option<(String, &'static str)> {
+    let dialect = dialect::declared(tool.get("outputSchema")?)?;
+    let is_refused_by_some = matches!(dialect, "draft-06" | "draft-07" | "2019-09");
+    is_refused_by_some.then(|| ("/outputSchema/$schema".to_owned(), dialect))
+}
+
+/// The first reference of a schema that leads nowhere.
+fn dangling(tool: &Json, member: &str) -> Option<(String, String)> {
+    let found = dialect::unresolved_references(tool.get(member)?);
+    let (at, to) = found.into_iter().next()?;
+    Some((format!("/{member}{at}"), to))
+}

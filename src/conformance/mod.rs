@@ -8,6 +8,7 @@
 mod apps;
 mod card;
 mod clients;
+mod ecmascript;
 mod names;
 mod skills;
 mod wire;
@@ -18,7 +19,7 @@ use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::schema::dialect::{self, Dialect};
 use crate::sentences::conformance as sentences;
-use crate::surface::{Component, ComponentKey, Kind, Note, Surface, app_document};
+use crate::surface::{Component, ComponentKey, Era, Kind, LIST_HINTS, Note, Surface, app_document};
 use wire::Revision;
 
 /// A requirement for components.
@@ -38,6 +39,8 @@ pub(crate) enum Demand {
     PrefixedName,
     /// What else known clients reject.
     Client,
+    /// An `outputSchema` is of the dialect that every client knows.
+    OutputDialect,
     /// The skills extension.
     Skill,
     /// A resource that clients are pointed to can be read, and matches its list.
@@ -58,7 +61,7 @@ impl Demand {
             Self::Size => RuleId::SchemaTooLarge,
             Self::Name => RuleId::ToolNameInvalid,
             Self::PrefixedName => RuleId::ToolNameTooLong,
-            Self::Client => RuleId::ClientRefusesTool,
+            Self::Client | Self::OutputDialect => RuleId::ClientRefusesTool,
             Self::Skill => RuleId::SkillInvalid,
             Self::Content => RuleId::ContentUnusable,
             Self::Card => RuleId::ServerCardDisagrees,
@@ -75,7 +78,7 @@ impl Demand {
             Self::Size => RuleId::SchemaNowTooLarge,
             Self::Name => RuleId::ToolNameNowInvalid,
             Self::PrefixedName => RuleId::ToolNameNowTooLong,
-            Self::Client => RuleId::ClientNowRefusesTool,
+            Self::Client | Self::OutputDialect => RuleId::ClientNowRefusesTool,
             Self::Skill => RuleId::SkillNowInvalid,
             Self::Content => RuleId::ContentNowUnusable,
             Self::Card => RuleId::ServerCardNowDisagrees,
@@ -105,8 +108,8 @@ pub(crate) struct Reader<'a> {
     revision: Revision,
     listed: BTreeMap<Kind, usize>,
     skill_files: BTreeSet<&'a str>,
-    /// The resources that clients can be sure of: listed, or read.
-    resources: BTreeSet<&'a str>,
+    listed_resources: BTreeSet<&'a str>,
+    read_resources: BTreeSet<&'a str>,
 }
 
 impl<'a> Reader<'a> {
@@ -123,7 +126,8 @@ impl<'a> Reader<'a> {
                 .of_kind(Kind::Skill)
                 .flat_map(|skill| skills::files(&skill.definition))
                 .collect(),
-            resources: apps::resources(surface),
+            listed_resources: apps::listed(surface),
+            read_resources: apps::read(surface),
         }
     }
 
@@ -135,7 +139,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The document of a tool that was listed before, and that no client finds any more. Servers may
-    /// leave such documents out of their lists, so one that never was in it proves nothing.
+    /// leave such documents out of their lists, so one that never was in it proves nothing, even if
+    /// it was read: whether it still can be is judged as its content.
     pub(crate) fn lost_document(
         &self,
         before: &Reader<'_>,
@@ -145,8 +150,9 @@ impl<'a> Reader<'a> {
         let lists = |reader: &Reader<'_>| reader.surface.scope.kinds.contains(Kind::Resource);
         let is_lost = lists(before)
             && lists(self)
-            && before.resources.contains(uri)
-            && !self.resources.contains(uri);
+            && before.listed_resources.contains(uri)
+            && !self.listed_resources.contains(uri)
+            && !self.read_resources.contains(uri);
         is_lost.then(|| Violation {
             demand: Demand::App,
             component: component.key.clone(),
@@ -203,7 +209,11 @@ impl<'a> Reader<'a> {
             let Some(schema) = definition.get(member) else {
                 continue;
             };
-            if let Some(it) = dialect::invalid(schema, self.dialect()) {
+            if let Some(address) = dialect::unknown(schema) {
+                let pointer = format!("/{member}/$schema");
+                let message = sentences::unknown_dialect(&pointer, address);
+                add(Demand::Dialect, pointer, message);
+            } else if let Some(it) = dialect::invalid(schema, self.dialect()) {
                 let pointer = format!("/{member}{}", it.pointer);
                 let message = sentences::not_a_schema(&pointer, it.dialect);
                 add(Demand::Dialect, pointer, message);
@@ -224,9 +234,18 @@ impl<'a> Reader<'a> {
                 add(Demand::Client, pointer, message);
             }
         }
+        if let Some((pointer, dialect)) = clients::old_output_dialect(definition) {
+            let message = sentences::old_output_dialect(dialect);
+            add(Demand::OutputDialect, pointer, message);
+        }
         if let Some(name) = definition.get("name").and_then(Json::as_text) {
             let name = name.to_string_lossy();
             let server = self.surface.server_name();
+            // Not under the key of its name: another tool has it.
+            if component.key != ComponentKey::of(component.kind, definition) {
+                let message = sentences::name_taken(name);
+                add(Demand::Client, "/name".to_owned(), message);
+            }
             if let Some(message) = names::problem(name) {
                 add(Demand::Name, "/name".to_owned(), message);
             } else if let Some(message) = names::too_long(server, name) {
@@ -277,23 +296,55 @@ pub(crate) fn grouped(violations: Vec<Violation>) -> Vec<Violation> {
 
 /// What clients object to in a surface, one note per component and requirement, except what is
 /// reported as drift.
-pub fn notes(surface: &Surface, is_drift: impl Fn(RuleId, &ComponentKey) -> bool) -> Vec<Note> {
+pub fn notes(
+    surface: &Surface,
+    is_drift: impl Fn(RuleId, Option<&ComponentKey>) -> bool,
+) -> Vec<Note> {
     let reader = Reader::new(surface);
     let mut notes = Vec::new();
+    // Whole servers are generated in one dialect.
+    let mut of_old_dialects = Vec::new();
     for component in &surface.components {
         // A missing name is noted where it is read.
         let unnamed = format!("/{}", component.kind.identity());
         let mut violations = reader.violations(component);
         violations.retain(|it| it.demand != Demand::Wire || it.pointer != unnamed);
         for violation in grouped(violations) {
-            if !is_drift(violation.demand.change(), &component.key) {
-                notes.push(Note {
-                    rule: violation.demand.finding(),
-                    component: Some(violation.component),
-                    message: violation.message,
-                });
+            if is_drift(violation.demand.change(), Some(&component.key)) {
+                continue;
+            }
+            let is_of_old_dialect = violation.demand == Demand::OutputDialect;
+            let note = Note {
+                rule: violation.demand.finding(),
+                component: Some(violation.component),
+                message: violation.message,
+            };
+            if is_of_old_dialect {
+                of_old_dialects.push(note);
+            } else {
+                notes.push(note);
             }
         }
+    }
+    if surface.era() == Era::Modern && !is_drift(RuleId::ListNowRefused, None) {
+        for (method, members) in surface.other_members_of_lists() {
+            let wrong = LIST_HINTS.iter().find(|it| members.get(it).is_some());
+            notes.extend(wrong.map(|hint| Note {
+                rule: RuleId::ListRefused,
+                component: None,
+                message: sentences::hint_invalid(method, hint),
+            }));
+        }
+    }
+    if of_old_dialects.len() > 1 {
+        let message = sentences::old_output_dialects(of_old_dialects.len());
+        notes.push(Note {
+            rule: Demand::OutputDialect.finding(),
+            component: None,
+            message,
+        });
+    } else {
+        notes.append(&mut of_old_dialects);
     }
     notes
 }

@@ -3,22 +3,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Change, located};
+use super::{Change, located, meta, tool};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
-use crate::sentences::drift as sentences;
-use crate::surface::{CacheScope, Component, Era, Kind, Surface};
+use crate::schema::Work;
+use crate::sentences::{conformance, drift as sentences};
+use crate::surface::{CacheScope, Component, Era, Kind, LIST_HINTS, Surface, app_document};
 
 /// The extension for user interfaces.
-const APPS: &str = "io.modelcontextprotocol/ui";
+pub(super) const APPS: &str = "io.modelcontextprotocol/ui";
 /// The extension that tasks became.
-const TASKS: &str = "io.modelcontextprotocol/tasks";
+pub(super) const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// Capabilities that are maps of parts, each of which is offered or not.
 const MAPS: [&str; 2] = ["experimental", "extensions"];
 
-pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut Vec<Change>) {
     let (was, is) = (&old.capabilities, &new.capabilities);
     for map in MAPS {
         empty_map(map, was.get(map), is.get(map), changes);
@@ -47,6 +48,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
                 Change::new(RuleId::ExtensionChanged, "", message)
             }
             ["experimental", name] => part.experimental(name),
+            ["tasks", ..] => part.tasks(&path, work),
             [name] => part.capability(name),
             [name, flag @ ("listChanged" | "subscribe")] => part.flag(name, flag),
             _ => {
@@ -121,6 +123,60 @@ impl Part<'_> {
         }
     }
 
+    /// `tasks` or a part of it. What counts is whether tools may be called as a task.
+    fn tasks(&self, path: &[&str], work: &Work) -> Change {
+        let name = path.join(".");
+        let could = meta::declares_task_calls(self.old);
+        let can = meta::declares_task_calls(self.new);
+        let offered = Offered::under("tasks", self.old);
+        // `list` and `cancel` concern tasks that exist.
+        let about_calls = ["tasks", "requests", "tools", "call"].starts_with(path);
+        match (self.before, self.after) {
+            (None, Some(_)) => self.tasks_added(&name, about_calls && !could && can, work),
+            (Some(_), None) if path.len() == 1 || (about_calls && could && !can) => {
+                let message = sentences::capability_removed(&name, &offered.sentence());
+                let mut change = Change::new(RuleId::CapabilityRemoved, "", message);
+                change.level = offered.level_of_removal();
+                change
+            }
+            _ => {
+                let message = sentences::capability(&name, self.before, self.after);
+                let mut change = Change::new(RuleId::CapabilityChanged, "", message);
+                let is_unused = |surface| Offered::under("tasks", surface).count() == Some(0);
+                if is_unused(self.old) && is_unused(self.new) {
+                    change.level = Level::Cosmetic;
+                }
+                change
+            }
+        }
+    }
+
+    /// A tool that can only be called as a task could be called without one until the server
+    /// declared tasks.
+    fn tasks_added(&self, name: &str, calls_are_new: bool, work: &Work) -> Change {
+        let mut broken: Vec<&Component> = Vec::new();
+        if calls_are_new && meta::knows_task_support(self.new) {
+            let before = self.old.of_kind(Kind::Tool);
+            let before: BTreeMap<&str, &Component> = before
+                .filter(|tool| meta::must_be_task(&tool.definition))
+                .map(|tool| (tool.key.as_str(), tool))
+                .collect();
+            let now = self.new.of_kind(Kind::Tool);
+            let now = now.filter(|tool| meta::must_be_task(&tool.definition));
+            broken.extend(now.filter_map(|tool| before.get(tool.key.as_str())));
+        }
+        let Some(first) = broken.first() else {
+            let message = sentences::capability(name, self.before, self.after);
+            return Change::new(RuleId::CapabilityAdded, "", message);
+        };
+        let names: Vec<&str> = broken.iter().map(|tool| tool.key.identity()).collect();
+        let message = sentences::tasks_now_required(name, &names);
+        let mut change = Change::new(RuleId::CapabilityAdded, "", message);
+        change.level = Level::Breaking;
+        change.proof = tool::call_that_worked(&first.definition, work);
+        change
+    }
+
     /// `listChanged` or `subscribe`, which default to `false`.
     fn flag(&self, name: &str, flag: &str) -> Change {
         let means = |value: Option<&Json>| match value {
@@ -178,10 +234,18 @@ impl Part<'_> {
             }
             (Some(_), None) => {
                 let tools = self.users.0.of_extension(name);
-                let message = sentences::extension_removed(name, tools);
+                // Where its list was not captured, nothing is known about it.
+                let listed = Kind::listed_by_extension(name)
+                    .filter(|kind| self.old.scope.kinds.contains(*kind))
+                    .map(|kind| Offered::Listed(self.old.of_kind(kind).count(), kind.noun()));
+                let message = match &listed {
+                    Some(listed) => sentences::extension_list_removed(name, &listed.sentence()),
+                    None => sentences::extension_removed(name, tools),
+                };
                 let mut change = Change::new(RuleId::ExtensionRemoved, "", message);
-                // Only a declared user interface counts.
-                if name == APPS && tools.is_empty() {
+                let was_empty = listed.is_some_and(|it| it.count() == Some(0));
+                // Of user interfaces, only declared ones count.
+                if was_empty || (name == APPS && tools.is_empty()) {
                     change.level = Level::Cosmetic;
                 }
                 change
@@ -242,7 +306,7 @@ impl Users {
 }
 
 /// Whether a tool declares how a host shows its results, or who may call it.
-fn has_app(tool: &Component) -> bool {
+pub(super) fn has_app(tool: &Component) -> bool {
     let meta = tool.definition.get("_meta");
     meta.is_some_and(|meta| meta.get("ui").is_some() || meta.get("ui/resourceUri").is_some())
 }
@@ -276,7 +340,7 @@ impl Offered {
                 // The documents of user interfaces need not be listed.
                 let apps = surface
                     .of_kind(Kind::Tool)
-                    .filter(|tool| has_app(tool))
+                    .filter(|tool| app_document(&tool.definition).is_some())
                     .count();
                 let listed = count(Kind::Resource) + count(Kind::Template);
                 Self::Listed(listed + apps, "resource")
@@ -327,6 +391,18 @@ impl Offered {
 /// Added and removed revisions.
 pub(super) fn compare_revisions(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     let (Some(was), Some(is)) = (&old.supported_versions, &new.supported_versions) else {
+        // A surface that records other members records these too.
+        let is_recorded = new.other_members.is_some() && new.era() == Era::Modern;
+        if let (Some(was), None, true) = (
+            &old.supported_versions,
+            &new.supported_versions,
+            is_recorded,
+        ) {
+            let was = Json::Array(was.iter().map(|it| Json::string(it.as_str())).collect());
+            let message = sentences::revisions_missing();
+            let change = Change::new(RuleId::RevisionDropped, "/supportedVersions", message);
+            changes.push(change.values(Some(&was), None));
+        }
         return;
     };
     let only_in = |one: &[String], other: &[String]| -> Vec<String> {
@@ -379,20 +455,53 @@ pub(super) fn first_request(revision: &str) -> Json {
     Json::object([("method", Json::string(method)), ("params", params)])
 }
 
-/// Members of the first answer that no revision defines.
+/// Members of the first answer and of lists that no revision defines.
 pub(super) fn compare_other_members(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
     let (Some(was), Some(is)) = (&old.other_members, &new.other_members) else {
         return;
     };
-    for difference in located::differences(was, is) {
-        let name = pointer::tokens(&difference.pointer)
-            .collect::<Vec<_>>()
-            .join(".");
+    let (of_old, of_new) = (old.other_members_of_lists(), new.other_members_of_lists());
+    let methods: BTreeSet<&str> = of_old.keys().chain(of_new.keys()).copied().collect();
+    // Each member of a list is a difference of its own.
+    let with_lists = |members: &Json| {
+        let mut members = members.as_object().cloned().unwrap_or_default();
+        for method in &methods {
+            if !members.contains(method) {
+                members.push(*method, Json::object([]));
+            }
+        }
+        Json::Object(members)
+    };
+    for difference in located::differences(&with_lists(was), &with_lists(is)) {
+        let tokens: Vec<_> = pointer::tokens(&difference.pointer).collect();
+        let path: Vec<&str> = tokens.iter().map(AsRef::as_ref).collect();
         let (before, after) = (difference.old.as_ref(), difference.new.as_ref());
         let at = format!("/otherMembers{}", difference.pointer);
-        let message = sentences::member(&name, before, after);
-        changes.push(Change::new(RuleId::UnclassifiedChange, at, message).values(before, after));
+        let change = match path.as_slice() {
+            [method, hint]
+                if methods.contains(method)
+                    && LIST_HINTS.contains(hint)
+                    && new.era() == Era::Modern =>
+            {
+                list_hint(at, method, hint, after)
+            }
+            _ => {
+                let message = sentences::member(&path.join("."), before, after);
+                Change::new(RuleId::UnclassifiedChange, at, message)
+            }
+        };
+        changes.push(change.values(before, after));
     }
+}
+
+/// A cache hint of a list in a form that the protocol does not allow, or no longer.
+fn list_hint(at: String, method: &str, hint: &str, after: Option<&Json>) -> Change {
+    if after.is_some() {
+        let message = conformance::hint_invalid(method, hint);
+        return Change::new(RuleId::ListNowRefused, at, message);
+    }
+    let message = sentences::hint_valid(method, hint);
+    Change::new(RuleId::CacheScopeChanged, at, message).exposure(Exposure::None)
 }
 
 /// Answers that may now be cached for others than before. How long they may be cached is not
@@ -405,7 +514,12 @@ pub(super) fn compare_caching(old: &Surface, new: &Surface, changes: &mut Vec<Ch
     for method in methods {
         let (was, is) = (old.caching.get(method).scope, new.caching.get(method).scope);
         let known = (was.is_some() || is_known(old)) && (is.is_some() || is_known(new));
-        if was == is || !known {
+        // One that the protocol does not allow is a change of its own.
+        let is_wrong = new
+            .other_members_of_lists()
+            .get(method)
+            .is_some_and(|it| it.get("cacheScope").is_some());
+        if was == is || !known || is_wrong {
             continue;
         }
         let at = pointer::join("/caching", method);

@@ -29,6 +29,10 @@ pub(crate) fn added(component: &Component) -> Change {
     };
     // To approve a new document is to approve what it may reach.
     let exposure = exposure.max(meta::access_of_new(&component.definition));
+    let icons = component.definition.get("icons");
+    let exposure = exposure.max(icons.map_or(Exposure::None, |icons| {
+        meta::icon_exposure(None, Some(icons))
+    }));
     let described = component
         .definition
         .get("description")

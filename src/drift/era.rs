@@ -7,9 +7,10 @@
 //! only is still a change.
 
 use super::Change;
-use crate::canonical::Json;
+use super::capability::{APPS, TASKS, has_app};
+use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
-use crate::surface::{Era, Surface};
+use crate::surface::{Era, Kind, Surface};
 
 /// How a client learns of changes: by unsolicited notifications, or by a subscription. A server may
 /// offer one but not the other.
@@ -46,15 +47,23 @@ pub(super) fn explains(change: &Change, old: &Surface, new: &Surface) -> bool {
                 |of: &Surface| of.server_info.as_object().is_some_and(|it| it.is_empty());
             is_empty(old) || is_empty(new)
         }
-        "/capabilities/experimental" => either == Some(&Json::object([])),
-        // Only the modern era has them.
-        pointer if pointer.starts_with("/capabilities/extensions") => {
+        "/capabilities/experimental" | "/capabilities/extensions" => {
+            either == Some(&Json::object([]))
+        }
+        // What the legacy era had without declaring an extension.
+        pointer if pointer.starts_with("/capabilities/extensions/") => {
+            let name = pointer::tokens(pointer).nth(2).unwrap_or_default();
             legacy.capabilities.get("extensions").is_none()
+                && match name.as_str() {
+                    TASKS => legacy.capabilities.get("tasks").is_some(),
+                    APPS => legacy.of_kind(Kind::Tool).any(has_app),
+                    _ => false,
+                }
         }
         // A part of the protocol that became an extension.
         "/capabilities/tasks" => {
             let extensions = modern.capabilities.get("extensions");
-            extensions.is_some_and(|it| it.get("io.modelcontextprotocol/tasks").is_some())
+            extensions.is_some_and(|it| it.get(TASKS).is_some())
         }
         _ => false,
     }

@@ -33,7 +33,11 @@ pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &m
     access(member, rule, changes);
     domain(member, changes);
     let rest = |meta: Option<&Json>| meta.map(|meta| without_judged(kind, meta));
-    let (old, new) = (rest(member.old), rest(member.new));
+    let (mut old, mut new) = (rest(member.old), rest(member.new));
+    if let (Some(old), Some(new)) = (&mut old, &mut new) {
+        add_containers(old, new);
+        add_containers(new, old);
+    }
     let same = match (&old, &new) {
         (Some(one), Some(other)) => one.same_value(other),
         // The rest of a `_meta` that only had what is judged above.
@@ -42,6 +46,10 @@ pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &m
         }
         (None, None) => true,
     };
+    if same && changes.len() == first {
+        // An empty `ui`, which says nothing.
+        member.each(rule, changes);
+    }
     if !same {
         let rest = Member {
             name: member.name,
@@ -52,9 +60,32 @@ pub(super) fn compare(kind: Kind, member: &Member<'_>, rule: RuleId, changes: &m
         let from = changes.len();
         rest.each(rule, changes);
         for change in &mut changes[from..] {
-            change.exposure = change.exposure.max(exposure(change));
+            let granted = if may_grant_access(change) {
+                Exposure::High
+            } else {
+                Exposure::None
+            };
+            change.exposure = change.exposure.max(exposure(change)).max(granted);
         }
     }
+}
+
+/// Whether a change adds to `_meta.ui.csp` or `_meta.ui.permissions` what no specification defines:
+/// a host may still honour it.
+fn may_grant_access(change: &Change) -> bool {
+    let Some(new) = &change.new else {
+        return false;
+    };
+    let place: Vec<_> = pointer::tokens(&change.pointer).collect();
+    let place: Vec<&str> = place.iter().map(AsRef::as_ref).collect();
+    ["csp", "permissions"].into_iter().any(|member| {
+        let path = ["_meta", "ui", member];
+        // Inside it, or around it.
+        place.starts_with(&path)
+            || path
+                .strip_prefix(place.as_slice())
+                .is_some_and(|below| at(Some(new), below).is_some())
+    })
 }
 
 /// The value at a path of member names.
@@ -72,22 +103,42 @@ fn without_judged(kind: Kind, meta: &Json) -> Json {
     let Some(Json::Object(ui)) = kept.get_mut("ui") else {
         return Json::Object(kept);
     };
-    let had_members = !ui.is_empty();
+    if let Some(Json::Object(csp)) = ui.get_mut("csp") {
+        csp.retain(|list, origins| !is_list_of_origins(list.to_string_lossy(), origins));
+    }
     ui.retain(|name, value| {
         let judged = match name.to_string_lossy() {
             "visibility" => kind == Kind::Tool && texts(Some(value)).is_some(),
             "resourceUri" => kind == Kind::Tool && is_text(value),
             "domain" => is_text(value),
-            "csp" => is_csp(value),
+            // Its lists of origins are gone.
+            "csp" => value.as_object().is_some_and(Object::is_empty),
             "permissions" => value.as_object().is_some(),
             _ => false,
         };
         !judged
     });
-    if had_members && ui.is_empty() {
+    if ui.is_empty() {
         kept.retain(|name, _| name != "ui");
     }
     Json::Object(kept)
+}
+
+/// Gives a rest the containers that another one still has, so that only what is in them differs.
+fn add_containers(rest: &mut Json, other: &Json) {
+    let (Json::Object(rest), Some(Json::Object(other))) = (rest, other.get("ui")) else {
+        return;
+    };
+    if !rest.contains("ui") {
+        rest.push("ui", Json::object([]));
+    }
+    let has_csp = matches!(other.get("csp"), Some(Json::Object(_)));
+    if let Some(Json::Object(ui)) = rest.get_mut("ui")
+        && has_csp
+        && !ui.contains("csp")
+    {
+        ui.push("csp", Json::object([]));
+    }
 }
 
 fn is_text(value: &Json) -> bool {
@@ -97,10 +148,19 @@ fn is_text(value: &Json) -> bool {
 /// Lists of origins and nothing else.
 fn is_csp(value: &Json) -> bool {
     value.as_object().is_some_and(|csp| {
-        csp.iter().all(|(name, origins)| {
-            ORIGINS.contains(&name.to_string_lossy()) && texts(Some(origins)).is_some()
-        })
+        csp.iter()
+            .all(|(name, origins)| is_list_of_origins(name.to_string_lossy(), origins))
     })
+}
+
+fn is_list_of_origins(name: &str, origins: &Json) -> bool {
+    ORIGINS.contains(&name) && texts(Some(origins)).is_some()
+}
+
+/// The strings in an array, whatever else is in it.
+fn texts_among(value: Option<&Json>) -> BTreeSet<&str> {
+    let items = value.and_then(Json::as_array).unwrap_or_default();
+    items.iter().filter_map(Json::as_str).collect()
 }
 
 /// An array of strings as a set; `None` for anything else.
@@ -153,20 +213,28 @@ fn visibility(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
     }
 }
 
-/// The document that shows a tool's results, under either name.
+/// The document that shows a tool's results. It has two names, and hosts differ in which one they
+/// read first.
 fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    const NESTED: &str = "/_meta/ui/resourceUri";
+    const FLAT: &str = "/_meta/ui~1resourceUri";
     let nested = |meta| at(meta, &["ui", "resourceUri"]).filter(|it| is_text(it));
     let flat = |meta| at(meta, &["ui/resourceUri"]).filter(|it| is_text(it));
-    let (was, is) = (
-        nested(member.old).or_else(|| flat(member.old)),
-        nested(member.new).or_else(|| flat(member.new)),
-    );
+    let nested_first = |meta| nested(meta).or_else(|| flat(meta));
+    let flat_first = |meta| flat(meta).or_else(|| nested(meta));
+    let pair = (nested_first(member.old), nested_first(member.new));
+    let other_pair = (flat_first(member.old), flat_first(member.new));
     let place = if nested(member.new).or(nested(member.old)).is_some() {
-        "/_meta/ui/resourceUri"
+        NESTED
     } else {
-        "/_meta/ui~1resourceUri"
+        FLAT
     };
-    if was != is {
+    let mut seen = Vec::new();
+    for (place, (was, is)) in [(place, pair), (FLAT, other_pair)] {
+        if was == is || seen.contains(&(was, is)) {
+            continue;
+        }
+        seen.push((was, is));
         let text = |it: Option<&Json>| it.and_then(Json::as_str).map(str::to_owned);
         let message = sentences::app_resource(text(was).as_deref(), text(is).as_deref());
         let mut change = Change::new(RuleId::AppResourceChanged, place, message).values(was, is);
@@ -174,62 +242,49 @@ fn resource_uri(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
             change.exposure = Exposure::None;
         }
         changes.push(change);
-    } else if nested(member.old) != nested(member.new) || flat(member.old) != flat(member.new) {
+    }
+    let moved = nested(member.old) != nested(member.new) || flat(member.old) != flat(member.new);
+    if seen.is_empty() && moved {
         let message = sentences::stated_differently("_meta.ui.resourceUri");
-        changes.push(Change::new(rule, place, message).values(was, is));
+        changes.push(Change::new(rule, place, message).values(pair.0, pair.1));
     }
 }
 
 /// What a user interface may access.
 fn access(member: &Member<'_>, rule: RuleId, changes: &mut Vec<Change>) {
+    // Known lists count whatever is beside them.
     let csp = |meta| at(meta, &["ui", "csp"]);
+    for list in ORIGINS {
+        let origins = |meta| csp(meta).and_then(|csp| csp.get(list));
+        let values = (origins(member.old), origins(member.new));
+        let sets = (texts_among(values.0), texts_among(values.1));
+        let place = format!("/_meta/ui/csp/{list}");
+        reach(&place, list, values, sets, rule, changes);
+    }
     let is_judged = |value: Option<&Json>| value.is_none_or(is_csp);
     if is_judged(csp(member.old)) && is_judged(csp(member.new)) {
-        for list in ORIGINS {
-            let origins = |meta| csp(meta).and_then(|csp| csp.get(list));
-            let values = (origins(member.old), origins(member.new));
-            let names = |value| texts(value).unwrap_or_default();
-            let place = format!("/_meta/ui/csp/{list}");
-            reach(
-                &place,
-                list,
-                values,
-                (names(values.0), names(values.1)),
-                rule,
-                changes,
-            );
-        }
         let (was, is) = (csp(member.old), csp(member.new));
         stated(("/_meta/ui/csp", "_meta.ui.csp"), (was, is), rule, changes);
     }
     let permissions = |meta| at(meta, &["ui", "permissions"]);
     let values = (permissions(member.old), permissions(member.new));
+    let names = |value: Option<&'_ Json>| -> BTreeSet<String> {
+        let object = value.and_then(Json::as_object);
+        let members = object.into_iter().flat_map(Object::iter);
+        members
+            .map(|(name, _)| name.to_string_lossy().to_owned())
+            .collect()
+    };
+    let (before, after) = (names(values.0), names(values.1));
+    let sets = (
+        before.iter().map(String::as_str).collect(),
+        after.iter().map(String::as_str).collect(),
+    );
+    let place = "/_meta/ui/permissions";
+    reach(place, "permissions", values, sets, rule, changes);
     let is_object = |value: Option<&Json>| value.is_none_or(|it| it.as_object().is_some());
-    if is_object(values.0) && is_object(values.1) {
-        let names = |value: Option<&'_ Json>| -> BTreeSet<String> {
-            let object = value.and_then(Json::as_object);
-            let members = object.into_iter().flat_map(Object::iter);
-            members
-                .map(|(name, _)| name.to_string_lossy().to_owned())
-                .collect()
-        };
-        let (before, after) = (names(values.0), names(values.1));
-        let sets = (
-            before.iter().map(String::as_str).collect(),
-            after.iter().map(String::as_str).collect(),
-        );
-        reach(
-            "/_meta/ui/permissions",
-            "permissions",
-            values,
-            sets,
-            rule,
-            changes,
-        );
-        let named = ("/_meta/ui/permissions", "_meta.ui.permissions");
-        if before == after {
-            stated(named, values, rule, changes);
-        }
+    if before == after && is_object(values.0) && is_object(values.1) {
+        stated((place, "_meta.ui.permissions"), values, rule, changes);
     }
 }
 
@@ -279,7 +334,7 @@ fn reach(
             changes.push(Change::new(rule, place, message).values(was, is));
         }
     }
-    let listed_again = was.is_some() && is.is_some() && was != is;
+    let listed_again = texts(was).is_some() && texts(is).is_some() && was != is;
     if gained.is_empty() && lost.is_empty() && listed_again && list != "permissions" {
         let message = sentences::stated_differently(&format!("_meta.ui.csp.{list}"));
         changes.push(Change::new(rule, place, message).values(was, is));
@@ -317,37 +372,88 @@ fn domain(member: &Member<'_>, changes: &mut Vec<Change>) {
 
 /// Parts of names that suggest trust, access or secrecy. What they mean to a client is unknown, but
 /// an approver should see them.
-const SECURITY: [&str; 22] = [
+const SECURITY: [&str; 37] = [
     "sensitiv",
     "privat",
     "privacy",
+    "privileg",
     "secret",
+    "credential",
+    "password",
     "confidential",
+    "classif",
+    "clearance",
     "trust",
     "malicious",
+    "dangerous",
     "security",
     "permission",
     "scope",
     "access",
+    "restrict",
     "role",
     "group",
+    "admin",
+    "elevat",
+    "sudo",
     "visib",
+    "hidden",
     "consent",
+    "confirm",
     "approv",
     "policy",
     "risk",
     "unsafe",
+    "allowed",
+    "forbid",
+    "denied",
     "csp",
     "domain",
     "tenant",
 ];
 
+/// The same as whole words: they are parts of many others.
+const SECURITY_WORDS: [&str; 5] = ["acl", "acls", "pii", "phi", "token"];
+
+/// Words beside `token` that make it a unit of text.
+const UNITS: [&str; 10] = [
+    "count", "limit", "max", "min", "budget", "usage", "cost", "estimate", "total", "progress",
+];
+
 /// Whether a name suggests trust, access or secrecy.
 pub(super) fn names_security(name: &str) -> bool {
-    let name = name.to_lowercase();
+    let lower = name.to_lowercase();
     // `author` is a person.
-    let authority = name.replace("author", "").contains("auth") || name.contains("authoriz");
-    authority || SECURITY.iter().any(|part| name.contains(part))
+    let authority = lower.replace("author", "").contains("auth") || lower.contains("authoriz");
+    if authority || SECURITY.iter().any(|part| lower.contains(part)) {
+        return true;
+    }
+    let words = words(name);
+    let counts = words.iter().any(|word| UNITS.contains(&word.as_str()));
+    words
+        .iter()
+        .filter(|word| !(counts && *word == "token"))
+        .any(|word| SECURITY_WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name, in lower case: `apiToken`, `api_token` and `API-TOKEN` have two.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for character in name.chars() {
+        let starts = character.is_uppercase() && was_lower;
+        if starts || !character.is_alphanumeric() {
+            words.push(String::new());
+        }
+        if character.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(character.to_lowercase());
+        }
+        was_lower = character.is_lowercase();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// The exposure of a change of free-form metadata: higher if a name on the way to it, or in it,
@@ -462,6 +568,12 @@ impl TaskSupport {
     }
 }
 
+/// What a value of `taskSupport` means, as a word.
+fn task_support_word(value: &Option<Json>) -> &str {
+    let text = value.as_ref().and_then(Json::as_str);
+    text.unwrap_or(TaskSupport::Forbidden.word())
+}
+
 /// `execution` of a tool.
 pub(super) fn execution(member: &Member<'_>, changes: &mut Vec<Change>) {
     let support = (TaskSupport::of(member.old), TaskSupport::of(member.new));
@@ -533,14 +645,27 @@ fn as_task(call: Proof) -> Proof {
     }
 }
 
-/// Makes a change of `execution` risky where the revision, or the server's capabilities, give it no meaning.
+/// Whether a tool can only be called as a task.
+pub(super) fn must_be_task(definition: &Json) -> bool {
+    TaskSupport::of(definition.get("execution")) == Some(TaskSupport::Required)
+}
+
+/// Whether the server declares that tools may be called as a task.
+pub(super) fn declares_task_calls(surface: &Surface) -> bool {
+    let path = ["tasks", "requests", "tools", "call"];
+    at(Some(&surface.capabilities), &path).is_some()
+}
+
+/// Whether the revision is the one that defines `taskSupport`; a bare list does not say.
+pub(super) fn knows_task_support(surface: &Surface) -> bool {
+    matches!(surface.protocol_version.as_str(), "" | "2025-11-25")
+}
+
+/// Makes a change of `execution` risky where the revision, or the server's capabilities, give it no
+/// meaning, and says so.
 pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change]) {
     let is_used = |surface: &Surface| {
-        // The only revision that defines it; a bare list does not say.
-        let is_defined = matches!(surface.protocol_version.as_str(), "" | "2025-11-25");
-        let path = ["tasks", "requests", "tools", "call"];
-        let declared = at(Some(&surface.capabilities), &path).is_some();
-        is_defined && (declared || !surface.scope.server)
+        knows_task_support(surface) && (declares_task_calls(surface) || !surface.scope.server)
     };
     for change in changes {
         if change.rule != RuleId::TaskSupportNarrowed {
@@ -548,9 +673,62 @@ pub(super) fn soften_tasks(old: &Surface, new: &Surface, changes: &mut [Change])
         }
         // What is required counts in the new surface, what could be done in the old one.
         let required = change.new.as_ref().and_then(Json::as_str) == Some("required");
-        if !is_used(if required { new } else { old }) {
+        let decisive = if required { new } else { old };
+        if !is_used(decisive) {
             change.level = Level::Risky;
             change.proof = None;
+            let [was, is] = [&change.old, &change.new].map(task_support_word);
+            change.message = if knows_task_support(decisive) {
+                sentences::task_support_undeclared(was, is)
+            } else {
+                sentences::task_support_undefined(was, is, &decisive.protocol_version)
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_suggest_security_are_recognised() {
+        for name in [
+            "acl",
+            "io.example/ACL",
+            "containsPii",
+            "credentials",
+            "token",
+            "apiToken",
+            "api_token",
+            "admin",
+            "adminOnly",
+            "allowedUsers",
+            "classification",
+            "dangerous",
+            "requiresConfirmation",
+            "elevated",
+            "hidden",
+            "sensitiveHint",
+            "groups",
+            "authz",
+        ] {
+            assert!(names_security(name), "{name}");
+        }
+        for name in [
+            "team",
+            "author",
+            "miracle",
+            "tokenCount",
+            "max_token",
+            "tokens",
+            "progressToken",
+            "shipping",
+            "graphics",
+            "version",
+            "owner",
+        ] {
+            assert!(!names_security(name), "{name}");
         }
     }
 }

@@ -116,11 +116,18 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
 pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<Change> {
     let mut changes = Vec::new();
     if old.scope.server && new.scope.server {
-        server::compare(old, new, &mut changes);
+        server::compare(old, new, work, &mut changes);
     }
     let kinds = old.scope.kinds.and(new.scope.kinds);
-    let old_components = by_key(old, kinds);
-    let new_components = by_key(new, kinds);
+    let mut old_components = by_key(old, kinds);
+    let mut new_components = by_key(new, kinds);
+    // What one side could not observe is not compared.
+    for note in old.notes.iter().chain(&new.notes) {
+        if let (RuleId::NotObserved, Some(key)) = (note.rule, &note.component) {
+            old_components.remove(key.as_str());
+            new_components.remove(key.as_str());
+        }
+    }
     let removed = only_in(&old_components, &new_components);
     let added = only_in(&new_components, &old_components);
     let renamed = rename::find(&removed, &added);

@@ -57,8 +57,14 @@ fn properties_omitted(old: Option<&Json>, new: Option<&Json>, changes: &mut Vec<
     let mut found = Vec::new();
     omitted_at(old, new, &mut "/inputSchema".to_owned(), &mut found);
     for (place, properties) in found {
-        let name = pointer::tokens(&place).last().unwrap_or_default();
-        let parameter = (place != "/inputSchema").then_some(name.as_str());
+        let mut tokens: Vec<_> = pointer::tokens(&place).collect();
+        // A branch has no name of its own.
+        while let [.., "anyOf" | "oneOf", _] =
+            tokens.iter().map(String::as_str).collect::<Vec<_>>()[..]
+        {
+            tokens.truncate(tokens.len() - 2);
+        }
+        let parameter = tokens.get(1..).and_then(<[_]>::last).map(String::as_str);
         let message = sentences::drift::properties_omitted(parameter);
         let at = pointer::join(&place, "properties");
         let change = Change::new(RuleId::ObjectPropertiesOmitted, at, message);
@@ -66,9 +72,16 @@ fn properties_omitted(old: Option<&Json>, new: Option<&Json>, changes: &mut Vec<
     }
 }
 
-/// Visits the places that both schemas have: parameters, and items.
+/// Visits the places that both schemas have: parameters, and items. An object that may be `null`
+/// is often a branch of a choice.
 fn omitted_at<'a>(old: &'a Json, new: &Json, at: &mut String, found: &mut Vec<(String, &'a Json)>) {
-    let is_object = |it: &Json| it.get("type").and_then(Json::as_str) == Some("object");
+    let ((_, old), (below, new)) = (as_object(old), as_object(new));
+    let length = at.len();
+    at.push_str(&below);
+    let is_object = |it: &Json| match it.get("type") {
+        Some(Json::Array(types)) => types.iter().any(|it| it.as_str() == Some("object")),
+        one => one.and_then(Json::as_str) == Some("object"),
+    };
     if let (Some(properties), None) = (old.get("properties"), new.get("properties"))
         && is_object(old)
         && is_object(new)
@@ -92,6 +105,21 @@ fn omitted_at<'a>(old: &'a Json, new: &Json, at: &mut String, found: &mut Vec<(S
     if let (Some(old), Some(new)) = (old.get("items"), new.get("items")) {
         pointer::descend(at, "items", |at| omitted_at(old, new, at, found));
     }
+    at.truncate(length);
+}
+
+/// The only branch of a choice that is an object, with its place; else the schema itself.
+fn as_object(schema: &Json) -> (String, &Json) {
+    for keyword in ["anyOf", "oneOf"] {
+        let branches = schema.get(keyword).and_then(Json::as_array);
+        let branches = branches.unwrap_or_default().iter().enumerate();
+        let mut objects =
+            branches.filter(|(_, it)| it.get("type").and_then(Json::as_str) == Some("object"));
+        if let (Some((index, branch)), None) = (objects.next(), objects.next()) {
+            return (format!("/{keyword}/{index}"), branch);
+        }
+    }
+    (String::new(), schema)
 }
 
 fn add(obstacles: &mut Vec<Obstacle>, provider: Provider, violation: Violation) {

@@ -35,6 +35,8 @@ pub(super) fn compare(
             .collect();
         let mut violations = new_reader.violations(component);
         violations.retain(|it| !known.contains(&identity(it)));
+        // A new tool has no callers yet, and its dialect costs no other tool.
+        violations.retain(|it| it.demand != Demand::OutputDialect || before.is_some());
         if !violations.iter().any(|it| it.demand == Demand::App) {
             violations.extend(lost);
         }
@@ -49,6 +51,10 @@ pub(super) fn compare(
             change.old = before.and_then(|before| value(before));
             change.new = value(component);
             change.component = Some(violation.component);
+            // Current clients accept it.
+            if violation.demand == Demand::OutputDialect {
+                change.level = Level::Risky;
+            }
             found.push((violation.demand, component.kind, change));
         }
     }

@@ -6,10 +6,11 @@ use super::{Change, capability, located, meta};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Level, Proof};
 use crate::rules::RuleId;
+use crate::schema::Work;
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Surface};
 
-pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
+pub(super) fn compare(old: &Surface, new: &Surface, work: &Work, changes: &mut Vec<Change>) {
     info(&old.server_info, &new.server_info, changes);
     if old.protocol_version != new.protocol_version {
         let (was, is) = (&old.protocol_version, &new.protocol_version);
@@ -41,7 +42,7 @@ pub(super) fn compare(old: &Surface, new: &Surface, changes: &mut Vec<Change>) {
         );
     }
     capability::compare_revisions(old, new, changes);
-    capability::compare(old, new, changes);
+    capability::compare(old, new, work, changes);
     capability::compare_other_members(old, new, changes);
     capability::compare_caching(old, new, changes);
     if old.instructions != new.instructions {

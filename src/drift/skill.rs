@@ -50,9 +50,15 @@ fn frontmatter(old: &Json, new: &Json, changes: &mut Vec<Change>) {
 fn allowed_tools(old: Option<&Json>, new: Option<&Json>) -> Change {
     let (was, is) = (allowed(old), allowed(new));
     let wider: Vec<&str> = is.difference(&was).map(String::as_str).collect();
+    let gone: Vec<&str> = was.difference(&is).map(String::as_str).collect();
     let at = "/frontmatter/allowed-tools";
-    let change = if wider.is_empty() {
-        let gone: Vec<&str> = was.difference(&is).map(String::as_str).collect();
+    let change = if !new.is_none_or(is_list_of_tools) {
+        let message = sentences::skill_asks_for_unknown();
+        Change::new(RuleId::SkillAllowedToolsWidened, at, message)
+    } else if wider.is_empty() && gone.is_empty() {
+        let message = sentences::skill_asks_for_the_same();
+        Change::new(RuleId::DefinitionRespelled, at, message)
+    } else if wider.is_empty() {
         let message = sentences::skill_asks_for_less(&gone);
         Change::new(RuleId::SkillAllowedToolsNarrowed, at, message)
     } else {
@@ -60,6 +66,14 @@ fn allowed_tools(old: Option<&Json>, new: Option<&Json>) -> Change {
         Change::new(RuleId::SkillAllowedToolsWidened, at, message)
     };
     change.values(old, new)
+}
+
+/// Whether tools are listed in a form that hosts read.
+fn is_list_of_tools(tools: &Json) -> bool {
+    match tools {
+        Json::Array(items) => items.iter().all(|it| it.as_text().is_some()),
+        one => one.as_text().is_some(),
+    }
 }
 
 /// Agent Skills write one space-separated string (`Bash(git:*) Read`); some authors write a list.
@@ -117,7 +131,12 @@ fn resources(member: &Member<'_>, old: &Json, new: &Json, changes: &mut Vec<Chan
             (None, _) => (RuleId::SkillFileAdded, sentences::skill_file_added(uri)),
             (_, None) => (RuleId::SkillFileRemoved, sentences::skill_file_removed(uri)),
             (Some((_, before)), Some((_, after))) if before.same_value(after) => continue,
-            _ => (RuleId::SkillFileChanged, sentences::skill_file_changed(uri)),
+            (Some((_, before)), Some((_, after))) => {
+                let differs = |member: &&str| before.get(member) != after.get(member);
+                let member = ["digest", "size"].into_iter().find(differs);
+                let message = sentences::skill_file_changed(uri, member);
+                (RuleId::SkillFileChanged, message)
+            }
         };
         let place = after.or(before).map_or(0, |(place, _)| *place);
         let value = |of: Option<&(usize, &Json)>| of.map(|(_, file)| (*file).clone());

@@ -141,6 +141,17 @@ struct Variable<'a> {
 
 /// The operator of an expression that has none.
 const SIMPLE: char = ' ';
+/// Longer prefixes count as whole values.
+const LONGEST_PREFIX: usize = 100;
+
+/// Which values an expansion gives to variables.
+#[derive(Clone, Copy)]
+enum Values {
+    /// One short word each.
+    Short,
+    /// What only some forms can express: two items, a slash, and this many characters.
+    Rich(usize),
+}
 
 impl<'a> UriTemplate<'a> {
     fn parse(text: &'a str) -> Option<Self> {
@@ -191,7 +202,7 @@ impl<'a> UriTemplate<'a> {
     }
 
     /// A URI that this template produces and `new` does not: with all variables, without one of
-    /// them, with none.
+    /// them, with none; with short values first.
     fn unmatched_by(&self, new: &UriTemplate<'_>) -> Option<String> {
         let pattern = Regex::new(&new.pattern()).ok()?;
         let all: BTreeSet<String> = self.variables().into_iter().collect();
@@ -202,36 +213,45 @@ impl<'a> UriTemplate<'a> {
         let mut attempts = vec![all.clone()];
         attempts.extend(without);
         attempts.push(BTreeSet::new());
-        let mut made = attempts.iter().map(|defined| self.expand(defined));
-        made.find(|uri| !pattern.is_match(uri))
+        let short = attempts.iter().map(|it| self.expand(it, Values::Short));
+        let rich = Values::Rich(new.longest_prefix() + 1);
+        let rich = attempts.iter().map(|it| self.expand(it, rich));
+        short.chain(rich).find(|uri| !pattern.is_match(uri))
+    }
+
+    /// The longest prefix that a variable is cut to.
+    fn longest_prefix(&self) -> usize {
+        let expressions = self.0.iter().flat_map(|part| match part {
+            Part::Literal(_) => &[],
+            Part::Expression { variables, .. } => variables.as_slice(),
+        });
+        let prefixes = expressions.filter_map(|it| it.prefix);
+        prefixes
+            .filter(|it| *it <= LONGEST_PREFIX)
+            .max()
+            .unwrap_or_default()
     }
 
     /// The URI with a value for each of these variables.
-    fn expand(&self, defined: &BTreeSet<String>) -> String {
+    fn expand(&self, defined: &BTreeSet<String>, values: Values) -> String {
         let mut uri = String::new();
         for part in &self.0 {
             match part {
-                Part::Literal(literal) => uri.push_str(literal),
+                Part::Literal(literal) => uri.push_str(&encoded(literal)),
                 Part::Expression {
                     operator,
                     variables,
                 } => {
-                    let values = variables.iter().filter(|it| defined.contains(it.name));
-                    let values: Vec<String> = values.map(|it| it.expand(*operator)).collect();
-                    if values.is_empty() {
+                    let defined = variables.iter().filter(|it| defined.contains(it.name));
+                    let expanded: Vec<String> =
+                        defined.map(|it| it.expand(*operator, values)).collect();
+                    if expanded.is_empty() {
                         continue;
                     }
                     if !matches!(operator, &SIMPLE | '+') {
                         uri.push(*operator);
                     }
-                    let separator = match operator {
-                        '.' => ".",
-                        '/' => "/",
-                        ';' => ";",
-                        '?' | '&' => "&",
-                        _ => ",",
-                    };
-                    uri.push_str(&values.join(separator));
+                    uri.push_str(&expanded.join(separator(*operator)));
                 }
             }
         }
@@ -243,7 +263,7 @@ impl<'a> UriTemplate<'a> {
         let mut pattern = "^".to_owned();
         for part in &self.0 {
             match part {
-                Part::Literal(literal) => pattern.push_str(&regex::escape(literal)),
+                Part::Literal(literal) => pattern.push_str(&regex::escape(&encoded(literal))),
                 Part::Expression {
                     operator,
                     variables,
@@ -271,13 +291,59 @@ impl<'a> UriTemplate<'a> {
             '+' => "(?s:.*)".to_owned(),
             '#' => "(?s:#.*)?".to_owned(),
             '.' => r"(?:\.[^/?#]*)?".to_owned(),
-            '/' => "(?:/[^?#]*)?".to_owned(),
+            '/' if variables.iter().any(|it| it.explode) => "(?:/[^?#]*)?".to_owned(),
+            '/' => format!("(?:/[^/?#]*){{0,{}}}", variables.len()),
             ';' => format!("(?:;{})?", named(';')),
             '?' => format!(r"(?:\?{})?", named('&')),
             '&' => format!("(?:&{})?", named('&')),
-            _ => "[^/?#]*".to_owned(),
+            _ => match variables {
+                [
+                    Variable {
+                        prefix: Some(length),
+                        ..
+                    },
+                ] if *length <= LONGEST_PREFIX => {
+                    // One character, or its encoded bytes.
+                    format!("(?:(?:%[0-9A-Fa-f]{{2}}){{1,4}}|[^/?#%]){{0,{length}}}")
+                }
+                _ => "[^/?#]*".to_owned(),
+            },
         }
     }
+}
+
+/// What is between the values of an expression.
+fn separator(operator: char) -> &'static str {
+    match operator {
+        '.' => ".",
+        '/' => "/",
+        ';' => ";",
+        '?' | '&' => "&",
+        _ => ",",
+    }
+}
+
+/// A literal as it is in a URI: what a URI cannot contain is percent-encoded (RFC 6570, 3.1).
+fn encoded(literal: &str) -> String {
+    let mut out = String::with_capacity(literal.len());
+    for (at, character) in literal.char_indices() {
+        let is_escape = || {
+            let digits = literal.as_bytes().get(at + 1..at + 3);
+            digits.is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit))
+        };
+        let is_kept = character.is_ascii_alphanumeric()
+            || "-._~:/?#[]@!$&'()*+,;=".contains(character)
+            || (character == '%' && is_escape());
+        if is_kept {
+            out.push(character);
+        } else {
+            let mut bytes = [0; 4];
+            for byte in character.encode_utf8(&mut bytes).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    out
 }
 
 impl<'a> Variable<'a> {
@@ -298,20 +364,30 @@ impl<'a> Variable<'a> {
         })
     }
 
-    fn expand(&self, operator: char) -> String {
+    fn expand(&self, operator: char, values: Values) -> String {
         let name = self.name.to_lowercase();
         let is_number = ["id", "number", "page", "count", "index"]
             .iter()
             .any(|it| name.ends_with(it));
-        let value = if is_number { "1" } else { "example" };
-        let value: String = value
-            .chars()
-            .take(self.prefix.unwrap_or(usize::MAX))
-            .collect();
-        match operator {
-            ';' | '?' | '&' => format!("{}={value}", self.name),
-            _ => value,
-        }
+        let short = if is_number { "1" } else { "example" };
+        let items: Vec<String> = match values {
+            Values::Short => vec![short.to_owned()],
+            Values::Rich(_) if self.explode => vec!["a".to_owned(), "b".to_owned()],
+            Values::Rich(_) if matches!(operator, '+' | '#') => vec!["a/b".to_owned()],
+            Values::Rich(length) => {
+                let length = length.max(short.len());
+                vec![short.chars().cycle().take(length).collect()]
+            }
+        };
+        let items = items.into_iter().map(|item| {
+            let kept = self.prefix.unwrap_or(usize::MAX);
+            let item: String = item.chars().take(kept).collect();
+            match operator {
+                ';' | '?' | '&' => format!("{}={item}", self.name),
+                _ => item,
+            }
+        });
+        items.collect::<Vec<_>>().join(separator(operator))
     }
 }
 
@@ -330,7 +406,11 @@ mod tests {
             ("users://{id}", "people://{id}", "users://1"),
             ("users://{id}", "users://{id}/profile", "users://1"),
             ("a://{x}/{y}", "a://{x}", "a://example/example"),
-            ("a://{+path}", "a://{path}", ""),
+            ("a://{+path}", "a://{path}", "a://a/b"),
+            ("a://s{#x}", "a://s{/x}", "a://s#example"),
+            ("a://s{/path*}", "a://s{/path}", "a://s/a/b"),
+            ("a://{id}", "a://{id:3}", "a://1111"),
+            ("a://{name}", "a://{name:3}", "a://example"),
             (
                 "a://s{?q,page}",
                 "a://s{?query,page}",
@@ -357,6 +437,13 @@ mod tests {
             ("a://{x}", "a://{x}{?page}"),
             ("a://{x:3}", "a://{x}"),
             ("a://b", "a://{x}"),
+            ("a://s{/x,y}", "a://s{/y,z}"),
+            ("a://s{/x}", "a://s{/x*}"),
+            ("a://{x:3}", "a://{x:3}{?y}"),
+            ("a://{x:2}", "a://{x:3}"),
+            // Literals are encoded.
+            ("a://café/{id}", "a://caf%C3%A9/{id}"),
+            ("a://a b/{id}", "a://a%20b/{id}"),
         ] {
             assert_eq!(unmatched(old, new), None, "{old} {new}");
         }

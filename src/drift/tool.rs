@@ -42,17 +42,19 @@ pub(super) fn exposure_of_new(definition: &Json) -> Exposure {
     }
 }
 
-/// Whether HTTP clients copy a parameter into a header whose name suggests a secret.
+/// Whether HTTP clients copy a parameter whose name suggests a secret into a header.
 fn sends_secret_in_header(definition: &Json) -> bool {
-    let properties = definition
-        .get("inputSchema")
-        .and_then(|it| it.get("properties"));
-    let properties = properties.and_then(Json::as_object);
-    properties.is_some_and(|properties| {
-        properties.iter().any(|(name, schema)| {
-            schema.get("x-mcp-header").is_some() && schema::names_secret(name.to_string_lossy())
+    /// Only what is reached through `properties` is copied.
+    fn inside(schema: &Json) -> bool {
+        let properties = schema.get("properties").and_then(Json::as_object);
+        properties.is_some_and(|properties| {
+            properties.iter().any(|(name, schema)| {
+                let is_secret = || schema::names_secret(name.to_string_lossy());
+                (schema.get("x-mcp-header").is_some() && is_secret()) || inside(schema)
+            })
         })
-    })
+    }
+    definition.get("inputSchema").is_some_and(inside)
 }
 
 /// A call that the old definition accepts, under its old name: it fails once the tool is gone.

@@ -17,13 +17,13 @@ macro_rules! conformance_rules {
     "schema-now-invalid" SchemaNowInvalid [] Change Breaking None,
         "a tool's schema is no longer valid JSON Schema",
         "`inputSchema` or `outputSchema` does not satisfy the metaschema of its dialect (2020-12 without `$schema`), \
-         such as `\"type\": \"int\"`. Clients pass schemas on to a model's API, which refuses the whole request: no \
+         such as `\"type\": \"int\"`, or declares a dialect that does not exist. Clients pass schemas on to a model's API, which refuses the whole request: no \
          tool of any server can be called.",
         "Fix the schema at the place shown.";
     "schema-invalid" SchemaInvalid [] Finding Risky None,
         "a tool's schema is not valid JSON Schema",
         "`inputSchema` or `outputSchema` does not satisfy the metaschema of its dialect (2020-12 without `$schema`), \
-         and did not before. Clients pass schemas on to a model's API, which refuses the whole request.",
+         or declares one that does not exist, and did so before. Clients pass schemas on to a model's API, which refuses the whole request.",
         "Fix the schema at the place shown.";
     "schema-ref-now-external" SchemaRefNowExternal [] Change Breaking Medium,
         "a tool's schema now refers to another document",
@@ -69,16 +69,19 @@ macro_rules! conformance_rules {
         "Use shorter names, or advise users to call the server by a short one.";
     "client-now-refuses-tool" ClientNowRefusesTool [] Change Breaking None,
         "a known client now refuses a tool that the protocol allows",
-        "Anthropic's API accepts only 2020-12, no `oneOf`, `anyOf` or `allOf` at the root of `inputSchema`, and \
-         parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
-         versions of Claude Code leave the tool out.",
-        "Use one object at the root, and check conditions in the server. If no user has that client, pin.";
+        "Anthropic's API refuses a whole request for a repeated name, a schema that is not 2020-12, `oneOf`, `anyOf` or \
+         `allOf` at the root of `inputSchema`, or a parameter name outside 1 to 64 of `A-Za-z0-9_.-`. The TypeScript SDK \
+         lists no tool if an `outputSchema` has a `$ref` without a target or a `pattern` that is not JavaScript. Some \
+         clients refuse an `outputSchema` of an older dialect: risky for an existing tool.",
+        "Change the schema at the place shown. At the root use one object, and check conditions in the server. If no \
+         user has that client, pin.";
     "client-refuses-tool" ClientRefusesTool [] Finding Risky None,
         "a known client refuses a tool that the protocol allows",
-        "Anthropic's API accepts only 2020-12, no `oneOf`, `anyOf` or `allOf` at the root of `inputSchema`, and \
-         parameter names of 1 to 64 of `A-Z a-z 0-9 _ . -`. Otherwise it refuses a request with all its tools; newer \
-         versions of Claude Code leave the tool out.",
-        "Use one object at the root, and check conditions in the server.";
+        "Anthropic's API refuses a whole request for a repeated name, a schema that is not 2020-12, `oneOf`, `anyOf` or \
+         `allOf` at the root of `inputSchema`, or a parameter name outside 1 to 64 of `A-Za-z0-9_.-`. The TypeScript SDK \
+         lists no tool if an `outputSchema` has a `$ref` without a target or a `pattern` that is not JavaScript. Some \
+         clients refuse an `outputSchema` of an older dialect: risky for an existing tool.",
+        "Change the schema at the place shown. At the root use one object, and check conditions in the server.";
     "app-resource-now-missing" AppResourceNowMissing [] Change Breaking None,
         "the document that shows a tool's results can no longer be read",
         "`_meta.ui.resourceUri` must lead to a `ui://` resource that exists. It does not if the address has another \

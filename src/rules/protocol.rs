@@ -24,7 +24,7 @@ macro_rules! protocol_rules {
         "the server no longer announces a protocol extension",
         "Clients that negotiated the extension can no longer use it: they fall back to the core protocol, or their \
          requests are rejected. The tools that declare something for it are named. It is cosmetic if the extension \
-         only has an effect through such declarations and there were none.",
+         only has an effect through such declarations and there were none, or if nothing was in its list.",
         "Announce the extension again, or release it as a breaking change and pin.";
     "extension-changed" ExtensionChanged [] Change Risky Low,
         "the settings of a protocol extension changed",

@@ -30,8 +30,10 @@ macro_rules! server_rules {
         "Read the diff like a change to a system prompt, then pin.";
     "capability-added" CapabilityAdded [] Change Additive Low,
         "the server announces a new capability",
-        "The server can do more: send notifications, offer completions, run tasks. Old clients ignore it.",
-        "Nothing for callers. Pin if it was intended.";
+        "The server can do more: send notifications, offer completions, run tasks. Old clients ignore it. It is \
+         breaking if `tasks` appears while a tool has `taskSupport: \"required\"`: plain calls of that tool are \
+         rejected from then on.",
+        "Nothing for callers, unless it is breaking. Pin if it was intended.";
     "capability-removed" CapabilityRemoved [] Change Breaking None,
         "the server no longer announces a capability",
         "Clients decide by capabilities which requests to send: without `resources` they list no resources. It is \

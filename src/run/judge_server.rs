@@ -432,9 +432,8 @@ fn not_compared(old: &Surface, new: &Surface) -> Vec<Note> {
 /// What clients object to in a surface, except what is already drift.
 fn refused(surface: &Surface, changes: &[Change]) -> Vec<Note> {
     let drift = changes.iter();
-    let drift: BTreeSet<(RuleId, &ComponentKey)> = drift
-        .filter_map(|it| Some((it.rule, it.component.as_ref()?)))
-        .collect();
+    let drift: BTreeSet<(RuleId, Option<&ComponentKey>)> =
+        drift.map(|it| (it.rule, it.component.as_ref())).collect();
     conformance::notes(surface, |rule, key| drift.contains(&(rule, key)))
 }
 

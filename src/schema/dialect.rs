@@ -3,12 +3,15 @@
 //!
 //! The metaschemas are the validator's own. Nothing is compared and nothing is fetched.
 
-use std::collections::BTreeSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
-use super::document::{Draft, Holds, each_schema, each_schema_at, holds};
+use url::Url;
+
+use super::document::{Draft, Holds, each_schema, each_schema_at, holds, percent_decoded};
 use super::validator::draft_of;
 use super::value::to_value;
-use crate::canonical::Json;
+use crate::canonical::{Json, pointer};
 
 /// Which dialect applies to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +44,7 @@ pub(crate) fn prepare() {
 pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
     let draft = match (dialect, schema.get("$schema")) {
         (Dialect::Y2020, _) | (Dialect::Declared, None) => Draft::Y2020,
-        (_, Some(Json::String(name))) if !is_known(name.as_str()?) => return None,
+        (_, Some(Json::String(name))) if named(name.as_str()?).is_none() => return None,
         _ => Draft::of(schema),
     };
     if matches!(draft, Draft::Seven | Draft::Y2019 | Draft::Y2020) && is_plain(schema, true) {
@@ -133,55 +136,267 @@ const TYPES: [&str; 7] = [
 /// Up to this many names, comparing each with each is cheap.
 const MOST_REQUIRED: usize = 32;
 
-fn is_known(dialect: &str) -> bool {
-    ["draft-04", "draft-06", "draft-07", "2019-09", "2020-12"]
-        .iter()
-        .any(|mark| dialect.contains(mark))
+/// The dialects, each with its usual name and its address without the scheme.
+const DIALECTS: [(&str, &str); 5] = [
+    ("draft-04", "json-schema.org/draft-04/schema"),
+    ("draft-06", "json-schema.org/draft-06/schema"),
+    ("draft-07", "json-schema.org/draft-07/schema"),
+    ("2019-09", "json-schema.org/draft/2019-09/schema"),
+    ("2020-12", "json-schema.org/draft/2020-12/schema"),
+];
+
+/// The usual name of the dialect with this address.
+fn named(dialect: &str) -> Option<&'static str> {
+    let address = dialect.trim_end_matches('#');
+    let address = address
+        .strip_prefix("https://")
+        .or_else(|| address.strip_prefix("http://"))?;
+    let mut dialects = DIALECTS.iter();
+    dialects
+        .find(|(_, it)| *it == address)
+        .map(|(name, _)| *name)
+}
+
+/// The dialect that a schema declares, by its usual name.
+pub(crate) fn declared(schema: &Json) -> Option<&'static str> {
+    named(schema.get("$schema")?.as_str()?)
+}
+
+/// The address of a dialect that a schema declares and no one knows.
+pub(crate) fn unknown(schema: &Json) -> Option<&str> {
+    let dialect = schema.get("$schema")?.as_str()?;
+    named(dialect).is_none().then_some(dialect)
 }
 
 /// At most this many references are reported: a hostile schema can have very long pointers to very many.
 const MOST_REFERENCES: usize = 20;
 
-/// With more addresses of its own than this, a schema is only searched for the very address of a reference.
-const MOST_ADDRESSES: usize = 100;
-
 /// The first references that lead out of a schema, each with its place.
 pub(crate) fn external_references(schema: &Json) -> Vec<(String, String)> {
     // Nearly no schema has one.
-    let mut leads_out = false;
-    each_schema(schema, &mut |node| {
-        let to = |keyword| node.get(keyword).and_then(Json::as_str);
-        let to = [to("$ref"), to("$dynamicRef")].into_iter().flatten();
-        leads_out |= to.into_iter().any(|it| !it.starts_with('#'));
-    });
-    if !leads_out {
+    if !has_reference(schema, |to| !to.starts_with('#')) {
         return Vec::new();
     }
-    let mut addresses = BTreeSet::new();
-    each_schema(schema, &mut |node| {
-        let text = |keyword| node.get(keyword).and_then(Json::as_str);
-        let address = text("$id").or(text("id"));
-        addresses.extend(address.map(|it| it.trim_end_matches('#')));
-    });
-    // A schema inside the document with its own `$id` is not outside it.
-    let is_inside = |to: &str| {
-        let document = to.split('#').next().unwrap_or_default();
-        let few = addresses.len() <= MOST_ADDRESSES;
-        addresses.contains(document) || few && addresses.iter().any(|it| it.ends_with(document))
-    };
+    let places = Places::of(schema);
+    let mut found = Vec::new();
+    for place in &places.all {
+        for (keyword, to) in references(place.node) {
+            let is_outside = matches!(places.target(place, to), Target::Outside);
+            if is_outside && found.len() < MOST_REFERENCES {
+                found.push((format!("{}/{keyword}", place.at), to.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+/// The first references without a target, each with its place. A definition that nothing uses is
+/// not looked at: no validator follows it.
+pub(crate) fn unresolved_references(schema: &Json) -> Vec<(String, String)> {
+    if !has_reference(schema, |to| to != "#") {
+        return Vec::new();
+    }
+    let places = Places::of(schema);
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut queue = vec![schema];
+    while let Some(node) = queue.pop() {
+        if !seen.insert(std::ptr::from_ref(node)) {
+            continue;
+        }
+        each_child(node, &mut |keyword, _, child| {
+            if !matches!(keyword, "$defs" | "definitions") {
+                queue.push(child);
+            }
+        });
+        let Some(place) = places.place_of(node) else {
+            continue;
+        };
+        for (keyword, to) in references(node) {
+            match places.target(place, to) {
+                Target::Schema(target) => queue.push(target),
+                Target::Nowhere => found.push((format!("{}/{keyword}", place.at), to.to_owned())),
+                Target::Outside => {}
+            }
+        }
+    }
+    found.sort();
+    found.truncate(MOST_REFERENCES);
+    found
+}
+
+/// The regular expressions that a validator of a schema compiles, each with its place.
+pub(crate) fn patterns(schema: &Json) -> Vec<(String, &str)> {
     let mut found = Vec::new();
     each_schema_at(schema, &mut String::new(), &mut |node, at| {
-        for keyword in ["$ref", "$dynamicRef"] {
-            if found.len() < MOST_REFERENCES
-                && let Some(to) = node.get(keyword).and_then(Json::as_str)
-                && !to.starts_with('#')
-                && !is_inside(to)
-            {
-                found.push((format!("{at}/{keyword}"), to.to_owned()));
-            }
+        if let Some(pattern) = node.get("pattern").and_then(Json::as_str) {
+            found.push((format!("{at}/pattern"), pattern));
         }
     });
     found
+}
+
+/// The references of one schema, with their keywords.
+fn references(node: &Json) -> impl Iterator<Item = (&'static str, &str)> {
+    let keywords = ["$ref", "$dynamicRef"].into_iter();
+    keywords.filter_map(|keyword| Some((keyword, node.get(keyword)?.as_str()?)))
+}
+
+fn has_reference(schema: &Json, wanted: impl Fn(&str) -> bool) -> bool {
+    let mut found = false;
+    each_schema(schema, &mut |node| {
+        found |= references(node).any(|(_, to)| wanted(to));
+    });
+    found
+}
+
+/// Calls `visit` with each schema directly inside a schema: the keyword, and the name or index under it.
+fn each_child<'a>(node: &'a Json, visit: &mut impl FnMut(&str, Option<&str>, &'a Json)) {
+    for (keyword, value) in node.as_object().into_iter().flat_map(|it| it.iter()) {
+        let Some(keyword) = keyword.as_str() else {
+            continue;
+        };
+        match (holds(keyword, value), value) {
+            (Some(Holds::One), schema) => visit(keyword, None, schema),
+            (Some(Holds::List), Json::Array(list)) => {
+                for (index, schema) in list.iter().enumerate() {
+                    visit(keyword, Some(&index.to_string()), schema);
+                }
+            }
+            (Some(Holds::Map), Json::Object(map)) => {
+                for (name, schema) in map.iter() {
+                    visit(keyword, Some(name.to_string_lossy()), schema);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A schema inside a document.
+struct Place<'a> {
+    node: &'a Json,
+    at: String,
+    /// What its references are relative to.
+    base: Rc<Url>,
+}
+
+/// Where a reference leads.
+enum Target<'a> {
+    Schema(&'a Json),
+    /// Into the document, where nothing is.
+    Nowhere,
+    /// To another document.
+    Outside,
+}
+
+/// The schemas of a document, by their addresses.
+struct Places<'a> {
+    all: Vec<Place<'a>>,
+    by_node: HashMap<*const Json, usize>,
+    /// Schemas with an address of their own (`$id`), and the root.
+    addressed: HashMap<String, &'a Json>,
+    anchors: HashMap<(String, &'a str), &'a Json>,
+    draft: Draft,
+}
+
+/// The address of a document without one. It only serves to compare relative addresses.
+const NO_ADDRESS: &str = "https://schema.invalid/";
+
+impl<'a> Places<'a> {
+    fn of(root: &'a Json) -> Self {
+        let mut places = Self {
+            all: Vec::new(),
+            by_node: HashMap::new(),
+            addressed: HashMap::from([(NO_ADDRESS.to_owned(), root)]),
+            anchors: HashMap::new(),
+            draft: Draft::of(root),
+        };
+        if let Ok(base) = Url::parse(NO_ADDRESS) {
+            places.add(root, String::new(), &Rc::new(base));
+        }
+        places
+    }
+
+    fn add(&mut self, node: &'a Json, at: String, base: &Rc<Url>) {
+        if !matches!(node, Json::Object(_) | Json::Bool(_)) {
+            return;
+        }
+        let text = |keyword| node.get(keyword).and_then(Json::as_str);
+        let mut base = Rc::clone(base);
+        for keyword in ["$id", "id"] {
+            let Some(address) = text(keyword) else {
+                continue;
+            };
+            // Up to draft 7 an address that is only a fragment is an anchor.
+            if let Some(name) = address.strip_prefix('#') {
+                self.anchors.insert((base.to_string(), name), node);
+                continue;
+            }
+            if let Ok(mut own) = base.join(address) {
+                own.set_fragment(None);
+                self.addressed.insert(own.to_string(), node);
+                // Elsewhere `id` is no keyword, though some authors mean one.
+                if keyword == "$id" || self.draft == Draft::Four {
+                    base = Rc::new(own);
+                }
+            }
+        }
+        for name in [text("$anchor"), text("$dynamicAnchor")]
+            .into_iter()
+            .flatten()
+        {
+            self.anchors.insert((base.to_string(), name), node);
+        }
+        let mut children = Vec::new();
+        each_child(node, &mut |keyword, name, child| {
+            let mut place = pointer::join(&at, keyword);
+            if let Some(name) = name {
+                pointer::push(&mut place, name);
+            }
+            children.push((child, place));
+        });
+        self.by_node
+            .insert(std::ptr::from_ref(node), self.all.len());
+        self.all.push(Place {
+            node,
+            at,
+            base: Rc::clone(&base),
+        });
+        for (child, place) in children {
+            self.add(child, place, &base);
+        }
+    }
+
+    fn place_of(&self, node: &Json) -> Option<&Place<'a>> {
+        let index = self.by_node.get(&std::ptr::from_ref(node))?;
+        self.all.get(*index)
+    }
+
+    fn target(&self, from: &Place<'a>, to: &str) -> Target<'a> {
+        let (address, fragment) = to.split_once('#').unwrap_or((to, ""));
+        let document = if address.is_empty() {
+            from.base.to_string()
+        } else {
+            match from.base.join(address) {
+                Ok(document) => document.to_string(),
+                Err(_) => return Target::Outside,
+            }
+        };
+        let Some(root) = self.addressed.get(&document) else {
+            return Target::Outside;
+        };
+        let fragment = percent_decoded(fragment);
+        let target = if fragment.is_empty() {
+            Some(*root)
+        } else if fragment.starts_with('/') {
+            pointer::resolve(root, &fragment)
+        } else {
+            let anchor = self.anchors.get(&(document, fragment.as_str()));
+            anchor.copied()
+        };
+        target.map_or(Target::Nowhere, Target::Schema)
+    }
 }
 
 /// How many schemas a schema contains, itself included, and how many are inside each other.
@@ -241,6 +456,27 @@ mod tests {
         assert_eq!(at(old, Dialect::Y2020).as_deref(), Some("/items"));
         let unknown = r#"{"$schema":"https://example.com/mine","type":"int"}"#;
         assert_eq!(declared(unknown), None);
+    }
+
+    #[test]
+    fn a_dialect_is_known_by_its_whole_address() {
+        let with = |address: &str| schema(&format!(r#"{{"$schema":"{address}"}}"#));
+        for (address, name) in [
+            ("http://json-schema.org/draft-07/schema#", "draft-07"),
+            ("https://json-schema.org/draft-07/schema", "draft-07"),
+            ("https://json-schema.org/draft/2020-12/schema", "2020-12"),
+        ] {
+            assert_eq!(super::declared(&with(address)), Some(name));
+            assert_eq!(unknown(&with(address)), None);
+        }
+        for address in [
+            "https://example.com/draft-07/schema",
+            "http://json-schema.org/draft-03/schema#",
+            "",
+        ] {
+            assert_eq!(unknown(&with(address)), Some(address));
+        }
+        assert_eq!(unknown(&schema("{}")), None);
     }
 
     #[test]
@@ -345,6 +581,58 @@ mod tests {
             }
         }
         assert!(plain > 200, "{plain}");
+    }
+
+    #[test]
+    fn a_reference_is_resolved_against_the_address_of_its_schema() {
+        let outside = |text: &str| !external_references(&schema(text)).is_empty();
+        let with = |id: &str, to: &str| format!(r#"{{"$id":"{id}","items":{{"$ref":"{to}"}}}}"#);
+        let id = "https://x.example/my-tool";
+        // Only the end of the address.
+        assert!(outside(&with(id, "tool")));
+        assert!(outside(&with("my-tool", "tool")));
+        assert!(outside(r#"{"items":{"$ref":"tool"}}"#));
+        assert!(!outside(&with(id, "my-tool")));
+        assert!(!outside(&with(id, "/my-tool#")));
+        assert!(!outside(&with(id, id)));
+        assert!(!outside(
+            r#"{"$id":"https://x.example/a/","items":{"$ref":"b"},"$defs":{"b":{"$id":"b"}}}"#
+        ));
+        assert!(!outside(
+            r#"{"items":{"$ref":"urn:x:a"},"$defs":{"b":{"$id":"urn:x:a"}}}"#
+        ));
+    }
+
+    #[test]
+    fn references_without_a_target_are_found_where_they_are_followed() {
+        let found = |text: &str| -> Vec<String> {
+            let found = unresolved_references(&schema(text)).into_iter();
+            found.map(|(at, _)| at).collect()
+        };
+        let dangling = r##"{"properties":{"a":{"$ref":"#/$defs/Screen"}}}"##;
+        assert_eq!(found(dangling), ["/properties/a/$ref"]);
+        for resolved in [
+            r##"{"$ref":"#"}"##,
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/a"}}}"##,
+            r##"{"items":{"$ref":"#/properties/a%20b"},"properties":{"a b":{}}}"##,
+            r##"{"items":{"$ref":"#/$defs/a~1b"},"$defs":{"a/b":{}}}"##,
+            r##"{"items":{"$ref":"#here"},"$defs":{"a":{"$anchor":"here"}}}"##,
+            r##"{"items":{"$ref":"#here"},"definitions":{"a":{"$id":"#here"}}}"##,
+            r##"{"items":{"$dynamicRef":"#here"},"$defs":{"a":{"$dynamicAnchor":"here"}}}"##,
+            r##"{"items":{"$ref":"b#/$defs/c"},"$defs":{"b":{"$id":"b","$defs":{"c":{}}}}}"##,
+            r##"{"$defs":{"b":{"$id":"b","$ref":"#/$defs/c","$defs":{"c":{}}}},"items":{"$ref":"b"}}"##,
+            // `id` is an annotation here.
+            r##"{"items":{"id":"x","items":{"$ref":"#/$defs/c"}},"$defs":{"c":{}}}"##,
+            // Nothing uses it.
+            r##"{"$defs":{"a":{"$ref":"#/$defs/b"}}}"##,
+            // Outside.
+            r#"{"items":{"$ref":"https://a.example/b"}}"#,
+        ] {
+            assert!(found(resolved).is_empty(), "{resolved}");
+        }
+        let used = r##"{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"}}}"##;
+        assert_eq!(found(used), ["/$defs/a/$ref"]);
+        assert_eq!(found(r##"{"items":{"$ref":"#there"}}"##), ["/items/$ref"]);
     }
 
     #[test]

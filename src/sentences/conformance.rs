@@ -35,6 +35,16 @@ pub(crate) fn whole_list_refused(noun: &str, listed: usize) -> String {
     }
 }
 
+/// A cache hint of a list that violates the protocol's schema.
+pub(crate) fn hint_invalid(method: &str, hint: &str) -> String {
+    let expected = if hint == "ttlMs" {
+        "an integer of at least 0"
+    } else {
+        "\"public\" or \"private\""
+    };
+    format!("`{hint}` of `{method}` must be {expected}: clients that validate refuse the list")
+}
+
 /// What clients do with an entry that they must not load, while the rest of its list stays.
 pub(crate) fn entry_refused(noun: &str) -> String {
     format!("clients must not load the {noun}")
@@ -44,6 +54,33 @@ pub(crate) fn not_a_schema(at: &str, dialect: &str) -> String {
     format!(
         "not valid JSON Schema ({dialect}) at `{}`: models' APIs reject the whole request",
         place(at)
+    )
+}
+
+pub(crate) fn unknown_dialect(at: &str, address: &str) -> String {
+    format!(
+        "`{}` is `{}`, not a known dialect of JSON Schema: clients must refuse the schema",
+        place(at),
+        cut(address)
+    )
+}
+
+/// A dialect that some versions of a client refuse.
+pub(crate) fn old_output_dialect(dialect: &str) -> String {
+    format!("`outputSchema` declares {dialect}: {ONLY_2020_12}")
+}
+
+pub(crate) fn old_output_dialects(tools: usize) -> String {
+    let tools = counted(tools, "tool");
+    format!("{tools} declare a dialect before 2020-12 in `outputSchema`: {ONLY_2020_12}")
+}
+
+const ONLY_2020_12: &str =
+    "versions of Claude Code that accept only 2020-12 there refuse every call";
+
+pub(crate) fn refused_output_dialect(dialect: &str) -> String {
+    format!(
+        "`outputSchema` declares {dialect}: clients with the TypeScript SDK 2 refuse every call of the tool"
     )
 }
 
@@ -82,6 +119,13 @@ pub(crate) fn prefixed_name_long(full: &str, length: usize, most: usize) -> Stri
     format!("`{full}`, as clients call it, has {length} characters; models' APIs allow {most}")
 }
 
+pub(crate) fn name_taken(name: &str) -> String {
+    format!(
+        "another tool is also called `{}`: Anthropic's API refuses the request, with every tool in it",
+        cut(name)
+    )
+}
+
 pub(crate) fn root_combination(keyword: &str) -> String {
     format!(
         "`{keyword}` at the root of `inputSchema`: Anthropic's API refuses it, and Claude Code leaves the tool out"
@@ -101,6 +145,32 @@ pub(crate) fn property_name(name: &str) -> String {
         "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and rejects the whole \
          request",
         cut(name)
+    )
+}
+
+pub(crate) fn dangling_output(at: &str, to: &str) -> String {
+    format!(
+        "`{}` leads to `{}`, which the schema does not have: clients with the TypeScript SDK (Claude Code, Cursor) \
+         list no tool of the server",
+        place(at),
+        cut(to)
+    )
+}
+
+pub(crate) fn dangling_input(at: &str, to: &str) -> String {
+    format!(
+        "`{}` leads to `{}`, which the schema does not have: models' APIs reject the whole request",
+        place(at),
+        cut(to)
+    )
+}
+
+pub(crate) fn pattern_not_ecmascript(at: &str, pattern: &str) -> String {
+    format!(
+        "`{}` is not a regular expression of JavaScript (`{}`): clients with the TypeScript SDK list no tool of the \
+         server",
+        place(at),
+        cut(pattern)
     )
 }
 

@@ -186,6 +186,18 @@ pub(crate) fn task_support(was: &str, is: &str) -> String {
     format!("`taskSupport`: {was} → {is}{effect}")
 }
 
+/// The same at a revision that does not define it.
+pub(crate) fn task_support_undefined(was: &str, is: &str, revision: &str) -> String {
+    format!("`taskSupport`: {was} → {is}; {revision} does not define it")
+}
+
+/// The same where the server does not declare tasks.
+pub(crate) fn task_support_undeclared(was: &str, is: &str) -> String {
+    format!(
+        "`taskSupport`: {was} → {is}; no effect until the server declares `tasks.requests.tools.call`"
+    )
+}
+
 /// Another `uriTemplate`; the variables, and whether completions name them.
 pub(crate) fn template_moved(was: &[String], is: &[String], completed: bool) -> String {
     let named = |variables: &[String]| match variables {
@@ -248,6 +260,10 @@ pub(crate) fn revisions_dropped(lost: &[String], legacy_era_lost: bool) -> Strin
     format!("`supportedVersions` lost {lost}{era}: clients limited to it cannot connect")
 }
 
+pub(crate) fn revisions_missing() -> String {
+    "`supportedVersions` is missing or not an array: clients cannot agree on a revision".to_owned()
+}
+
 pub(crate) fn revisions_added(gained: &[String]) -> String {
     format!(
         "`supportedVersions` now has {}",
@@ -266,6 +282,10 @@ pub(crate) fn cache_scope(method: &str, was: &str, is: &str) -> String {
         ""
     };
     format!("`{method}`: cacheScope {was} → {is}{effect}")
+}
+
+pub(crate) fn hint_valid(method: &str, hint: &str) -> String {
+    format!("`{method}`: `{hint}` is valid again")
 }
 
 pub(crate) fn client_changed() -> String {
@@ -304,6 +324,14 @@ pub(crate) fn capability<T>(name: &str, old: Option<T>, new: Option<T>) -> Strin
 /// A removed capability, and what was offered under it.
 pub(crate) fn capability_removed(name: &str, offered: &str) -> String {
     format!("capability `{name}` was removed; {offered}")
+}
+
+/// Tasks are now declared, and these tools require them.
+pub(crate) fn tasks_now_required(name: &str, tools: &[&str]) -> String {
+    format!(
+        "capability `{name}` is new, and `taskSupport` is `required`: plain calls of {} are now rejected (-32601)",
+        quoted(tools)
+    )
 }
 
 pub(crate) fn nothing_listed() -> &'static str {
@@ -356,6 +384,11 @@ pub(crate) fn extension_removed(name: &str, tools: &[String]) -> String {
             quoted(tools)
         ),
     }
+}
+
+/// A removed extension with a list, and what was listed.
+pub(crate) fn extension_list_removed(name: &str, offered: &str) -> String {
+    format!("extension `{name}` was removed; {offered}")
 }
 
 pub(crate) fn extension_setting<T>(
@@ -411,10 +444,16 @@ pub(crate) fn skill_asks_for_more(tools: &[&str]) -> String {
 }
 
 pub(crate) fn skill_asks_for_less(tools: &[&str]) -> String {
-    match tools {
-        [] => "`allowed-tools` is written differently, same tools".to_owned(),
-        tools => format!("`allowed-tools` no longer asks for {}", quoted(tools)),
-    }
+    format!("`allowed-tools` no longer asks for {}", quoted(tools))
+}
+
+pub(crate) fn skill_asks_for_the_same() -> String {
+    "`allowed-tools` is written differently, same tools".to_owned()
+}
+
+pub(crate) fn skill_asks_for_unknown() -> String {
+    "`allowed-tools` is neither a string nor an array of strings: hosts may read anything into it"
+        .to_owned()
 }
 
 pub(crate) fn skill_became_dynamic() -> String {
@@ -433,8 +472,10 @@ pub(crate) fn skill_file_removed(uri: &str) -> String {
     format!("file `{uri}` removed")
 }
 
-pub(crate) fn skill_file_changed(uri: &str) -> String {
-    format!("file `{uri}` changed (digest differs)")
+/// `member` is what differs in its entry, if it is one that the extension defines.
+pub(crate) fn skill_file_changed(uri: &str, member: Option<&str>) -> String {
+    let member = member.unwrap_or("its entry");
+    format!("file `{uri}` changed ({member} differs)")
 }
 
 pub(crate) fn content_changed() -> String {

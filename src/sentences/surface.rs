@@ -1,5 +1,11 @@
 //! What is noticed in one surface, besides its schemas and texts.
 
+pub(crate) fn list_member_not_observed(method: &str, name: &str) -> String {
+    format!(
+        "the result of `{method}` has the member `{name}`, which no protocol revision defines: it is compared, but not judged"
+    )
+}
+
 pub(crate) fn member_not_observed(name: &str) -> String {
     format!(
         "the server's first answer has the member `{name}`, which no protocol revision defines: it is compared, but not judged"
@@ -49,6 +55,10 @@ pub(crate) fn deprecated_sampling() -> String {
     let instead = "call the model provider's API";
     let feature = "the server asks for `sampling/createMessage`";
     deprecated(feature, "2026-07-28", A_YEAR_LATER, instead)
+}
+
+pub(crate) fn published_not_answered(name: &str) -> String {
+    format!("the server failed to answer the request for `{name}`: it is not compared")
 }
 
 pub(crate) fn deprecated_sse() -> String {

@@ -25,7 +25,8 @@ impl CacheScope {
     }
 }
 
-/// The cache hint of one answer. Undefined values count as missing.
+/// The cache hint of one answer. Undefined values count as missing here; [`CacheHint::undefined`]
+/// names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CacheHint {
     pub scope: Option<CacheScope>,
@@ -45,6 +46,19 @@ impl CacheHint {
             _ => None,
         };
         Self { scope, ttl_ms }
+    }
+
+    /// The members of a hint whose values the protocol does not allow.
+    pub fn undefined(result: &Json) -> impl Iterator<Item = &'static str> {
+        let hint = Self::of(result);
+        let understood = [
+            ("cacheScope", hint.scope.is_some()),
+            ("ttlMs", hint.ttl_ms.is_some()),
+        ];
+        let undefined = understood
+            .into_iter()
+            .filter(|(member, is_understood)| !is_understood && result.get(member).is_some());
+        undefined.map(|(member, _)| member)
     }
 
     /// For a list of several pages: who may see any of them, and how long any of them may be used.

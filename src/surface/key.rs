@@ -163,9 +163,10 @@ impl Kind {
         self.entry().contract
     }
 
-    /// Whether an extension of the protocol declares a list that is read.
-    pub(crate) fn is_listed_by_extension(name: &str) -> bool {
-        Self::ALL.iter().any(|kind| {
+    /// The kind whose list is declared by an extension of the protocol.
+    pub(crate) fn listed_by_extension(name: &str) -> Option<Self> {
+        let mut kinds = Self::ALL.iter().copied();
+        kinds.find(|kind| {
             let declared = kind.entry().listing.map(|listing| listing.declared);
             matches!(declared, Some(Declared::Extension(extension)) if extension == name)
         })

@@ -31,6 +31,7 @@ pub use header::{HeaderProblem, header_problem};
 pub use icon::{Icon, IconProblem};
 pub use key::{ComponentKey, Kind, KindSet, Listing, NotAKey};
 pub use profile::ClientProfile;
+pub(crate) use unread::{LIST_HINTS, list_members};
 
 /// Everything that a server declares to one client.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,8 +47,8 @@ pub struct Surface {
     /// The revisions that the server supports (`supportedVersions`); `None` if it did not say, or
     /// the source does not record it.
     pub supported_versions: Option<Vec<String>>,
-    /// Members of the opening answer that no revision of the protocol defines, as sent; `None` if
-    /// the source does not record them.
+    /// Members of the opening answer that no revision of the protocol defines, as sent, and those of
+    /// list results by method; `None` if the source does not record them.
     pub other_members: Option<Json>,
     /// How long, and for whom, its answers may be cached.
     pub caching: Caching,
@@ -123,6 +124,8 @@ pub struct Lists {
     pub resource_templates: Vec<Json>,
     /// The cache hints of these answers.
     pub caching: Caching,
+    /// What no revision defines in these answers, by method.
+    pub other_members: BTreeMap<&'static str, Json>,
     /// Every other list, by its kind.
     pub others: BTreeMap<Kind, Vec<Json>>,
 }
@@ -161,7 +164,9 @@ impl Surface {
                 .and_then(Json::as_text)
                 .cloned(),
             supported_versions: supported_versions(greeting),
-            other_members: scope.server.then(|| unread::other_members(greeting)),
+            other_members: scope
+                .server
+                .then(|| unread::other_members(greeting, &lists.other_members)),
             caching: std::mem::take(&mut lists.caching),
             components: Vec::new(),
             client,

@@ -4,8 +4,10 @@
 //! The promise: nothing that a server declares is silently ignored. A declaration is compared like
 //! any other; the finding says that its content is not.
 
+use std::collections::BTreeMap;
+
 use super::icon::{Icon, IconProblem};
-use super::{ComponentKey, Kind, Surface};
+use super::{CacheHint, ComponentKey, Kind, Surface};
 use crate::canonical::{Json, Object};
 use crate::rules::RuleId;
 use crate::sentences::surface as sentences;
@@ -43,20 +45,53 @@ const EXTENSIONS: [&str; 2] = [
 ];
 
 fn is_read(extension: &str) -> bool {
-    EXTENSIONS.contains(&extension) || Kind::is_listed_by_extension(extension)
+    EXTENSIONS.contains(&extension) || Kind::listed_by_extension(extension).is_some()
 }
 
 /// How many declarations that are not read are named one by one.
 const NAMED: usize = 20;
 
-/// The members of an answer that no revision of the protocol has.
-pub(super) fn other_members(greeting: &Json) -> Json {
+/// The members of the opening answer that no revision of the protocol has, or allows in this form,
+/// and those of the lists.
+pub(super) fn other_members(greeting: &Json, of_lists: &BTreeMap<&'static str, Json>) -> Json {
+    let undefined: Vec<&str> = CacheHint::undefined(greeting).collect();
     let members = greeting.as_object().into_iter().flat_map(Object::iter);
-    let others = members.filter(|(name, _)| !GREETING.contains(&name.to_string_lossy()));
-    others
+    let others = members.filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        !GREETING.contains(&name) || undefined.contains(&name)
+    });
+    let others = others.map(|(name, value)| (name.clone(), value.clone()));
+    let of_lists = of_lists
+        .iter()
+        .map(|(method, members)| ((*method).into(), members.clone()));
+    others.chain(of_lists).collect::<Object>().into()
+}
+
+/// Members of a list result that are read: who may cache it, and for how long.
+pub(crate) const LIST_HINTS: [&str; 2] = ["cacheScope", "ttlMs"];
+
+/// Members of every list result besides the list and its hints. `_meta` belongs to that one answer.
+const LIST: [&str; 3] = ["nextCursor", "_meta", "resultType"];
+
+/// The members of a list result that no revision of the protocol has, or allows in this form.
+pub(crate) fn list_members(kind: Kind, result: &Json) -> Object {
+    let undefined: Vec<&str> = CacheHint::undefined(result).collect();
+    let is_other = |name: &str| {
+        let is_defined =
+            name == kind.list_member() || LIST.contains(&name) || LIST_HINTS.contains(&name);
+        !is_defined || undefined.contains(&name)
+    };
+    let members = result.as_object().into_iter().flat_map(Object::iter);
+    members
+        .filter(|(name, _)| is_other(name.to_string_lossy()))
         .map(|(name, value)| (name.clone(), value.clone()))
-        .collect::<Object>()
-        .into()
+        .collect()
+}
+
+/// The methods that list something.
+fn list_methods() -> impl Iterator<Item = &'static str> {
+    let kinds = Kind::ALL.iter();
+    kinds.filter_map(|kind| Some(kind.listing()?.method))
 }
 
 /// The names in an object of capabilities.
@@ -67,12 +102,28 @@ fn names(object: Option<&Json>) -> impl Iterator<Item = &str> {
 }
 
 impl Surface {
+    /// What no revision defines in the results of lists, by method.
+    pub(crate) fn other_members_of_lists(&self) -> BTreeMap<&'static str, Json> {
+        let others = self.other_members.as_ref();
+        let of = |method: &'static str| Some((method, others?.get(method)?.clone()));
+        list_methods().filter_map(of).collect()
+    }
+
     /// Notes what is declared but not read, and what is deprecated.
     pub(super) fn note_unread(&mut self) {
         let capabilities = self.capabilities.clone();
         let mut messages = Vec::new();
+        let of_lists = self.other_members_of_lists();
         for name in names(self.other_members.as_ref()) {
-            messages.push(sentences::member_not_observed(name));
+            if !of_lists.contains_key(name) {
+                messages.push(sentences::member_not_observed(name));
+            }
+        }
+        for (method, members) in &of_lists {
+            // A wrong hint is judged as clients judge it.
+            for name in names(Some(members)).filter(|name| !LIST_HINTS.contains(name)) {
+                messages.push(sentences::list_member_not_observed(method, name));
+            }
         }
         for name in names(Some(&capabilities)).filter(|name| !CAPABILITIES.contains(name)) {
             messages.push(sentences::capability_not_observed(name));

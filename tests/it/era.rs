@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use mcp_keel::canonical::to_compact;
 use mcp_keel::capture::Order;
+use mcp_keel::rules::RuleId;
 use mcp_keel::surface::Era;
 use serde_json::{Value, json};
 
 use crate::http_double::{Double, json_answer, whole, write};
 use crate::keel::{Keel, Run};
 use crate::scripted::{Capture, example, log, scripted};
+use crate::surfaces::of;
 
 const META: &str =
     r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"scripted","version":"1.0.0"}}"#;
@@ -137,6 +139,29 @@ fn pages_are_read_and_announced_changes_are_respected_without_a_ping() {
     assert!(
         !text.contains("ping") && text.contains(r#""cursor":"2""#),
         "{text}"
+    );
+}
+
+/// What no revision defines in a list is kept, in the file too; `_meta` is not.
+#[test]
+fn unknown_members_of_a_list_are_captured() {
+    let list = page(TOOL)
+        .replace(r#""ttlMs":5"#, r#""ttlMs":"5""#)
+        .replacen('{', r#"{"partial":true,"variants":["a"],"#, 1);
+    let scenario = modern().replace(&page(TOOL), &list);
+    let captured = Capture::of(&scenario)
+        .order(Order::Only(Era::Modern))
+        .run()
+        .unwrap();
+    let others = captured.surface.other_members.as_ref().unwrap();
+    let expected = r#"{"tools/list":{"partial":true,"variants":["a"],"ttlMs":"5"}}"#;
+    assert_eq!(to_compact(others), expected);
+    let rules: Vec<RuleId> = captured.surface.notes.iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::NotObserved, RuleId::NotObserved]);
+    let file = mcp_keel::source::capture_document("it", &captured).to_string();
+    assert_eq!(
+        of(&file).other_members.as_ref().map(to_compact).as_deref(),
+        Some(expected)
     );
 }
 

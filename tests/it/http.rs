@@ -721,6 +721,56 @@ fn the_card_and_the_scopes_are_pinned_and_compared() {
     );
 }
 
+/// A server that fails to answer has not given up its scopes; one that has no document has.
+#[test]
+fn scopes_that_are_not_answered_are_not_removed() {
+    let status = Arc::new(AtomicUsize::new(0));
+    let asked = Arc::clone(&status);
+    let double = special(move |request, connection| {
+        if request.target != "/.well-known/oauth-protected-resource/mcp" {
+            return None;
+        }
+        let answer = match asked.load(Ordering::SeqCst) {
+            0 => json_answer(&json!({"scopes_supported": ["read"]}).to_string()),
+            1 => whole("503 Service Unavailable", "", ""),
+            _ => whole("404 Not Found", "", ""),
+        };
+        Some(write(connection, answer))
+    });
+    let keel = Keel::new();
+    let url = double.url();
+    keel.run(&["pin", "--url", &url, "--read-resources"])
+        .exits(0);
+    let check = |state: usize| {
+        status.store(state, Ordering::SeqCst);
+        let args = [
+            "check",
+            "--url",
+            &url,
+            "--read-resources",
+            "--format",
+            "json",
+        ];
+        let report = keel.run(&args).json();
+        let rules = |list: &str| {
+            let list = report["servers"][0][list].as_array().unwrap().clone();
+            let rules = list
+                .iter()
+                .map(|it| it["rule"].as_str().unwrap().to_owned());
+            rules.collect::<Vec<String>>()
+        };
+        (rules("changes"), rules("findings"))
+    };
+    assert_eq!(check(0).0, [""; 0]);
+    let (changes, findings) = check(1);
+    assert_eq!(changes, [""; 0]);
+    assert!(
+        findings.contains(&"not-observed".to_owned()),
+        "{findings:?}"
+    );
+    assert_eq!(check(2).0, ["scope-removed"]);
+}
+
 #[test]
 fn plain_http_behind_https_is_recognised() {
     use std::io::{Read as _, Write as _};

@@ -78,7 +78,7 @@ impl Row {
 }
 
 /// A capture at a revision. `parts` may have `capabilities`, `first` (further members of the first answer), `info`,
-/// `caching`, the four lists, `skills` and `contents`.
+/// `caching`, `listMembers`, the four lists, `skills` and `contents`.
 fn capture(revision: &str, parts: &Value) -> Value {
     let list = |name: &str| parts.get(name).cloned().unwrap_or(json!([]));
     let capabilities = parts
@@ -107,8 +107,10 @@ fn capture(revision: &str, parts: &Value) -> Value {
             merge(&mut capture, Some(&json!({ list: entries })));
         }
     }
-    if let Some(caching) = parts.get("caching") {
-        merge(&mut capture, Some(&json!({ "caching": caching })));
+    for member in ["caching", "listMembers"] {
+        if let Some(value) = parts.get(member) {
+            merge(&mut capture, Some(&json!({ member: value })));
+        }
     }
     capture
 }
@@ -195,6 +197,7 @@ const SKILLS: &str = "io.modelcontextprotocol/skills";
 const DIGEST: &str = "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 const OTHER_DIGEST: &str =
     "sha256:486ea46224d1bb4fb680f34f7c9ad96a8f24ec88be73ea8e5a6c65260e9cb8a7";
+const DRAFT_07: &str = "http://json-schema.org/draft-07/schema#";
 const SEARCH: &str = "com.example/search";
 
 fn revisions() -> Vec<Row> {
@@ -210,6 +213,15 @@ fn revisions() -> Vec<Row> {
         )
         .witness("\"initialize\""),
         Row::new(
+            "`supportedVersions` is no longer an array",
+            MODERN,
+            [
+                one.clone(),
+                json!({"first": {"supportedVersions": "2026-07-28"}}),
+            ],
+            RevisionDropped,
+        ),
+        Row::new(
             "`supportedVersions` gains a revision",
             MODERN,
             [one, both],
@@ -221,6 +233,15 @@ fn revisions() -> Vec<Row> {
             [json!({}), json!({"first": {"quota": 5}})],
             UnclassifiedChange,
         ),
+        Row::new(
+            "a member of a list result that no revision defines",
+            ALL,
+            [
+                json!({}),
+                json!({"listMembers": {"tools/list": {"partial": true}}}),
+            ],
+            UnclassifiedChange,
+        ),
     ]
 }
 
@@ -229,6 +250,11 @@ fn capabilities() -> Vec<Row> {
     let less = || declares(json!({"tools": {}}));
     let prompt = json!({"name": "trip", "arguments": [{"name": "city"}]});
     let with = |capabilities: Value| json!({"capabilities": capabilities, "prompts": [prompt]});
+    let app_only = |capabilities: Value| {
+        let mut parts = ui(json!({"visibility": ["model"]}));
+        merge(&mut parts, Some(&declares(capabilities)));
+        parts
+    };
     vec![
         Row::new(
             "`prompts` removed, no prompt was listed",
@@ -243,6 +269,16 @@ fn capabilities() -> Vec<Row> {
             [
                 declares(json!({"tools": {}, "resources": {"subscribe": false}})),
                 less(),
+            ],
+            CapabilityRemoved,
+        )
+        .level(Level::Cosmetic),
+        Row::new(
+            "`resources` removed, a tool has `_meta.ui` but no document",
+            ALL,
+            [
+                app_only(json!({"tools": {}, "resources": {}})),
+                app_only(json!({"tools": {}})),
             ],
             CapabilityRemoved,
         )
@@ -353,6 +389,16 @@ fn extension_rows() -> Vec<Row> {
         )
         .level(Level::Cosmetic),
         Row::new(
+            "skills removed, no skill was listed",
+            ALL,
+            [
+                extensions(&[SKILLS, SEARCH], json!({"skills": []})),
+                extensions(&[SEARCH], json!({})),
+            ],
+            ExtensionRemoved,
+        )
+        .level(Level::Cosmetic),
+        Row::new(
             "an extension removed that is not observed",
             ALL,
             [extensions(&[SEARCH], json!({})), extensions(&[], json!({}))],
@@ -379,15 +425,18 @@ fn extension_rows() -> Vec<Row> {
 fn apps() -> Vec<Row> {
     use RuleId::{
         AppAccessNarrowed, AppAccessWidened, AppDomainChanged, AppResourceChanged,
-        AppResourceNowMissing, ContentChanged, ContentNowUnusable, ResourceAdded, ToolMetaChanged,
-        ToolVisibilityNarrowed, ToolVisibilityWidened,
+        AppResourceNowMissing, ContentChanged, ContentNowUnusable, ResourceAdded,
+        ResourceMetaChanged, ToolMetaChanged, ToolVisibilityNarrowed, ToolVisibilityWidened,
     };
-    let connects =
-        |domains: &[&str]| resource(json!({"_meta": {"ui": {"csp": {"connectDomains": domains}}}}));
+    let with_csp = |csp: Value| resource(json!({"_meta": {"ui": {"csp": csp}}}));
+    let connects = |domains: &[&str]| with_csp(json!({ "connectDomains": domains }));
     let asks =
         |permissions: Value| resource(json!({"_meta": {"ui": {"permissions": permissions}}}));
     let lives = |domain: &str| resource(json!({"_meta": {"ui": {"domain": domain}}}));
     let shows = |uri: &str| ui(json!({"resourceUri": uri}));
+    let named_twice = |nested: &str, flat: &str| {
+        tool(json!({"_meta": {"ui": {"resourceUri": nested}, "ui/resourceUri": flat}}))
+    };
     let with_resources = |mut parts: Value, more: Value| {
         merge(
             &mut parts,
@@ -444,6 +493,15 @@ fn apps() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
+            "an empty `_meta.ui` left out",
+            ALL,
+            [
+                tool(json!({"_meta": {"a": 1, "ui": {}}})),
+                tool(json!({"_meta": {"a": 1}})),
+            ],
+            ToolMetaChanged,
+        ),
+        Row::new(
             "`visibility` states the default",
             ALL,
             [
@@ -459,6 +517,49 @@ fn apps() -> Vec<Row> {
                 connects(&["https://a.example"]),
                 connects(&["https://a.example", "https://b.example"]),
             ],
+            AppAccessWidened,
+        ),
+        Row::new(
+            "`csp.connectDomains` grows beside a list that no specification has",
+            ALL,
+            [
+                connects(&["https://a.example"]),
+                with_csp(
+                    json!({"connectDomains": ["https://a.example", "https://b.example"], "x": []}),
+                ),
+            ],
+            AppAccessWidened,
+        ),
+        Row::new(
+            "`csp.connectDomains` grows beside something that is not a string",
+            ALL,
+            [
+                connects(&["https://a.example"]),
+                with_csp(json!({"connectDomains": ["https://a.example", "https://b.example", 7]})),
+            ],
+            AppAccessWidened,
+        ),
+        Row::new(
+            "`csp` gains a list that no specification has",
+            ALL,
+            [
+                connects(&["https://a.example"]),
+                with_csp(json!({"connectDomains": ["https://a.example"], "workerDomains": ["*"]})),
+            ],
+            ResourceMetaChanged,
+        )
+        .exposure(Exposure::High),
+        Row::new(
+            "`permissions` becomes an array",
+            ALL,
+            [asks(json!({})), asks(json!(["camera"]))],
+            ResourceMetaChanged,
+        )
+        .exposure(Exposure::High),
+        Row::new(
+            "`permissions` was an array and becomes an object",
+            ALL,
+            [asks(json!([])), asks(json!({"camera": {}}))],
             AppAccessWidened,
         ),
         Row::new(
@@ -547,6 +648,24 @@ fn apps() -> Vec<Row> {
         )
         .exposure(Exposure::High),
         Row::new(
+            "`ui/resourceUri` leads elsewhere, `ui.resourceUri` stays",
+            ALL,
+            [
+                named_twice("ui://weather/a", "ui://weather/a"),
+                named_twice("ui://weather/a", "ui://other/a"),
+            ],
+            AppResourceChanged,
+        ),
+        Row::new(
+            "`ui/resourceUri` appears and says the same as `ui.resourceUri`",
+            ALL,
+            [
+                shows("ui://weather/a"),
+                named_twice("ui://weather/a", "ui://weather/a"),
+            ],
+            ToolMetaChanged,
+        ),
+        Row::new(
             "`ui/resourceUri` moved to `ui.resourceUri`",
             ALL,
             [
@@ -559,8 +678,23 @@ fn apps() -> Vec<Row> {
 }
 
 fn tasks() -> Vec<Row> {
-    use RuleId::{TaskSupportNarrowed, TaskSupportStated, TaskSupportWidened};
+    use RuleId::{
+        CapabilityAdded, CapabilityChanged, CapabilityRemoved, TaskSupportNarrowed,
+        TaskSupportStated, TaskSupportWidened,
+    };
     let undeclared = |support: &str| tool(json!({"execution": {"taskSupport": support}}));
+    let without_requests = |support: &str| {
+        let mut parts = task(support);
+        merge(
+            &mut parts,
+            Some(&json!({"capabilities": {"tools": {}, "tasks": {}}})),
+        );
+        parts
+    };
+    let with_cancel = |mut parts: Value| {
+        parts["capabilities"]["tasks"]["cancel"] = json!({});
+        parts
+    };
     vec![
         Row::new(
             "`taskSupport` optional to required",
@@ -596,6 +730,39 @@ fn tasks() -> Vec<Row> {
             TaskSupportStated,
         ),
         Row::new(
+            "`tasks` declared, `taskSupport` was `required` before",
+            TASKS,
+            [undeclared("required"), task("required")],
+            CapabilityAdded,
+        )
+        .level(Level::Breaking)
+        .witness("{\"name\":\"forecast\",\"arguments\":"),
+        Row::new(
+            "`tasks` declared, `taskSupport` is `optional`",
+            TASKS,
+            [undeclared("optional"), task("optional")],
+            CapabilityAdded,
+        ),
+        Row::new(
+            "`tasks.requests` removed, a tool may be called as a task",
+            TASKS,
+            [task("optional"), without_requests("optional")],
+            CapabilityRemoved,
+        ),
+        Row::new(
+            "`tasks.cancel` removed, a tool may be called as a task",
+            TASKS,
+            [with_cancel(task("optional")), task("optional")],
+            CapabilityChanged,
+        ),
+        Row::new(
+            "`tasks.requests` removed, no tool may be called as a task",
+            TASKS,
+            [task("forbidden"), without_requests("forbidden")],
+            CapabilityRemoved,
+        )
+        .level(Level::Cosmetic),
+        Row::new(
             "`taskSupport` required where no revision or capability gives it a meaning",
             ALL,
             [undeclared("optional"), undeclared("required")],
@@ -606,7 +773,9 @@ fn tasks() -> Vec<Row> {
 }
 
 fn caching() -> Vec<Row> {
-    use RuleId::CacheScopeChanged;
+    use RuleId::{CacheScopeChanged, ListNowRefused};
+    let lasting =
+        |ttl: Value| json!({"caching": {"tools/list": {"cacheScope": "public", "ttlMs": ttl}}});
     vec![
         Row::new(
             "`cacheScope` private to public",
@@ -629,6 +798,25 @@ fn caching() -> Vec<Row> {
         )
         .exposure(Exposure::None),
         Row::new(
+            "`cacheScope` neither `public` nor `private`",
+            MODERN,
+            [cached("public"), cached("shared")],
+            ListNowRefused,
+        ),
+        Row::new(
+            "`ttlMs` below 0, or not an integer",
+            MODERN,
+            [lasting(json!(60)), lasting(json!("60"))],
+            ListNowRefused,
+        ),
+        Row::new(
+            "`ttlMs` is valid again",
+            MODERN,
+            [lasting(json!(-5)), lasting(json!(60))],
+            CacheScopeChanged,
+        )
+        .exposure(Exposure::None),
+        Row::new(
             "`cacheScope` missing to public",
             MODERN,
             [json!({}), cached("public")],
@@ -638,7 +826,13 @@ fn caching() -> Vec<Row> {
 }
 
 fn parameters() -> Vec<Row> {
-    use RuleId::{InputAdditionalPropertiesClosed, InputMcpHeaderAdded, ObjectPropertiesOmitted};
+    use RuleId::{
+        InputAdditionalPropertiesClosed, InputMcpHeaderAdded, ObjectPropertiesOmitted, ToolAdded,
+    };
+    let password = json!({"type": "string", "x-mcp-header": "Password"});
+    let auth = json!({"type": "object", "properties": {"password": password}});
+    let nested_header = tool(json!({"annotations": {"readOnlyHint": true},
+        "inputSchema": {"type": "object", "properties": {"auth": auth}}}));
     let options = |schema: Value| {
         tool(json!({"inputSchema": {"type": "object", "properties": {"options": schema}}}))
     };
@@ -651,6 +845,15 @@ fn parameters() -> Vec<Row> {
             [
                 options(json!({"type": "object", "properties": {}})),
                 options(json!({"type": "object"})),
+            ],
+            ObjectPropertiesOmitted,
+        ),
+        Row::new(
+            "`properties: {}` of a parameter that may be `null` left out",
+            ALL,
+            [
+                options(json!({"anyOf": [{"type": "object", "properties": {}}, {"type": "null"}]})),
+                options(json!({"anyOf": [{"type": "object"}, {"type": "null"}]})),
             ],
             ObjectPropertiesOmitted,
         ),
@@ -670,6 +873,13 @@ fn parameters() -> Vec<Row> {
             InputMcpHeaderAdded,
         ),
         Row::new(
+            "a new read-only tool with `x-mcp-header` on a nested parameter that names a secret",
+            ALL,
+            [json!({}), nested_header],
+            ToolAdded,
+        )
+        .exposure(Exposure::High),
+        Row::new(
             "`x-mcp-header` on a parameter that names a secret",
             ALL,
             [header("api_token", None), header("api_token", Some("Key"))],
@@ -680,7 +890,8 @@ fn parameters() -> Vec<Row> {
 }
 
 fn icons() -> Vec<Row> {
-    use RuleId::{ServerInfoChanged, ToolIconsChanged};
+    use RuleId::{ResourceAdded, ServerInfoChanged, ToolIconsChanged};
+    let no_resource = || json!({"capabilities": {"tools": {}, "resources": {}}});
     let own = || icon("https://weather.example/a.png");
     let of_server = |src: &str| json!({"info": {"icons": [{"src": src}]}});
     vec![
@@ -709,6 +920,26 @@ fn icons() -> Vec<Row> {
             ALL,
             [own(), icon("javascript:alert(1)")],
             ToolIconsChanged,
+        )
+        .exposure(Exposure::High),
+        Row::new(
+            "a new resource with an icon of some origin",
+            ALL,
+            [
+                no_resource(),
+                resource(json!({"icons": [{"src": "https://other.example/a.svg"}]})),
+            ],
+            ResourceAdded,
+        )
+        .exposure(Exposure::Medium),
+        Row::new(
+            "a new resource with an icon that is neither `https:` nor `data:`",
+            ALL,
+            [
+                no_resource(),
+                resource(json!({"icons": [{"src": "file:///etc/passwd"}]})),
+            ],
+            ResourceAdded,
         )
         .exposure(Exposure::High),
         Row::new(
@@ -759,6 +990,26 @@ fn resources() -> Vec<Row> {
         )
         .witness("\"weather://1\""),
         Row::new(
+            "`uriTemplate` no longer takes a path (`{+path}` to `{path}`)",
+            ALL,
+            [
+                template("file:///{+path}", plain.clone()),
+                template("file:///{path}", plain.clone()),
+            ],
+            TemplateUriChanged,
+        )
+        .witness("\"file:///a/b\""),
+        Row::new(
+            "`uriTemplate` with its literal percent-encoded",
+            ALL,
+            [
+                template("docs://café/{id}", plain.clone()),
+                template("docs://caf%C3%A9/{id}", plain.clone()),
+            ],
+            TemplateUriChanged,
+        )
+        .level(Level::Risky),
+        Row::new(
             "`uriTemplate` with other variables, the same addresses",
             ALL,
             [
@@ -774,9 +1025,9 @@ fn resources() -> Vec<Row> {
 /// The roots of schemas (SEP-2106), and what clients refuse as a whole.
 fn lists() -> Vec<Row> {
     use RuleId::{
-        ClientNowRefusesTool, InputPropertyTypeChanged, ListNowRefused, OutputPropertyTypeChanged,
-        SchemaNowInvalid, SchemaNowTooLarge, SchemaRefNowExternal, ToolNameNowInvalid,
-        ToolNameNowTooLong,
+        ClientNowRefusesTool, InputDialectChanged, InputPropertyTypeChanged, ListNowRefused,
+        OutputPropertyTypeChanged, SchemaNowInvalid, SchemaNowTooLarge, SchemaRefNowExternal,
+        ToolNameNowInvalid, ToolNameNowTooLong,
     };
     let input = |schema: Value| tool(json!({ "inputSchema": schema }));
     let output = |schema: Value| tool(json!({ "outputSchema": schema }));
@@ -784,6 +1035,32 @@ fn lists() -> Vec<Row> {
     let city = || json!({"city": {"type": "string"}});
     let object = || input(json!({"type": "object", "properties": city()}));
     let named = |name: &str| json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]});
+    let twice = |times: usize| {
+        let tool = json!({"name": "forecast", "inputSchema": {"type": "object"}});
+        json!({ "tools": vec![tool; times] })
+    };
+    let dangling = || json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/Screen"}}});
+    let complete = || {
+        let mut schema = dangling();
+        merge(
+            &mut schema,
+            Some(&json!({"$defs": {"Screen": {"type": "string"}}})),
+        );
+        schema
+    };
+    let matching = |pattern: &str| {
+        output(
+            json!({"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}),
+        )
+    };
+    let spoken = |dialect: Option<&str>| {
+        let mut schema = json!({"type": "object"});
+        merge(
+            &mut schema,
+            dialect.map(|it| json!({ "$schema": it })).as_ref(),
+        );
+        output(schema)
+    };
     let deep = (0..70).fold(
         json!({"type": "string"}),
         |inner, _| json!({"type": "object", "properties": {"a": inner}}),
@@ -873,10 +1150,71 @@ fn lists() -> Vec<Row> {
             SchemaRefNowExternal,
         ),
         Row::new(
+            "a new tool with a `$ref` in `outputSchema` that leads nowhere",
+            ALL,
+            [json!({}), output(dangling())],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`$defs` of `outputSchema` left out, a `$ref` stays",
+            ALL,
+            [output(complete()), output(dangling())],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`$defs` of `inputSchema` left out, a `$ref` stays",
+            ALL,
+            [input(complete()), input(dangling())],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`outputSchema` of an existing tool declares draft-07",
+            ALL,
+            [spoken(None), spoken(Some(DRAFT_07))],
+            ClientNowRefusesTool,
+        )
+        .level(Level::Risky),
+        Row::new(
+            "`outputSchema` declares draft-04",
+            ALL,
+            [
+                spoken(None),
+                spoken(Some("http://json-schema.org/draft-04/schema#")),
+            ],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
+            "`outputSchema` declares a dialect that does not exist",
+            ALL,
+            [spoken(None), spoken(Some("https://example.com/mine"))],
+            SchemaNowInvalid,
+        ),
+        Row::new(
+            "`inputSchema` declares draft-07",
+            ALL,
+            [
+                object(),
+                input(json!({"$schema": DRAFT_07, "type": "object", "properties": city()})),
+            ],
+            InputDialectChanged,
+        ),
+        Row::new(
+            "a `pattern` in `outputSchema` that JavaScript does not compile",
+            ALL,
+            [matching("^a"), matching("(?i)^a")],
+            ClientNowRefusesTool,
+        ),
+        Row::new(
             "a schema of more than 5,000 schemas, or 64 deep",
             ALL,
             [json!({}), input(deep)],
             SchemaNowTooLarge,
+        ),
+        Row::new(
+            "a second tool of the same name",
+            ALL,
+            [twice(1), twice(2)],
+            ClientNowRefusesTool,
         ),
         Row::new(
             "a new tool with a name of 200 characters",
@@ -954,9 +1292,10 @@ fn renames() -> Vec<Row> {
 
 fn skills() -> Vec<Row> {
     use RuleId::{
-        SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened, SkillBecameDynamic,
-        SkillBecameStatic, SkillDescriptionChanged, SkillDynamic, SkillFileAdded, SkillFileChanged,
-        SkillFileRemoved, SkillFrontmatterChanged, SkillNowInvalid, SkillRemoved,
+        DefinitionRespelled, SkillAdded, SkillAllowedToolsNarrowed, SkillAllowedToolsWidened,
+        SkillBecameDynamic, SkillBecameStatic, SkillDescriptionChanged, SkillDynamic,
+        SkillFileAdded, SkillFileChanged, SkillFileRemoved, SkillFrontmatterChanged,
+        SkillNowInvalid, SkillRemoved,
     };
     let main = "skill://acme/refunds/SKILL.md";
     let file = |uri: &str, digest: &str| json!({"uri": uri, "digest": digest, "size": 5});
@@ -1042,6 +1381,21 @@ fn skills() -> Vec<Row> {
             ALL,
             [allowed("Read"), allowed("Read Bash(git *)")],
             SkillAllowedToolsWidened,
+        ),
+        Row::new(
+            "`allowed-tools` in a form that hosts do not read",
+            ALL,
+            [
+                allowed("Read"),
+                skill(json!({"allowed-tools": {"Bash": true}}), one()),
+            ],
+            SkillAllowedToolsWidened,
+        ),
+        Row::new(
+            "`allowed-tools` written differently, same tools",
+            ALL,
+            [allowed("Read Grep"), allowed("Grep, Read")],
+            DefinitionRespelled,
         ),
         Row::new(
             "`allowed-tools` shrank",
@@ -1179,6 +1533,13 @@ fn metadata() -> Vec<Row> {
         )
         .exposure(Exposure::Medium),
         Row::new(
+            "`_meta` whose name is a short word for security (`acl`, `pii`, `token`)",
+            ALL,
+            [meta(json!({})), meta(json!({"acl": ["ops"]}))],
+            ToolMetaChanged,
+        )
+        .exposure(Exposure::Medium),
+        Row::new(
             "the same of a resource",
             ALL,
             [
@@ -1224,6 +1585,26 @@ fn findings() -> Vec<Row> {
             [
                 plain(),
                 tool(json!({"inputSchema": {"type": "object", "oneOf": [{}]}})),
+            ],
+            ClientRefusesTool,
+        ),
+        Row::new(
+            "a tool whose `outputSchema` declares draft-07, new or as before",
+            ALL,
+            [
+                plain(),
+                tool(json!({"outputSchema": {"$schema": DRAFT_07, "type": "object"}})),
+            ],
+            ClientRefusesTool,
+        ),
+        Row::new(
+            "a `$ref` that leads nowhere, as before",
+            ALL,
+            [
+                plain(),
+                tool(
+                    json!({"outputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}}),
+                ),
             ],
             ClientRefusesTool,
         ),
@@ -1288,6 +1669,15 @@ fn findings() -> Vec<Row> {
             "a member of the first answer that no revision defines",
             ALL,
             [plain(), json!({"first": {"quota": 5}})],
+            NotObserved,
+        ),
+        Row::new(
+            "a member of a list result that no revision defines",
+            ALL,
+            [
+                plain(),
+                json!({"listMembers": {"tools/list": {"partial": true}}}),
+            ],
             NotObserved,
         ),
         Row::new(
@@ -1458,14 +1848,97 @@ fn each_extension_is_judged_on_its_own() {
     );
 }
 
+/// Moving to another era explains the extensions that the legacy era had in other terms, and no other.
+#[test]
+fn an_extension_is_gained_or_lost_across_eras() {
+    let rules = |old: &Surface, new: &Surface| -> Vec<RuleId> {
+        let changes = compare(old, new).into_iter().map(|it| it.rule);
+        changes
+            .filter(|it| *it != RuleId::ProtocolVersionChanged)
+            .collect()
+    };
+    let shown = || ui(json!({"resourceUri": "ui://weather/a", "visibility": ["app"]}));
+    let with_resources = |mut parts: Value, names: &[&str]| {
+        let extensions = extensions(names, json!({}))["capabilities"]["extensions"].clone();
+        let mut capabilities = json!({"tools": {}, "resources": {}});
+        if !names.is_empty() {
+            merge(
+                &mut capabilities,
+                Some(&json!({ "extensions": extensions })),
+            );
+        }
+        merge(&mut parts, Some(&json!({ "capabilities": capabilities })));
+        parts
+    };
+    let legacy = |names: &[&str]| surface("2025-11-25", &with_resources(shown(), names));
+    let modern = |names: &[&str]| surface("2026-07-28", &with_resources(shown(), names));
+    assert_eq!(rules(&legacy(&[]), &modern(&[APPS])), []);
+    assert_eq!(
+        rules(&legacy(&[]), &modern(&[APPS, SEARCH])),
+        [RuleId::ExtensionAdded]
+    );
+    assert_eq!(
+        rules(&modern(&[APPS, SEARCH]), &legacy(&[])),
+        [RuleId::ExtensionRemoved]
+    );
+}
+
 #[test]
 fn an_app_is_judged_by_who_may_call_and_what_it_may_reach() {
     check(apps());
+    // An empty `ui` that gains a member was not removed.
+    let pair = [json!({}), json!({"resourceUri": "ui://weather/a"})].map(|it| {
+        let mut parts = ui(it);
+        let capabilities = json!({"capabilities": {"tools": {}, "resources": {}}});
+        merge(&mut parts, Some(&capabilities));
+        surface("2025-11-25", &parts)
+    });
+    let changes = compare(&pair[0], &pair[1]);
+    let rules: Vec<RuleId> = changes.iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::AppResourceChanged], "{changes:#?}");
+    // What is beside the judged members has its own place.
+    let pair = [json!({}), json!({"workerDomains": ["*"]})].map(|more| {
+        let mut csp = json!({"connectDomains": ["https://a.example"]});
+        merge(&mut csp, Some(&more));
+        surface("2025-11-25", &ui(json!({ "csp": csp })))
+    });
+    let changes = compare(&pair[0], &pair[1]);
+    assert_eq!(changes[0].message, "`_meta.ui.csp.workerDomains` is new");
+}
+
+/// A document may be unlisted. That it was read once does not make it listed.
+#[test]
+fn a_document_that_was_never_listed_is_not_missing_when_it_is_not_read() {
+    let app = |contents: Value| {
+        let mut parts = ui(json!({"resourceUri": "ui://weather/a"}));
+        merge(
+            &mut parts,
+            Some(&json!({"capabilities": {"tools": {}, "resources": {}}})),
+        );
+        merge(&mut parts, Some(&contents));
+        surface("2025-11-25", &parts)
+    };
+    let read = app(json!({"contents": [{"uri": "ui://weather/a", "digest": DIGEST, "size": 5}]}));
+    assert_eq!(compare(&read, &app(json!({}))), []);
+    let gone = compare(&read, &app(json!({"contents": []})));
+    let rules: Vec<RuleId> = gone.iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::ContentRemoved]);
 }
 
 #[test]
 fn a_call_that_task_support_refuses_is_a_witness() {
     check(tasks());
+    // Without an effect, none is claimed.
+    for revision in ALL {
+        let of = |support: &str| {
+            surface(
+                revision,
+                &tool(json!({"execution": {"taskSupport": support}})),
+            )
+        };
+        let changes = compare(&of("optional"), &of("required"));
+        assert!(!changes[0].message.contains("-32601"), "{changes:#?}");
+    }
 }
 
 #[test]
@@ -1501,6 +1974,23 @@ fn resources_are_judged_by_their_audience_and_addresses() {
 #[test]
 fn a_list_is_judged_as_clients_judge_it() {
     check(lists());
+    // Common, and no caller loses anything: a new tool of such a server is a finding, once for all.
+    let tools: Vec<Value> = ["a", "b"]
+        .map(|name| {
+            json!({"name": name, "inputSchema": {"type": "object"},
+                "outputSchema": {"$schema": DRAFT_07, "type": "object"}})
+        })
+        .into();
+    let both = surface("2025-11-25", &json!({ "tools": tools }));
+    let one = surface("2025-11-25", &json!({"tools": [tools[0]]}));
+    let rules: Vec<RuleId> = compare(&one, &both).iter().map(|it| it.rule).collect();
+    assert_eq!(rules, [RuleId::ToolAdded]);
+    let notes = conformance::notes(&both, |_, _| false);
+    assert_eq!(notes.len(), 1, "{notes:#?}");
+    assert!(
+        notes[0].message.starts_with("2 tools declare"),
+        "{notes:#?}"
+    );
 }
 
 #[test]
@@ -1533,6 +2023,20 @@ fn a_rename_is_one_change_and_never_a_pair_of_opposites() {
 #[test]
 fn a_skill_is_judged_by_what_it_tells_and_may_do() {
     check(skills());
+    let sized = |size: u32| {
+        let main = "skill://acme/refunds/SKILL.md";
+        let frontmatter = json!({"name": "refunds", "description": "Refunds."});
+        let skill = json!({"uri": main, "frontmatter": frontmatter,
+            "resources": [{"uri": main, "digest": DIGEST, "size": size}]});
+        let capabilities = json!({"resources": {}, "extensions": {SKILLS: {}}});
+        surface(
+            "2025-11-25",
+            &json!({"capabilities": capabilities, "skills": [skill]}),
+        )
+    };
+    let changes = compare(&sized(5), &sized(6));
+    let message = "file `skill://acme/refunds/SKILL.md` changed (size differs)";
+    assert_eq!(changes[0].message, message);
 }
 
 #[test]
@@ -1645,6 +2149,20 @@ fn a_baseline_from_before_a_member_was_recorded_has_no_drift() {
     assert_eq!(back.caching, full.caching);
     let old = read(&before);
     assert_eq!((old.supported_versions, old.other_members), (None, None));
+    // A server of the legacy era has no revisions to record, and its members are known all the same.
+    let legacy = |parts: Value| surface("2025-11-25", &parts);
+    let back_then = read(&legacy(json!({})));
+    assert_eq!(compare(&back_then, &legacy(json!({}))), []);
+    for more in [
+        json!({"first": {"quota": 5}}),
+        json!({"listMembers": {"tools/list": {"partial": true}}}),
+    ] {
+        let rules: Vec<RuleId> = compare(&back_then, &legacy(more))
+            .iter()
+            .map(|it| it.rule)
+            .collect();
+        assert_eq!(rules, [RuleId::UnclassifiedChange]);
+    }
     let moved = surface(
         "2026-07-28",
         &json!({"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}),

@@ -27,10 +27,11 @@ use super::inbox::Inbox;
 use super::opening::Opening;
 use super::wire::Wire;
 use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
+use crate::canonical::Json;
 use crate::launch::{Launched, launch};
 use crate::rules::RuleId;
 use crate::sentences::surface as sentences;
-use crate::surface::{ClientProfile, Kind};
+use crate::surface::{ClientProfile, ComponentKey, Kind};
 
 pub use client::certificates;
 pub use error::HttpError;
@@ -96,13 +97,16 @@ pub(super) async fn capture_http(
     });
 
     let mut outcome = outcome;
+    let mut unanswered = Vec::new();
     if let Ok((_, _, lists, again)) = &mut outcome
         && limits.read_contents
     {
         let published = published::published(&http, spec).await;
         for lists in [Some(lists), again.as_mut()].into_iter().flatten() {
-            lists.of_mut(Kind::Content).extend(published.clone());
+            let contents = published.contents.clone();
+            lists.of_mut(Kind::Content).extend(contents);
         }
+        unanswered = published.unanswered;
     }
 
     progress(Stage::Stopping);
@@ -116,6 +120,15 @@ pub(super) async fn capture_http(
     let server = server.zip(spec.start.as_ref());
     let mut captured = finished(outcome, &inbox, client, server, limits, place).await?;
     captured.surface.over_http = true;
+    for name in unanswered {
+        let content = Json::object([("uri", Json::string(name))]);
+        let key = ComponentKey::of(Kind::Content, &content);
+        let message = sentences::published_not_answered(name);
+        let surfaces = [Some(&mut captured.surface), captured.again.as_mut()];
+        for surface in surfaces.into_iter().flatten() {
+            surface.note(RuleId::NotObserved, Some(&key), message.clone());
+        }
+    }
     if speaks_sse {
         let message = sentences::deprecated_sse();
         captured

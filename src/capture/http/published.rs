@@ -3,7 +3,8 @@
 //!
 //! Scopes are those of its metadata, and those that it asks for when a request has no token.
 //!
-//! Only read if resources are. A missing document is ignored; only the members that can be compared
+//! Only read if resources are. A missing document is ignored, and one that was not answered is not
+//! compared; only the members that can be compared
 //! are kept. One request each, within the origin, bounded in bytes and time.
 
 use std::collections::BTreeSet;
@@ -30,8 +31,49 @@ const AUTHORIZATION: &str = "/.well-known/oauth-protected-resource";
 /// The name under which the scopes of a challenge are recorded.
 const CHALLENGE: &str = "WWW-Authenticate";
 
-/// The existing documents, as contents.
-pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Vec<Json> {
+/// What is published.
+#[derive(Default)]
+pub(super) struct Published {
+    /// The existing documents, as contents.
+    pub(super) contents: Vec<Json>,
+    /// The names of those about which nothing is known: the server failed, or took too long.
+    pub(super) unanswered: Vec<&'static str>,
+}
+
+/// The outcome of one request.
+enum Fetched<T> {
+    Found(T),
+    /// The server has no such document.
+    Missing,
+    Unanswered,
+}
+
+impl<T> Fetched<T> {
+    fn and_then<U>(self, read: impl FnOnce(T) -> Option<U>) -> Fetched<U> {
+        match self {
+            Self::Found(it) => read(it).map_or(Fetched::Missing, Fetched::Found),
+            Self::Missing => Fetched::Missing,
+            Self::Unanswered => Fetched::Unanswered,
+        }
+    }
+}
+
+impl Published {
+    fn add(&mut self, name: &'static str, fetched: Fetched<Json>) {
+        match fetched {
+            Fetched::Found(content) => self.contents.push(content),
+            Fetched::Missing => {}
+            Fetched::Unanswered => self.unanswered.push(name),
+        }
+    }
+}
+
+/// A status that says nothing about the document.
+fn is_failure(status: u16) -> bool {
+    status >= 500 || matches!(status, 408 | 429)
+}
+
+pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Published {
     let base = spec.url.url();
     let path = base.path().trim_end_matches('/').to_owned();
     let at = |path: String| {
@@ -40,18 +82,17 @@ pub(super) async fn published(http: &Arc<Client>, spec: &HttpSpec) -> Vec<Json> 
         url.set_query(None);
         url
     };
-    let mut found = Vec::new();
+    let mut found = Published::default();
     let card = at(format!("{path}{CARD}"));
-    if let Some(card) = get(http, card, "application/mcp-server-card+json").await {
-        found.extend(read_card(&card));
-    }
+    let card = get(http, card, "application/mcp-server-card+json").await;
+    found.add(CARD, card.and_then(|it| read_card(&it)));
     let metadata = at(format!("{AUTHORIZATION}{path}"));
-    if let Some(metadata) = get(http, metadata, "application/json").await {
-        found.extend(read_scopes(&metadata));
-    }
+    let metadata = get(http, metadata, "application/json").await;
+    found.add(AUTHORIZATION, metadata.and_then(|it| read_scopes(&it)));
     // Without a token of our own, the server did not ask for one.
     if http.is_authorized() {
-        found.extend(challenge(&http.anonymous(), base.clone()).await);
+        let challenge = challenge(&http.anonymous(), base.clone()).await;
+        found.add(CHALLENGE, challenge);
     }
     found
 }
@@ -69,15 +110,20 @@ fn ask(url: Url, accept: &'static str) -> Ask {
 }
 
 /// The scopes that the server asks for if a request has no token.
-async fn challenge(http: &Arc<Client>, url: Url) -> Option<Json> {
+async fn challenge(http: &Arc<Client>, url: Url) -> Fetched<Json> {
     let sent = http.send(ask(url, "text/event-stream"));
-    let answered = tokio::time::timeout(PATIENCE, sent).await.ok()?.ok()?;
-    if answered.status.as_u16() != 401 {
-        return None;
+    let Ok(Ok(answered)) = tokio::time::timeout(PATIENCE, sent).await else {
+        return Fetched::Unanswered;
+    };
+    match answered.status.as_u16() {
+        401 => {}
+        status if is_failure(status) => return Fetched::Unanswered,
+        _ => return Fetched::Missing,
     }
     let challenges = answered.headers.get_all(WWW_AUTHENTICATE).iter();
     let mut scopes = challenges.filter_map(|it| it.to_str().ok().and_then(challenged_scopes));
-    scopes.next().map(|scopes| recorded(CHALLENGE, scopes))
+    let scopes = scopes.next().map(|scopes| recorded(CHALLENGE, scopes));
+    scopes.map_or(Fetched::Missing, Fetched::Found)
 }
 
 /// The `scope` of a challenge (RFC 6750): words in quotes, or one word.
@@ -94,23 +140,31 @@ fn challenged_scopes(challenge: &str) -> Option<BTreeSet<&str>> {
     Some(value.split_ascii_whitespace().collect())
 }
 
-async fn get(http: &Arc<Client>, url: Url, accept: &'static str) -> Option<Json> {
+async fn get(http: &Arc<Client>, url: Url, accept: &'static str) -> Fetched<Json> {
     let ask = ask(url, accept);
     let read = async {
-        let mut answered = http.send(ask).await.ok()?;
-        if answered.status.as_u16() != 200 {
-            return None;
+        let Ok(mut answered) = http.send(ask).await else {
+            return Fetched::Unanswered;
+        };
+        match answered.status.as_u16() {
+            200 => {}
+            status if is_failure(status) => return Fetched::Unanswered,
+            _ => return Fetched::Missing,
         }
         let mut bytes = Vec::new();
         while let Some(chunk) = answered.body.chunk().await {
-            bytes.extend_from_slice(&chunk.ok()?);
+            let Ok(chunk) = chunk else {
+                return Fetched::Unanswered;
+            };
+            bytes.extend_from_slice(&chunk);
             if bytes.len() > MOST_BYTES {
-                return None;
+                return Fetched::Missing;
             }
         }
-        parse(&bytes).ok()
+        parse(&bytes).map_or(Fetched::Missing, Fetched::Found)
     };
-    tokio::time::timeout(PATIENCE, read).await.ok().flatten()
+    let outcome = tokio::time::timeout(PATIENCE, read).await;
+    outcome.unwrap_or(Fetched::Unanswered)
 }
 
 fn read_card(card: &Json) -> Option<Json> {

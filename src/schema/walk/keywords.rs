@@ -3,11 +3,11 @@
 use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::Family;
 use crate::schema::document::{Holds, holds};
 use crate::schema::kinds::Kinds;
 use crate::schema::solve::item_of;
 use crate::schema::value::{missing, same};
+use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
 
 /// Every keyword of the drafts that is not an annotation.
@@ -169,8 +169,8 @@ impl Walker<'_> {
         } else {
             (Family::PropertyTypeChanged, Effect::Either)
         };
-        // The root is always an object.
-        let root = place.old.is_empty() && place.name.is_empty();
+        // Arguments are an object, whatever the root says. A result may be any value.
+        let root = self.side == Side::Input && place.old.is_empty() && place.name.is_empty();
         let mut finding = self.finding(family, place);
         if root && (was.is_empty() || is.is_empty()) {
             finding.family = Family::EquivalentRestructured;
