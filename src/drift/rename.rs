@@ -1,22 +1,31 @@
 //! Renamed tools: a removed and an added one with the same arguments and text; and tools with a new
 //! version, which is part of a key.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Change, component, tool};
 use crate::canonical::Json;
 use crate::judgement::Exposure;
 use crate::rules::RuleId;
-use crate::schema::Work;
 use crate::schema::example_values::words as words_of;
 use crate::schema::likeness::{
-    assigned, exchanged, opposed, says_more, synonymous, texts_follow, without_version,
+    Difference, DifferenceKind, Named, Relation, assigned, objects, prefixes, relation, says_more,
+    spelled, stem, texts_follow,
 };
+use crate::schema::{Work, renamed_members};
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind};
 
 /// With more tools than this on either side, tools are reported as removed and added.
 const MOST: usize = 300;
+
+/// For so many pairs of tools, renamed parameters count as the same ones.
+const MOST_LOOKED_INTO: usize = 500;
+
+/// With less than this in common in their texts, tools are one only if their names are spelled
+/// differently and no more.
+const LEAST_TEXT: f64 = 0.2;
 
 /// A tool under its old and its new name.
 pub(super) struct Renamed<'a> {
@@ -24,6 +33,8 @@ pub(super) struct Renamed<'a> {
     pub(super) new: &'a Component,
     /// From 0 to 1.
     similarity: f64,
+    /// The names differ in spelling only, or in a prefix that was exchanged in several tools.
+    same_words: bool,
 }
 
 impl Renamed<'_> {
@@ -59,14 +70,15 @@ impl Renamed<'_> {
                 .map_or("", |it| it.to_string_lossy())
                 .to_owned()
         };
-        let message = sentences::renamed(&text(&was), &text(&is), self.similarity);
+        let message = sentences::renamed(&text(&was), &text(&is), self.similarity, self.same_words);
         let mut change =
             Change::new(RuleId::ToolRenamed, "/name", message).values(was.as_ref(), is.as_ref());
         change.proof = tool::call_that_worked(&self.old.definition, work);
-        // Under a new name it is as exposed as a new tool.
-        let hint = |component: &Component| tool::exposure_of_new(&component.definition);
-        if hint(self.new) > hint(self.old) {
-            change.exposure = change.exposure.max(hint(self.new));
+        // Under other words it is as exposed as if it were reported as new, so that a wrong pair
+        // hides nothing.
+        let as_new = |component: &Component| component::added(component).exposure;
+        if !self.same_words || as_new(self.new) > as_new(self.old) {
+            change.exposure = change.exposure.max(as_new(self.new));
         }
         // What a name says that the old one did not was not approved.
         if says_more(&words_of(&text(&was)), &words_of(&text(&is))) {
@@ -101,11 +113,26 @@ pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Ve
     if removed.len() > MOST || added.len() > MOST {
         return Vec::new();
     }
+    let budget = Cell::new(MOST_LOOKED_INTO);
+    let exchanged = exchanges(&removed, &added, &budget);
     let mut pairs: Vec<Renamed<'a>> = removed
         .iter()
-        .flat_map(|old| added.iter().filter_map(move |new| old.renamed_to(new)))
+        .flat_map(|old| {
+            let budget = &budget;
+            added
+                .iter()
+                .filter_map(move |new| old.renamed_to(new, budget))
+        })
         .collect();
-    pairs.extend(exchanges(&removed, &added, &pairs));
+    for pair in exchanged {
+        let known = pairs
+            .iter_mut()
+            .find(|it| it.old.key == pair.old.key && it.new.key == pair.new.key);
+        match known {
+            Some(known) => known.same_words |= pair.same_words,
+            None => pairs.push(pair),
+        }
+    }
     pairs.sort_by(|one, other| (&one.old.key, &one.new.key).cmp(&(&other.old.key, &other.new.key)));
     let index = |keys: Vec<&ComponentKey>| -> Vec<ComponentKey> {
         keys.into_iter()
@@ -141,34 +168,43 @@ pub(super) fn find<'a>(removed: &[&'a Component], added: &[&'a Component]) -> Ve
     pairs
 }
 
-/// Tools in whose names the same word was exchanged, such as `browser_click` and `page_click`: one
-/// such pair proves nothing, several support each other.
+/// Tools in whose names the same was exchanged: what comes before the verb, such as `browser_click`
+/// and `page_click`, or what it is about. One such pair proves nothing, several support each other.
 fn exchanges<'a>(
     removed: &[Traits<'a>],
     added: &[Traits<'a>],
-    known: &[Renamed<'a>],
+    budget: &Cell<usize>,
 ) -> Vec<Renamed<'a>> {
-    let mut by_words: BTreeMap<(&str, &str), Vec<(&Traits<'a>, &Traits<'a>)>> = BTreeMap::new();
+    type Pairs<'t, 'a> = Vec<(&'t Traits<'a>, &'t Traits<'a>, bool)>;
+    let mut by_prefix: BTreeMap<(String, String), Pairs<'_, 'a>> = BTreeMap::new();
+    let mut by_object: BTreeMap<(&str, &str), Pairs<'_, 'a>> = BTreeMap::new();
     for old in removed {
         for new in added {
-            let words = exchanged(&old.named, &new.named);
-            if let Some(words) = words.filter(|_| !opposed(&old.named, &new.named)) {
-                by_words.entry(words).or_default().push((old, new));
+            if let Some((mine, theirs, verb)) = prefixes(&old.named, &new.named) {
+                let pairs = by_prefix.entry((mine, theirs)).or_default();
+                pairs.push((old, new, verb));
+            } else if let Some(words) = objects(&old.named, &new.named) {
+                by_object.entry(words).or_default().push((old, new, true));
             }
         }
     }
-    let several = by_words.into_values().filter(|pairs| pairs.len() > 1);
-    let fresh = several.flatten().filter(|(old, new)| {
-        let is_known = known
-            .iter()
-            .any(|it| it.old.key == old.component.key && it.new.key == new.component.key);
-        !is_known && old.arguments(new) >= 0.8
-    });
-    fresh
-        .map(|(old, new)| Renamed {
+    let several = |pairs: &Pairs<'_, 'a>| {
+        // Without a verb after it, it may be the verb that was exchanged.
+        let verbs = pairs.iter().filter(|(.., verb)| *verb).count();
+        pairs.len() > 1 && 2 * verbs >= pairs.len()
+    };
+    let by_prefix = by_prefix.into_values().map(|pairs| (pairs, true));
+    let by_object = by_object.into_values().map(|pairs| (pairs, false));
+    by_prefix
+        .chain(by_object)
+        .filter(|(pairs, _)| several(pairs))
+        .flat_map(|(pairs, same_words)| pairs.into_iter().map(move |it| (it.0, it.1, same_words)))
+        .filter(|(old, new, _)| old.arguments(new, budget).0 >= 0.8)
+        .map(|(old, new, same_words)| Renamed {
             old: old.component,
             new: new.component,
             similarity: 0.8,
+            same_words,
         })
         .collect()
 }
@@ -176,10 +212,13 @@ fn exchanges<'a>(
 /// What a tool is recognised by.
 struct Traits<'a> {
     component: &'a Component,
-    name: String,
     /// The words of its name.
     named: Vec<String>,
+    /// Its name without what is only spelling.
+    spelled: String,
     words: BTreeSet<String>,
+    /// The stems of these words.
+    says: BTreeSet<String>,
     properties: BTreeSet<&'a str>,
 }
 
@@ -204,86 +243,116 @@ impl<'a> Traits<'a> {
             })
             .unwrap_or_default();
         let description = text("description").to_lowercase();
-        let words = description
+        let words: BTreeSet<String> = description
             .split(|c: char| !c.is_alphanumeric())
-            .filter(|it| !it.is_empty());
-        let name: String = text("name")
-            .chars()
-            .filter(|c| c.is_alphanumeric())
-            .flat_map(char::to_lowercase)
+            .filter(|it| !it.is_empty())
+            .take(2_000)
+            .map(str::to_owned)
             .collect();
-        (!name.is_empty()).then(|| Self {
+        let named = words_of(text("name"));
+        (!named.is_empty()).then(|| Self {
             component,
-            named: words_of(text("name")),
-            words: words.take(2_000).map(str::to_owned).collect(),
-            name,
+            spelled: spelled(&named),
+            named,
+            says: words.iter().map(|it| stem(it)).collect(),
+            words,
             properties,
         })
     }
 
-    /// How much the arguments agree, from 0 to 1; 1 only if they are the same.
-    fn arguments(&self, new: &Traits<'a>) -> f64 {
+    /// How much the arguments agree, from 0 to 1; 1 only if they are the same. And whether every old
+    /// argument is still there. Those that were renamed count as the same.
+    fn arguments(&self, new: &Traits<'a>, budget: &Cell<usize>) -> (f64, bool) {
         let schema = |it: &Traits<'a>| it.component.definition.get("inputSchema");
-        let same_schema = match (schema(self), schema(new)) {
+        let (mine, theirs) = (schema(self), schema(new));
+        let same_schema = match (mine, theirs) {
             (Some(one), Some(other)) => one.same_value(other),
             (one, other) => one.is_none() && other.is_none(),
         };
         if same_schema {
+            return (1.0, true);
+        }
+        let mut shared = self.properties.intersection(&new.properties).count();
+        let differ = shared < self.properties.len() && shared < new.properties.len();
+        if let (true, Some(one), Some(other)) = (differ && budget.get() > 0, mine, theirs) {
+            budget.set(budget.get() - 1);
+            shared += renamed_members(one, other);
+        }
+        let all = self.properties.len() + new.properties.len() - shared;
+        let overlap = if all == 0 {
             1.0
         } else {
-            0.95 * overlap(&self.properties, &new.properties)
+            shared as f64 / all as f64
+        };
+        (0.95 * overlap, shared == self.properties.len())
+    }
+
+    /// Whether the texts of two tools speak for it that they are one, although their names differ in
+    /// words that are not known to mean the same.
+    fn speaks_for(&self, new: &Traits<'a>, difference: &Difference, text: f64) -> bool {
+        let says = |text: &BTreeSet<String>, word: &String| text.contains(&stem(word));
+        let Difference { gone, fresh, kind } = difference;
+        match kind {
+            DifferenceKind::Namespace => text >= 0.9 && self.words.len() > 3,
+            // The old text already has the new word.
+            DifferenceKind::Object => fresh.iter().all(|it| says(&self.says, it)),
+            DifferenceKind::Length => {
+                gone.iter().all(|it| says(&new.says, it))
+                    && fresh.iter().all(|it| says(&self.says, it))
+            }
+            DifferenceKind::Several => {
+                text >= 0.9
+                    && gone.iter().any(|it| says(&new.says, it))
+                    && fresh.iter().any(|it| says(&self.says, it))
+            }
+            DifferenceKind::Action => false,
         }
     }
 
-    /// The same tool under another name: the arguments must agree, and either the text or the name
-    /// as well.
-    fn renamed_to(&self, new: &Traits<'a>) -> Option<Renamed<'a>> {
+    /// The same tool under another name: the arguments must agree, and the name, and unless that is
+    /// only spelled differently, the text as well.
+    fn renamed_to(&self, new: &Traits<'a>, budget: &Cell<usize>) -> Option<Renamed<'a>> {
         let same_name =
             self.component.definition.get("name") == new.component.definition.get("name");
-        if !same_name && opposed(&self.named, &new.named) {
-            return None;
-        }
-        let arguments = self.arguments(new);
-        let same_schema = arguments == 1.0;
-        // Every old argument is still there.
-        let kept = self.properties.is_subset(&new.properties);
-        let says =
-            |words: &BTreeSet<String>, stem: &str| words.iter().any(|it| it.starts_with(stem));
-        let follow = texts_follow((&self.named, &new.named), |stem| {
-            (says(&self.words, stem), says(&new.words, stem))
-        });
+        let follow = texts_follow((&self.named, &new.named), (&self.says, &new.says));
         let text = if follow {
             0.0
         } else {
             overlap(&self.words, &new.words)
         };
-        let name = match () {
-            () if self.name == new.name => 1.0,
-            () if !without_version(&self.named).is_empty()
-                && without_version(&self.named) == without_version(&new.named) =>
-            {
-                1.0
-            }
-            () if synonymous(&self.named, &new.named) => 0.95,
-            () if self.name.contains(&new.name) || new.name.contains(&self.name) => 0.9,
-            () => strsim::jaro_winkler(&self.name, &new.name),
+        let relation = if same_name || self.spelled == new.spelled {
+            Relation::Spelling
+        } else if text < LEAST_TEXT {
+            return None;
+        } else {
+            relation(&self.named, &new.named, Named::Tool)
         };
+        let (name, least_text) = match &relation {
+            Relation::Spelling => (1.0, 0.0),
+            Relation::Synonyms => (0.95, LEAST_TEXT),
+            Relation::Extended => (0.9, 0.4),
+            Relation::Near => (0.85, 0.4),
+            Relation::Unknown(difference) if self.speaks_for(new, difference, text) => (0.6, 0.7),
+            _ => return None,
+        };
+        if text < least_text {
+            return None;
+        }
+        let (arguments, kept) = self.arguments(new, budget);
         let says_something = self.words.len() >= 3;
         let takes_something = !self.properties.is_empty();
+        let same_words = relation == Relation::Spelling;
         let alike = same_name
-            || (name == 1.0 && arguments >= 0.5)
-            || (arguments >= 0.8 && takes_something && says_something && text >= 0.7)
-            || (arguments >= 0.8
-                && name >= 0.9
-                && (takes_something || says_something)
-                && text >= 0.4)
-            || (same_schema && says_something && text == 1.0 && name >= 0.5)
+            || (same_words
+                && (arguments >= 0.45 || kept || (says_something && text >= 0.5)))
+            || (arguments >= 0.8 && (takes_something || (says_something && text >= 0.4)))
             // Renamed and edited: name and text make up for the arguments.
             || (takes_something
                 && says_something
                 && (arguments >= 0.55 || (kept && arguments > 0.3))
                 && name >= 0.8
-                && text >= 0.6);
+                && text >= 0.6)
+            || (says_something && arguments > 0.3 && (name >= 0.95 || kept) && text >= 0.8);
         alike.then_some(Renamed {
             old: self.component,
             new: new.component,
@@ -293,6 +362,7 @@ impl<'a> Traits<'a> {
             } else {
                 (2.0 * arguments + text + name) / 4.0
             },
+            same_words,
         })
     }
 }
@@ -396,9 +466,9 @@ mod tests {
         let engage = [named("engage_brake", "Engages the brake of the given car")];
         let loosen = named("loosen_brake", "Loosens the brake of the given car");
         assert!(pairs(&engage, &[loosen]).is_empty());
-        // The same text is evidence.
+        // Not even the same text is evidence that another verb means the same.
         let press = named("press_brake", "Engages the brake of the given car");
-        assert_eq!(pairs(&engage, &[press]).len(), 1);
+        assert!(pairs(&engage, &[press]).is_empty());
         let read = named("read_notes", "Read the notes of the given car");
         let list = named("list_notes", "List the notes of the given car");
         assert_eq!(pairs(&[read], &[list]).len(), 1);

@@ -93,7 +93,8 @@ fn parts_with_any_kind_of_baseline_are_merged() {
     assert!(keel.read("pins/s001.json").contains("manifestVersion"));
     assert!(keel.read("pins/s002.json").contains("tool:tool_2@"));
     keel.run(&["check", "--quiet"]).exits(0);
-    fleet[1].1 = scenario("another_tool", "As it was.");
+    // Renamed: a merged page has no schema trees, which a removed tool would have.
+    fleet[1].1 = scenario("tool-1", "As it was.");
     fleet[2].1 = scenario("yet_another_tool", "As it was.");
     keel.write("mcp-keel.toml", &text(&fleet));
     let whole = in_every_format(&keel, &["check"], "whole", 1);

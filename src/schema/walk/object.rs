@@ -27,30 +27,38 @@ fn properties_of(node: &Object) -> BTreeMap<&Text, &Json> {
         .unwrap_or_default()
 }
 
+/// The members that only the first of two objects has.
+fn only_in<'a>(node: &'a Object, other: &Object) -> Vec<Candidate<'a>> {
+    let required = required_of(node);
+    let theirs = properties_of(other);
+    properties_of(node)
+        .into_iter()
+        .filter(|(name, _)| !theirs.contains_key(name))
+        .map(|(name, schema)| Candidate {
+            name,
+            schema,
+            required: required.contains(name),
+        })
+        .collect()
+}
+
+/// How many members of two objects seem renamed.
+pub(in crate::schema) fn renamed_members(old: &Json, new: &Json) -> usize {
+    match (old, new) {
+        (Json::Object(old), Json::Object(new)) => {
+            renamed(&only_in(old, new), &only_in(new, old)).len()
+        }
+        _ => 0,
+    }
+}
+
 impl Walker<'_> {
     /// Compares `properties`, `required` and `additionalProperties`.
     pub(super) fn members(&mut self, old: &Object, new: &Object, place: &Place) {
         let (was, is) = (properties_of(old), properties_of(new));
         let (old_required, new_required) = (required_of(old), required_of(new));
         let mut handled: BTreeSet<&Text> = BTreeSet::new();
-        let removed: Vec<Candidate<'_>> = was
-            .iter()
-            .filter(|(name, _)| !is.contains_key(*name))
-            .map(|(name, schema)| Candidate {
-                name,
-                schema,
-                required: old_required.contains(name),
-            })
-            .collect();
-        let added: Vec<Candidate<'_>> = is
-            .iter()
-            .filter(|(name, _)| !was.contains_key(*name))
-            .map(|(name, schema)| Candidate {
-                name,
-                schema,
-                required: new_required.contains(name),
-            })
-            .collect();
+        let (removed, added) = (only_in(old, new), only_in(new, old));
         for (old_index, new_index, percent) in renamed(&removed, &added) {
             let (from, to) = (&removed[old_index], &added[new_index]);
             handled.extend([from.name, to.name]);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::canonical::{Json, Text};
 use crate::schema::example_values::words;
 use crate::schema::likeness::{
-    assigned, exchanged, opposed, synonymous, texts_follow, without_version,
+    Difference, Named, Relation, assigned, exchanged, relation, stem, stems, texts_follow,
 };
 use crate::schema::value::same;
 
@@ -34,10 +34,11 @@ pub(super) fn renamed(
     let mut exchanges: BTreeMap<(&str, &str), Vec<(usize, usize)>> = BTreeMap::new();
     for (old_index, old) in gone.iter().enumerate() {
         for (new_index, new) in fresh.iter().enumerate() {
-            if opposed(&old.words, &new.words) {
+            let relation = relation(&old.words, &new.words, Named::Member);
+            if relation == Relation::Opposed {
                 continue;
             }
-            if let Some(percent) = likeness(old, new) {
+            if let Some(percent) = likeness(old, new, &relation) {
                 scored.push((old_index, new_index, percent));
             } else if let Some(words) = exchange(old, new) {
                 exchanges
@@ -58,48 +59,52 @@ pub(super) fn renamed(
 }
 
 /// What a member is recognised by.
-struct Traits<'a> {
+struct Traits {
     words: Vec<String>,
     name: String,
     text: String,
+    /// The stems of the words of the text.
+    says: BTreeSet<String>,
     bare: Json,
     required: bool,
-    member: &'a Candidate<'a>,
 }
 
 /// Longer texts are compared by their beginnings.
 const MAX_TEXT: usize = 300;
 
-fn traits<'a>(members: &'a [Candidate<'a>]) -> Vec<Traits<'a>> {
+fn traits(members: &[Candidate<'_>]) -> Vec<Traits> {
     members
         .iter()
         .map(|member| {
             let words = words(member.name.to_string_lossy());
             let text = member.schema.get("description").and_then(Json::as_str);
+            let text: String = text
+                .unwrap_or_default()
+                .to_lowercase()
+                .chars()
+                .take(MAX_TEXT)
+                .collect();
             Traits {
                 name: words.concat(),
                 words,
-                text: text
-                    .unwrap_or_default()
-                    .to_lowercase()
-                    .chars()
-                    .take(MAX_TEXT)
-                    .collect(),
+                says: stems(&text),
+                text,
                 bare: without_annotations(member.schema),
                 required: member.required,
-                member,
             }
         })
         .collect()
 }
 
-/// The one word in which two names differ, if the members are otherwise the same.
-fn exchange<'a>(old: &'a Traits<'_>, new: &'a Traits<'_>) -> Option<(&'a str, &'a str)> {
+/// The word that was exchanged, if the members are otherwise the same. What a member is comes last
+/// in its name; what comes before tells it from its siblings (`billingCity`, `shippingCity`).
+fn exchange<'a>(old: &'a Traits, new: &'a Traits) -> Option<(&'a str, &'a str)> {
     let words = exchanged(&old.words, &new.words)?;
-    (old.required == new.required && same(&old.bare, &new.bare)).then_some(words)
+    let last = old.words.last() != new.words.last();
+    (last && old.required == new.required && same(&old.bare, &new.bare)).then_some(words)
 }
 
-fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {
+fn likeness(old: &Traits, new: &Traits, relation: &Relation) -> Option<u32> {
     let same_schema = same(&old.bare, &new.bare);
     if old.name == new.name {
         // Only separators or case changed; the schema may have changed a little too.
@@ -108,42 +113,34 @@ fn likeness(old: &Traits<'_>, new: &Traits<'_>) -> Option<u32> {
     if !same_schema {
         return None;
     }
-    let says = |text: &str, stem: &str| {
-        text.split(|it: char| !it.is_alphanumeric())
-            .any(|word| word.starts_with(stem))
-    };
-    let follow = texts_follow((&old.words, &new.words), |stem| {
-        (says(&old.text, stem), says(&new.text, stem))
-    });
+    let follow = texts_follow((&old.words, &new.words), (&old.says, &new.says));
     let by_text = if !follow && old.text.len() >= 8 && new.text.len() >= 8 {
         strsim::normalized_levenshtein(&old.text, &new.text)
     } else {
         0.0
     };
-    let by_name = strsim::jaro_winkler(&old.name, &new.name);
-    let within = |one: &[String], other: &[String]| {
-        !one.is_empty() && one.iter().all(|it| other.contains(it))
+    // A text that two members have in common is evidence if it says what one of them is called.
+    let speaks = |difference: &Difference| {
+        let says = |text: &BTreeSet<String>, words: &[String]| {
+            words.iter().any(|word| text.contains(&stem(word)))
+        };
+        says(&new.says, &difference.gone) || says(&old.says, &difference.fresh)
     };
-    let contained = within(&old.words, &new.words) || within(&new.words, &old.words);
-    let versions = without_version(&old.words) == without_version(&new.words);
-    let synonyms = synonymous(&old.words, &new.words);
-    let convincing = by_text >= 0.85
-        || (by_text >= 0.6 && by_name >= 0.7)
-        || synonyms
-        || ((contained || versions) && old.member.required == new.member.required)
-        || by_name >= 0.92;
-    if !convincing {
-        return None;
-    }
-    let by_words = if synonyms {
-        0.9
-    } else if contained {
-        0.8
-    } else {
-        0.0
+    let by_name = match relation {
+        Relation::Spelling => 0.95,
+        Relation::Synonyms => 0.9,
+        Relation::Extended if by_text >= 0.85 || old.required == new.required => 0.8,
+        Relation::Near if by_text >= 0.6 => 0.8,
+        Relation::Unknown(difference) if speaks(difference) => {
+            let shared = old.words.iter().any(|word| new.words.contains(word));
+            if by_text < if shared { 0.6 } else { 0.85 } {
+                return None;
+            }
+            by_text
+        }
+        _ => return None,
     };
-    let best = by_text.max(by_name).max(by_words);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    let percent = (best * 100.0).round() as u32;
+    let percent = (by_text.max(by_name) * 100.0).round() as u32;
     Some(percent.min(99))
 }
