@@ -426,9 +426,12 @@ impl Case<'_> {
         let best = alone.or_else(|| {
             let mut ordered: Vec<_> = candidates().collect();
             ordered.sort_by_key(|(_, it)| (it.family != named, !self.suspect(it.effect)));
+            // A few are looked at even if no step is left.
             ordered
                 .into_iter()
-                .take_while(|_| !self.open.exhausted())
+                .enumerate()
+                .take_while(|(index, _)| *index < 8 || !self.open.exhausted())
+                .map(|(_, candidate)| candidate)
                 .find(|(_, it)| concerns(it))
                 .map(|(at, finding)| (at, finding, witness.clone()))
         });
