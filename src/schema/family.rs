@@ -215,7 +215,11 @@ impl Exchange<'_> {
             if base_is_old { (old, new) } else { (new, old) }
         };
         let mut root = base.root.clone();
-        let (base_at, other_at) = ordered(&finding.site);
+        let (base_at, other_at) = ordered(match &finding.written {
+            // A reference beside keywords, where a reference alone was: it is not exchanged for what it leads to.
+            Some(written) if !whole && own_keyword(finding) == "$ref" => written,
+            _ => &finding.site,
+        });
         let theirs = other.at(&other_at)?;
         let node = at_mut(&mut root, &base_at)?;
         let exact = match (&mut *node, theirs) {
@@ -254,6 +258,15 @@ impl Exchange<'_> {
     }
 }
 
+/// The keyword that a finding is about; empty if it is about a schema as a whole.
+fn own_keyword(finding: &SchemaFinding) -> &str {
+    finding
+        .pointer
+        .strip_prefix(finding.site.0.as_str())
+        .and_then(|it| it.strip_prefix('/'))
+        .unwrap_or_default()
+}
+
 /// Exchanges keywords of one schema. `false` if the whole schema has to be exchanged, `None` if nothing is at stake.
 fn exchange(
     object: &mut Object,
@@ -261,11 +274,7 @@ fn exchange(
     finding: &SchemaFinding,
     base_is_old: bool,
 ) -> Option<bool> {
-    let keyword = finding
-        .pointer
-        .strip_prefix(finding.site.0.as_str())
-        .and_then(|it| it.strip_prefix('/'))
-        .unwrap_or_default();
+    let keyword = own_keyword(finding);
     let copied = |object: &mut Object, keywords: &[&str]| {
         copy(object, from, keywords);
         Some(true)

@@ -273,7 +273,12 @@ impl Case<'_> {
         let (sender_at, receiver_at) = self.sites(finding);
         let exchange = self.exchange(finding);
         let only = |sender: &Document, receiver: &Document| exchange.only(sender, receiver);
-        can_be_spelling && self.open.same_values(sender_at, receiver_at, &only)
+        let behind_reference =
+            finding.family == Family::CompositionChanged && finding.written.is_some();
+        can_be_spelling
+            && self
+                .open
+                .same_values(sender_at, receiver_at, &only, behind_reference)
     }
 
     /// Whether a finding is about a sender that sends nothing.

@@ -624,13 +624,14 @@ impl<'p> Open<'p> {
 
 impl Open<'_> {
     /// Whether exactly the same values are accepted at two places, declared or not, in every reading. What is looked
-    /// at by other schemas (`unevaluated…`) is a matter of the whole document: then `only` says what one change does to
-    /// it.
+    /// at by other schemas (`unevaluated…`) is a matter of the whole document: then, or if `in_whole`, `only` says what
+    /// one change does to it.
     pub(crate) fn same_values(
         &self,
         sender_at: &str,
         receiver_at: &str,
         only: &OnlyThis<'_>,
+        in_whole: bool,
     ) -> bool {
         let other = self.other.as_ref().map(|(other, _)| &**other);
         [Some(self), other].into_iter().flatten().all(|open| {
@@ -660,7 +661,7 @@ impl Open<'_> {
             if looks_around(sender) || looks_around(receiver) {
                 in_the_whole() || open.same(&sender.root, &open.receiver, &receiver.root)
             } else {
-                in_its_place() || (sender_at.is_empty() && in_the_whole())
+                in_its_place() || ((in_whole || sender_at.is_empty()) && in_the_whole())
             }
         })
     }

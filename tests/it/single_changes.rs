@@ -476,3 +476,20 @@ fn another_form_of_the_same_alternatives_is_cosmetic_beside_a_break() {
         }
     }
 }
+
+/// A keyword beside a reference is one change, and the reference is not another.
+#[test]
+fn a_reference_that_gets_a_neighbour_is_the_same_reference() {
+    let of = |beside: &str, kind: &str| {
+        json(&format!(
+            r##"{{"type":"object","properties":{{"o":{{"$ref":"#/$defs/D"{beside}}},"b":{{"type":"{kind}"}}}},"$defs":{{"D":{{"type":"string"}}}}}}"##
+        ))
+    };
+    let found = compare(
+        &of("", "integer"),
+        &of(r#","maxLength":5"#, "string"),
+        Side::Input,
+    );
+    assert_eq!(at(&found, "/maxLength").level, Level::Breaking, "{found:?}");
+    assert_eq!(at(&found, "/$ref").level, Level::Cosmetic, "{found:?}");
+}
