@@ -3,7 +3,10 @@
 
 use super::document::Document;
 use super::interpretation::at_mut;
-use super::walk::SchemaFinding;
+use super::solve::References;
+use super::validator::guard;
+use super::value::{missing, same};
+use super::walk::{SchemaFinding, mentions_reference};
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 
@@ -170,21 +173,353 @@ pub(crate) fn with_named_members(
     })
 }
 
-/// The receiver without what a finding is about; `None` if nothing rejects because of it or the
-/// place is gone.
-pub(crate) fn relaxed(
-    receiver: &Document,
-    sender: &Document,
+/// A document in which a finding's place is as in another one: what is at stake in the finding, and nothing else.
+pub(crate) struct Exchange<'a> {
+    pub(crate) finding: &'a SchemaFinding,
+    pub(crate) side: Side,
+}
+
+impl Exchange<'_> {
+    /// The sender's document with this change and no other.
+    pub(crate) fn only(&self, sender: &Document, receiver: &Document) -> Option<Document> {
+        self.exchanged(sender, receiver, self.side == Side::Input, false)
+    }
+
+    /// The sender's document with everything that changed at this change's place.
+    pub(crate) fn place(&self, sender: &Document, receiver: &Document) -> Option<Document> {
+        self.exchanged(sender, receiver, self.side == Side::Input, true)
+    }
+
+    /// The receiver's document without this change. Where that cannot be written, without anything that rejects because
+    /// of it.
+    pub(crate) fn reverted(&self, sender: &Document, receiver: &Document) -> Option<Document> {
+        self.exchanged(receiver, sender, self.side == Side::Output, false)
+            .or_else(|| {
+                let mut relaxed = receiver.clone();
+                relax(&mut relaxed, sender, self.finding, self.side)?;
+                Some(relaxed)
+            })
+    }
+
+    /// `base` with what `other` has at this finding's place.
+    fn exchanged(
+        &self,
+        base: &Document,
+        other: &Document,
+        base_is_old: bool,
+        whole: bool,
+    ) -> Option<Document> {
+        let finding = self.finding;
+        let ordered = |sites: &(String, String)| {
+            let (old, new) = sites.clone();
+            if base_is_old { (old, new) } else { (new, old) }
+        };
+        let mut root = base.root.clone();
+        let (base_at, other_at) = ordered(match &finding.written {
+            // A reference beside keywords, where a reference alone was: it is not exchanged for what it leads to.
+            Some(written) if !whole && own_keyword(finding) == "$ref" => written,
+            _ => &finding.site,
+        });
+        let theirs = other.at(&other_at)?;
+        let node = at_mut(&mut root, &base_at)?;
+        let exact = match (&mut *node, theirs) {
+            (Json::Object(object), Json::Object(from)) if !whole => {
+                exchange(object, from, finding, base_is_old)?
+            }
+            _ => false,
+        };
+        let mut theirs = theirs;
+        if !exact {
+            // A reference is exchanged where it is written: others may lead to the same place.
+            let written = finding.written.as_ref().map(ordered);
+            let written = written.as_ref().and_then(|(base_at, other_at)| {
+                let theirs = other.at(other_at)?;
+                (base.at(base_at)? != theirs).then_some((base_at, theirs))
+            });
+            let at = match written {
+                Some((at, node)) => {
+                    theirs = node;
+                    at
+                }
+                None => &base_at,
+            };
+            *at_mut(&mut root, at)? = theirs.clone();
+        }
+        if mentions_reference(theirs) {
+            add_definitions(&mut root, &other.root);
+        }
+        let document = Document {
+            root,
+            draft: base.draft,
+        };
+        guard(&References::new(&document))
+            .is_ok()
+            .then_some(document)
+    }
+}
+
+/// The keyword that a finding is about; empty if it is about a schema as a whole.
+fn own_keyword(finding: &SchemaFinding) -> &str {
+    finding
+        .pointer
+        .strip_prefix(finding.site.0.as_str())
+        .and_then(|it| it.strip_prefix('/'))
+        .unwrap_or_default()
+}
+
+/// Exchanges keywords of one schema. `false` if the whole schema has to be exchanged, `None` if nothing is at stake.
+fn exchange(
+    object: &mut Object,
+    from: &Object,
     finding: &SchemaFinding,
-    side: Side,
-) -> Option<Document> {
-    let mut relaxed = receiver.clone();
-    relax(&mut relaxed, sender, finding, side)?;
-    Some(relaxed)
+    base_is_old: bool,
+) -> Option<bool> {
+    let keyword = own_keyword(finding);
+    let copied = |object: &mut Object, keywords: &[&str]| {
+        copy(object, from, keywords);
+        Some(true)
+    };
+    let either = |object: &Object, keyword| object.contains(keyword) || from.contains(keyword);
+    match stake(finding.family) {
+        Stake::Nothing => None,
+        Stake::Own => match keyword {
+            "minimum" | "exclusiveMinimum" => copied(object, &["minimum", "exclusiveMinimum"]),
+            "maximum" | "exclusiveMaximum" => copied(object, &["maximum", "exclusiveMaximum"]),
+            keyword => copied(object, &[keyword]),
+        },
+        Stake::Required => {
+            exchange_required(object, from, finding.member.as_ref()?);
+            Some(true)
+        }
+        Stake::Member => {
+            for member in finding.member.iter().chain(&finding.partner) {
+                exchange_required(object, from, member);
+                exchange_member(object, from, member);
+            }
+            Some(true)
+        }
+        Stake::Patterns => copied(object, &["patternProperties"]),
+        Stake::Keywords(keywords) => match finding.family {
+            Family::PropertyTypeChanged
+            | Family::PropertyTypeNarrowed
+            | Family::PropertyTypeWidened => {
+                let union = |it: &Object| {
+                    !it.contains("type") && (it.contains("anyOf") || it.contains("oneOf"))
+                };
+                if union(object) || union(from) {
+                    return Some(false);
+                }
+                copied(object, keywords)
+            }
+            Family::NullableAdded | Family::NullableRemoved => {
+                let allowed = (finding.family == Family::NullableAdded) == base_is_old;
+                Some(same_union(object, from) && set_null(object, allowed))
+            }
+            Family::EnumValueAdded | Family::EnumValueRemoved => {
+                let plain = |it: &Object| {
+                    !["const", "anyOf", "oneOf"]
+                        .iter()
+                        .any(|word| it.contains(word))
+                };
+                let theirs = from.get("enum").and_then(Json::as_array);
+                let more = (finding.family == Family::EnumValueAdded) == base_is_old;
+                let is_plain = plain(object) && plain(from);
+                let has_union = either(object, "anyOf") || either(object, "oneOf");
+                match (object.get_mut("enum"), theirs) {
+                    (Some(Json::Array(values)), Some(theirs)) if is_plain => {
+                        if more {
+                            values.extend(missing(theirs, values));
+                        } else {
+                            values.retain(|value| theirs.iter().any(|it| same(it, value)));
+                        }
+                        Some(true)
+                    }
+                    _ if has_union => Some(false),
+                    _ => copied(object, &["enum", "const"]),
+                }
+            }
+            Family::ConstChanged if either(object, "anyOf") || either(object, "oneOf") => {
+                Some(false)
+            }
+            Family::ItemsChanged => match keyword {
+                "uniqueItems" => copied(object, &["uniqueItems"]),
+                "contains" => copied(object, &["contains", "minContains", "maxContains"]),
+                _ => copied(
+                    object,
+                    &[
+                        "items",
+                        "prefixItems",
+                        "additionalItems",
+                        "unevaluatedItems",
+                    ],
+                ),
+            },
+            Family::DependencyChanged if !either(object, "dependencies") => {
+                copied(object, &[keyword])
+            }
+            Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened => {
+                copied(object, &[keyword])
+            }
+            _ => copied(object, keywords),
+        },
+        Stake::Place => match (finding.family, keyword) {
+            (Family::CompositionChanged, "allOf" | "anyOf" | "oneOf") => copied(object, &[keyword]),
+            (Family::CompositionChanged, "$ref") => {
+                copied(object, &["$ref", "$dynamicRef", "$recursiveRef"])
+            }
+            (Family::UnionBranchAdded, _) => {
+                Some(exchange_branch(object, from, finding, base_is_old).is_some())
+            }
+            (Family::UnionBranchRemoved, _) => {
+                Some(exchange_branch(object, from, finding, !base_is_old).is_some())
+            }
+            _ => Some(false),
+        },
+    }
+}
+
+/// Adds the branch that a finding is about, or takes it away.
+fn exchange_branch(
+    object: &mut Object,
+    from: &Object,
+    finding: &SchemaFinding,
+    add: bool,
+) -> Option<()> {
+    let (keyword, index) = finding.branch.as_ref()?;
+    if !same_union(object, from) || !from.contains(keyword) {
+        return None;
+    }
+    let Json::Array(branches) = object.get_mut(keyword)? else {
+        return None;
+    };
+    if add {
+        branches.push(from.get(keyword)?.as_array()?.get(*index)?.clone());
+    } else if *index < branches.len() && branches.len() > 1 {
+        branches.remove(*index);
+    } else {
+        return None;
+    }
+    Some(())
+}
+
+/// Whether alternatives are written with the same keyword, or only `from` has any.
+fn same_union(object: &Object, from: &Object) -> bool {
+    let plain = |keyword| !object.contains(keyword);
+    let both = |keyword| object.contains(keyword) == from.contains(keyword);
+    (plain("anyOf") && plain("oneOf")) || (both("anyOf") && both("oneOf"))
+}
+
+/// Allows `null` or refuses it; `false` if that is not a matter of one keyword.
+fn set_null(object: &mut Object, allowed: bool) -> bool {
+    let null = Json::string("null");
+    for keyword in ["anyOf", "oneOf"] {
+        let Some(Json::Array(branches)) = object.get_mut(keyword) else {
+            continue;
+        };
+        let before = branches.len();
+        if allowed {
+            branches.push(Json::object([("type", null)]));
+        } else {
+            branches.retain(|it| {
+                it.get("type") != Some(&null)
+                    && it.get("const") != Some(&Json::Null)
+                    && it.get("enum") != Some(&Json::Array(vec![Json::Null]))
+            });
+        }
+        return branches.len() != before && !branches.is_empty();
+    }
+    if object.contains("const") {
+        return false;
+    }
+    match object.get_mut("type") {
+        Some(Json::Array(types)) if allowed => types.push(null),
+        Some(Json::Array(types)) => {
+            types.retain(|it| *it != null);
+            if types.is_empty() {
+                return false;
+            }
+        }
+        Some(kind) if allowed => *kind = Json::Array(vec![kind.clone(), null]),
+        _ => return false,
+    }
+    if let Some(Json::Array(values)) = object.get_mut("enum") {
+        values.retain(|it| *it != Json::Null);
+        if allowed {
+            values.push(Json::Null);
+        }
+        return !values.is_empty();
+    }
+    true
+}
+
+/// Gives `object` the keywords of another schema.
+fn copy(object: &mut Object, from: &Object, keywords: &[&str]) {
+    remove(object, keywords);
+    for keyword in keywords {
+        if let Some(value) = from.get(keyword) {
+            object.push(*keyword, value.clone());
+        }
+    }
+}
+
+fn exchange_required(object: &mut Object, from: &Object, member: &Text) {
+    let listed = from
+        .get("required")
+        .and_then(Json::as_array)
+        .and_then(|names| names.iter().find(|it| it.as_text() == Some(member)));
+    not_required(object, member);
+    if let Some(name) = listed {
+        if !object.contains("required") {
+            object.push("required", Json::Array(Vec::new()));
+        }
+        if let Some(Json::Array(names)) = object.get_mut("required") {
+            names.push(name.clone());
+        }
+    }
+}
+
+fn exchange_member(object: &mut Object, from: &Object, member: &Text) {
+    let schema = from
+        .get("properties")
+        .and_then(Json::as_object)
+        .and_then(|it| it.iter().find(|(name, _)| *name == member));
+    if let Some(Json::Object(properties)) = object.get_mut("properties") {
+        properties.retain(|name, _| name != member);
+    }
+    if let Some((_, schema)) = schema {
+        if !object.contains("properties") {
+            object.push("properties", Json::Object(Object::new()));
+        }
+        if let Some(Json::Object(properties)) = object.get_mut("properties") {
+            properties.push(member.clone(), schema.clone());
+        }
+    }
+}
+
+/// Adds the definitions that a document does not have.
+fn add_definitions(root: &mut Json, other: &Json) {
+    let Json::Object(root) = root else {
+        return;
+    };
+    for keyword in ["$defs", "definitions"] {
+        let Some(Json::Object(theirs)) = other.get(keyword) else {
+            continue;
+        };
+        if !root.contains(keyword) {
+            root.push(keyword, Json::Object(Object::new()));
+        }
+        let Some(Json::Object(own)) = root.get_mut(keyword) else {
+            continue;
+        };
+        let names: Vec<Text> = own.iter().map(|(name, _)| name.clone()).collect();
+        for (name, schema) in theirs.iter().filter(|(name, _)| !names.contains(name)) {
+            own.push(name.clone(), schema.clone());
+        }
+    }
 }
 
 /// Removes what a finding is about from a receiver.
-pub(crate) fn relax(
+fn relax(
     receiver: &mut Document,
     sender: &Document,
     finding: &SchemaFinding,

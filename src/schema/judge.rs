@@ -7,11 +7,11 @@
 //! witness, or says that nothing could be decided.
 
 use super::document::{Document, Problem};
-use super::family::{carries, of_keyword, relax, relaxed, with_named_members};
+use super::family::{Exchange, carries, of_keyword, with_named_members};
 use super::pair::{Alone, Open, Pair, Verdict};
-use super::walk::{Effect, SchemaFinding, Walker};
+use super::walk::{Effect, SchemaFinding, Walker, mentions};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
-use crate::canonical::Json;
+use crate::canonical::{Json, Text, pointer};
 use crate::judgement::{Level, Proof};
 use crate::sentences::schema::{self as sentences, NOT_ALONE};
 
@@ -30,9 +30,10 @@ struct Case<'p> {
     side: Side,
     open: &'p Open<'p>,
     verdict: &'p Verdict,
-    findings: &'p [SchemaFinding],
     sender: &'p Document,
     receiver: &'p Document,
+    /// What in either document makes that a change which allows more can refuse.
+    turns: Turns,
 }
 
 pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaComparison {
@@ -53,9 +54,9 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
         side,
         open: &open,
         verdict: &verdict,
-        findings: &findings,
         sender: &pair.reading.sender,
         receiver: &pair.reading.receiver,
+        turns: Turns::of([&pair.reading.sender.root, &pair.reading.receiver.root]),
     };
     let mut changes = Vec::new();
     if spelling {
@@ -105,33 +106,83 @@ impl Case<'_> {
         )
     }
 
+    fn exchange<'f>(&self, finding: &'f SchemaFinding) -> Exchange<'f> {
+        Exchange {
+            finding,
+            side: self.side,
+        }
+    }
+
+    /// Whether a finding that usually allows more can refuse here.
+    fn surprises(&self, finding: &SchemaFinding) -> bool {
+        let (sender_at, receiver_at) = self.sites(finding);
+        match finding.family {
+            Family::PropertyAddedOptional => {
+                return !finding
+                    .member
+                    .as_ref()
+                    .is_some_and(|name| self.is_never_sent(name, sender_at));
+            }
+            Family::PatternPropertiesChanged | Family::DependencyChanged | Family::ItemsChanged => {
+                return true;
+            }
+            _ => {}
+        }
+        let turns_below = |document: &Document, at: &str| {
+            pointer::tokens(at).any(|it| TURNING.contains(&it.as_str()))
+                || document.at(at).is_some_and(|it| mentions(it, TURNING))
+        };
+        self.turns.around
+            || (self.turns.below
+                && (self.turns.references
+                    || turns_below(self.sender, sender_at)
+                    || turns_below(self.receiver, receiver_at)))
+    }
+
+    /// Whether senders cannot send a member of this name: their schema names others, and nothing opens it.
+    fn is_never_sent(&self, name: &Text, at: &str) -> bool {
+        let closed = self.sender.at(at).and_then(|it| it.get("properties"));
+        let closed = closed
+            .and_then(Json::as_object)
+            .is_some_and(|it| !it.is_empty() || at.is_empty());
+        closed
+            && !self.turns.opened
+            && !self.turns.around
+            && !mentions_name(&self.sender.root, name)
+    }
+
     /// What is known about one finding.
     fn weigh(&self, finding: &SchemaFinding, search: bool) -> Known {
         if finding.effect == Effect::Neutral {
             return Known::Nothing;
         }
         let undecided = |reason: String| Known::Proof(Proof::Undecided(reason));
+        let suspect = self.suspect(finding.effect);
+        let subsumed = Known::Proof(Proof::Subsumed);
         match self.verdict {
             Verdict::Empty => Known::Nothing,
-            Verdict::Subsumed => Known::Proof(Proof::Subsumed),
-            _ if !self.suspect(finding.effect) => Known::Proof(Proof::Subsumed),
+            Verdict::Subsumed => subsumed,
+            _ if !carries(finding.family) => subsumed,
+            _ if !suspect && !self.surprises(finding) => subsumed,
             Verdict::Witness(known) => {
-                let own = if search {
-                    self.own_witness(finding, known)
-                } else {
+                let own = if !search {
                     Alone::Unknown
+                } else if !suspect && matches!(self.alone(finding), Alone::AcceptsAll) {
+                    Alone::AcceptsAll
+                } else {
+                    self.own_witness(finding, known)
                 };
                 match own {
                     Alone::Refuses(witness) => Known::Proof(Proof::Witness(witness)),
-                    Alone::AcceptsAll => Known::Proof(Proof::Subsumed),
+                    Alone::AcceptsAll => subsumed,
                     Alone::RefusesToo => Known::RefusedAnyway,
-                    Alone::Unknown if self.covered(finding) => Known::Proof(Proof::Subsumed),
+                    Alone::Unknown if self.covered(finding) => subsumed,
                     Alone::Unknown => undecided(NOT_ALONE.to_owned()),
                 }
             }
             Verdict::Unknown(problem) => {
-                if self.covered(finding) {
-                    return Known::Proof(Proof::Subsumed);
+                if matches!(self.alone(finding), Alone::AcceptsAll) || self.covered(finding) {
+                    return subsumed;
                 }
                 let problem = finding.problem.as_ref().unwrap_or(problem);
                 undecided(problem.to_string())
@@ -139,73 +190,57 @@ impl Case<'_> {
         }
     }
 
+    /// What a finding does by itself.
+    fn alone(&self, finding: &SchemaFinding) -> Alone {
+        let exchange = self.exchange(finding);
+        self.open.alone(
+            &|sender, receiver| exchange.only(sender, receiver),
+            &|sender, receiver| exchange.place(sender, receiver),
+        )
+    }
+
     /// A witness for a finding.
     fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Alone {
         if self.open.exhausted() {
             return Alone::Unknown;
         }
-        let Some(relaxed) = relaxed(self.receiver, self.sender, finding, self.side) else {
+        let reverted = self.exchange(finding).reverted(self.sender, self.receiver);
+        let Some(reverted) = reverted else {
             return Alone::Unknown;
         };
         let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
         let own = self
             .open
-            .witness_for(&relaxed, narrower.as_ref(), Some(known));
-        if let Some(witness) = own {
+            .witness_for(&reverted, narrower.as_ref(), Some(known));
+        if let Some(witness) = own.filter(|it| self.open.holds(it)) {
             return Alone::Refuses(witness);
         }
         // Whether it is rejected because of this one, whatever happened to the others.
-        let mut others = self.receiver.clone();
-        let at = |it: &SchemaFinding| match self.side {
-            Side::Input => it.site.1.clone(),
-            Side::Output => it.site.0.clone(),
-        };
-        let own_place = at(finding);
-        for other in self.findings {
-            if self.open.exhausted() {
-                return Alone::Unknown;
-            }
-            // A finding about the same place would take this one with it.
-            let around = other.member.is_none() && own_place.starts_with(&at(other));
-            if !std::ptr::eq(other, finding) && !around && self.suspect(other.effect) {
-                self.open.charge_for_relaxing();
-                relax(&mut others, self.sender, other, self.side);
-            }
-        }
-        let mut without = others.clone();
-        relax(&mut without, self.sender, finding, self.side);
-        match self.open.alone(&others, &without) {
+        match self.alone(finding) {
             // A call that is rejected without this one too is not about it.
-            Alone::Refuses(witness) if !self.open.accepts(&relaxed, &witness) => Alone::RefusesToo,
+            Alone::Refuses(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
+                Alone::RefusesToo
+            }
             alone => alone,
         }
     }
 
-    /// Whether nothing is lost at the finding's own place.
-    fn covered(&self, finding: &SchemaFinding) -> bool {
-        if !carries(finding.family) {
-            return true;
+    fn sites<'f>(&self, finding: &'f SchemaFinding) -> (&'f str, &'f str) {
+        let (old, new) = &finding.site;
+        match self.side {
+            Side::Input => (old, new),
+            Side::Output => (new, old),
         }
-        let (sender_at, receiver_at) = match self.side {
-            Side::Input => (&finding.site.0, &finding.site.1),
-            Side::Output => (&finding.site.1, &finding.site.0),
-        };
-        let about_others = matches!(
-            finding.family,
-            Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened
-        );
-        // If the sender names its members, it sends no others.
-        if about_others
-            && self.sender.at(sender_at).is_some_and(|node| {
-                let shut = |keyword| matches!(node.get(keyword), None | Some(Json::Bool(false)));
-                node.get("properties")
-                    .and_then(Json::as_object)
-                    .is_some_and(|it| !it.is_empty())
-                    && shut("additionalProperties")
-                    && shut("unevaluatedProperties")
-            })
+    }
+
+    /// Whether nothing is lost at the finding's own place, where nothing else applies.
+    fn covered(&self, finding: &SchemaFinding) -> bool {
+        let (sender_at, receiver_at) = self.sites(finding);
+        if self.turns.around
+            || !is_reached_plainly(&self.sender.root, sender_at)
+            || !is_reached_plainly(&self.receiver.root, receiver_at)
         {
-            return true;
+            return false;
         }
         self.open.covered(sender_at, receiver_at)
     }
@@ -232,12 +267,18 @@ impl Case<'_> {
                 | Family::AdditionalPropertiesOpened
                 | Family::PropertyNamesChanged
                 | Family::NotChanged
+                | Family::CompositionChanged
+                | Family::SchemaUnclassified
         );
-        let (sender_at, receiver_at) = match self.side {
-            Side::Input => (&finding.site.0, &finding.site.1),
-            Side::Output => (&finding.site.1, &finding.site.0),
-        };
-        can_be_spelling && self.open.same_values(sender_at, receiver_at)
+        let (sender_at, receiver_at) = self.sites(finding);
+        let exchange = self.exchange(finding);
+        let only = |sender: &Document, receiver: &Document| exchange.only(sender, receiver);
+        let behind_reference =
+            finding.family == Family::CompositionChanged && finding.written.is_some();
+        can_be_spelling
+            && self
+                .open
+                .same_values(sender_at, receiver_at, &only, behind_reference)
     }
 
     /// Whether a finding is about a sender that sends nothing.
@@ -246,8 +287,9 @@ impl Case<'_> {
     }
 
     /// What a finding that breaks says. What usually allows more needs a reason.
-    fn breaking(&self, finding: &SchemaFinding) -> String {
+    fn breaking(&self, finding: &SchemaFinding, witness: &Json) -> String {
         let message = &finding.message;
+        let refusal = || self.open.refusal(witness).map(|(keyword, _)| keyword);
         match (finding.family, self.side) {
             (Family::PropertyAddedOptional, Side::Input)
             | (Family::PropertyRemoved, Side::Output) => {
@@ -255,7 +297,13 @@ impl Case<'_> {
             }
             (Family::UnionBranchAdded, Side::Input)
             | (Family::UnionBranchRemoved, Side::Output) => sentences::branches_overlap(message),
-            _ => message.clone(),
+            _ if self.suspect(finding.effect) => message.clone(),
+            _ => match refusal().as_deref() {
+                Some("oneOf") => sentences::branches_overlap(message),
+                // A schema that is `false` has no keyword.
+                Some("falseSchema") | None => message.clone(),
+                Some(keyword) => sentences::refused_by(message, keyword),
+            },
         }
     }
 
@@ -263,7 +311,7 @@ impl Case<'_> {
         let own = || finding.message.clone();
         let harmless = || finding.message_if_safe.clone().unwrap_or_else(own);
         let (level, message) = match &known {
-            Known::Proof(Proof::Witness(_)) => (Level::Breaking, self.breaking(finding)),
+            Known::Proof(Proof::Witness(it)) => (Level::Breaking, self.breaking(finding, it)),
             Known::Proof(Proof::Undecided(_)) => (Level::Risky, sentences::undecided(&own())),
             Known::Proof(Proof::Subsumed) => (finding.level_if_safe, harmless()),
             Known::RefusedAnyway => (Level::Risky, sentences::refused_anyway(&own())),
@@ -309,15 +357,26 @@ impl Case<'_> {
                     return;
                 }
                 let reason = problem.to_string();
+                // What one draft ignores beside a reference and another does not is where they differ.
+                let by_draft = reason == sentences::draft_decides();
+                let read_by_draft = findings.iter().enumerate().find(|(_, it)| {
+                    let reference = |node: &Option<Json>| node.as_ref()?.get("$ref").cloned();
+                    by_draft
+                        && it.family == Family::RefRestructured
+                        && reference(&it.old).is_some()
+                        && reference(&it.old) == reference(&it.new)
+                });
                 // What does not concern validators needs no decision.
-                let concerned = findings.iter().enumerate().find(|(_, it)| {
-                    it.effect != Effect::Neutral
-                        || matches!(
-                            it.family,
-                            Family::RefRestructured
-                                | Family::DialectChanged
-                                | Family::DefinitionsChanged
-                        )
+                let concerned = read_by_draft.or_else(|| {
+                    findings.iter().enumerate().find(|(_, it)| {
+                        it.effect != Effect::Neutral
+                            || matches!(
+                                it.family,
+                                Family::RefRestructured
+                                    | Family::DialectChanged
+                                    | Family::DefinitionsChanged
+                            )
+                    })
                 });
                 match concerned {
                     Some((at, finding)) => {
@@ -354,27 +413,49 @@ impl Case<'_> {
                 .enumerate()
                 .filter(|(_, it)| it.effect != Effect::Neutral && carries(it.family))
         };
-        let alone = candidates().find(|(_, finding)| {
-            !self.suspect(finding.effect)
-                && matches!(self.own_witness(finding, witness), Alone::Refuses(_))
+        let alone = candidates().find_map(|(at, finding)| {
+            let surprising = !self.suspect(finding.effect);
+            match surprising.then(|| self.own_witness(finding, witness)) {
+                Some(Alone::Refuses(own)) => Some((at, finding, own)),
+                _ => None,
+            }
         });
-        let best = alone
-            .or_else(|| candidates().find(|(_, it)| it.family == named))
-            .or_else(|| candidates().find(|(_, it)| self.suspect(it.effect)))
-            .or_else(|| candidates().next());
-        let proof = Proof::Witness(witness.clone());
+        // Nothing is said to break without which the call is refused as well, unless it refuses the call by itself.
+        let concerns = |finding: &SchemaFinding| {
+            let exchange = self.exchange(finding);
+            let reverted = exchange.reverted(self.sender, self.receiver);
+            let only = || exchange.only(self.sender, self.receiver);
+            reverted.is_some_and(|it| self.open.accepts(&it, witness) == Some(true))
+                || only().is_some_and(|it| self.open.accepts(&it, witness) == Some(false))
+        };
+        let best = alone.or_else(|| {
+            let mut ordered: Vec<_> = candidates().collect();
+            ordered.sort_by_key(|(_, it)| (it.family != named, !self.suspect(it.effect)));
+            // A few are looked at even if no step is left.
+            ordered
+                .into_iter()
+                .enumerate()
+                .take_while(|(index, _)| *index < 8 || !self.open.exhausted())
+                .map(|(_, candidate)| candidate)
+                .find(|(_, it)| concerns(it))
+                .map(|(at, finding)| (at, finding, witness.clone()))
+        });
         match best {
-            Some((at, finding)) => {
+            Some((at, finding, witness)) => {
                 let change = &mut changes[first + at];
                 change.level = Level::Breaking;
-                change.proof = Some(proof);
-                change.message = self.breaking(finding);
+                change.message = self.breaking(finding, &witness);
+                change.proof = Some(Proof::Witness(witness));
             }
             None => changes.push(self.together(
                 named,
                 Level::Breaking,
-                proof,
-                sentences::break_together(),
+                Proof::Witness(witness.clone()),
+                if candidates().nth(1).is_some() {
+                    sentences::break_together()
+                } else {
+                    sentences::breaks(self.side)
+                },
             )),
         }
     }
@@ -397,6 +478,101 @@ impl Case<'_> {
             message,
         }
     }
+}
+
+/// Under these a schema that accepts more can make what is around it refuse more.
+const TURNING: &[&str] = &["oneOf", "not", "if", "contains"];
+
+/// Keywords of documents by which directions turn.
+struct Turns {
+    /// `unevaluated…`: what one schema does is a matter of all others.
+    around: bool,
+    /// One of `TURNING`.
+    below: bool,
+    references: bool,
+    /// Members that nothing names can be sent.
+    opened: bool,
+}
+
+impl Turns {
+    fn of(roots: [&Json; 2]) -> Self {
+        let either = |keywords: &[&str]| roots.iter().any(|it| mentions(it, keywords));
+        let mut opened = mentions(roots[0], &["patternProperties"]);
+        opened |= opens(roots[0]);
+        Self {
+            around: either(&["unevaluatedProperties", "unevaluatedItems"]),
+            below: either(TURNING),
+            references: either(&["$ref", "$dynamicRef", "$recursiveRef"]),
+            opened,
+        }
+    }
+}
+
+/// Whether members may be sent anywhere that no schema names.
+fn opens(json: &Json) -> bool {
+    match json {
+        Json::Object(object) => object.iter().any(|(name, value)| {
+            (name == "additionalProperties" && *value != Json::Bool(false)) || opens(value)
+        }),
+        Json::Array(items) => items.iter().any(opens),
+        _ => false,
+    }
+}
+
+/// Whether a name is that of a member anywhere inside, or is listed.
+fn mentions_name(json: &Json, name: &Text) -> bool {
+    match json {
+        Json::Object(object) => object
+            .iter()
+            .any(|(it, value)| it == name || mentions_name(value, name)),
+        Json::Array(items) => items
+            .iter()
+            .any(|it| it.as_text() == Some(name) || mentions_name(it, name)),
+        _ => false,
+    }
+}
+
+/// Whether only `properties` and `items` lead to a place, so that no other schema applies there.
+fn is_reached_plainly(root: &Json, at: &str) -> bool {
+    const ALONGSIDE: &[&str] = &[
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "contains",
+        "patternProperties",
+        "dependentSchemas",
+        "dependencies",
+    ];
+    let mut node = root;
+    let mut tokens = pointer::tokens(at);
+    while let Some(keyword) = tokens.next() {
+        let Some(object) = node.as_object() else {
+            return false;
+        };
+        if ALONGSIDE.iter().any(|it| object.contains(it)) {
+            return false;
+        }
+        let inner = object.get(&keyword);
+        let inner = match (keyword.as_str(), inner) {
+            ("properties", Some(Json::Object(members))) => {
+                tokens.next().and_then(|name| members.get(&name))
+            }
+            ("items", inner) => inner,
+            _ => None,
+        };
+        match inner {
+            Some(inner) => node = inner,
+            None => return false,
+        }
+    }
+    true
 }
 
 /// A finding that is another spelling of the same values.
@@ -464,7 +640,7 @@ fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {
         old: Some(old.clone()),
         new: Some(new.clone()),
         effect: Effect::Either,
-        level_if_safe: Level::Cosmetic,
+        level_if_safe: Level::Additive,
         exposure: crate::judgement::Exposure::None,
         message: if gave_up {
             sentences::too_many_differences()
@@ -473,6 +649,8 @@ fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {
         },
         message_if_safe: None,
         site: (String::new(), String::new()),
+        written: None,
+        branch: None,
         member: None,
         partner: None,
         problem: None,

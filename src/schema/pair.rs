@@ -81,6 +81,8 @@ pub(crate) struct Open<'p> {
     receiver: References<'p>,
     compiled: RefCell<Option<Result<(Compiled, Compiled), Problem>>>,
     problem: OnceCell<Option<Problem>>,
+    /// The same in the other reading, and whether a witness must hold there too.
+    other: Option<(Box<Open<'p>>, bool)>,
 }
 
 impl Pair {
@@ -132,7 +134,12 @@ impl Pair {
     }
 
     pub(crate) fn open(&self) -> Open<'_> {
-        self.open_as(&self.reading)
+        let mut open = self.open_as(&self.reading);
+        open.other = self
+            .other
+            .as_ref()
+            .map(|(reading, must_hold)| (Box::new(self.open_as(reading)), *must_hold));
+        open
     }
 
     fn open_as<'p>(&'p self, reading: &'p Reading) -> Open<'p> {
@@ -142,16 +149,16 @@ impl Pair {
             receiver: References::new(&reading.receiver),
             compiled: RefCell::new(None),
             problem: OnceCell::new(),
+            other: None,
         }
     }
 
     /// The verdict in all readings.
     pub(crate) fn verdict(&self, open: &Open<'_>) -> Verdict {
         let first = open.verdict();
-        let Some((reading, must_hold)) = &self.other else {
+        let Some((other, must_hold)) = &open.other else {
             return first;
         };
-        let other = self.open_as(reading);
         let depends =
             || Verdict::Unknown(Problem::Other(crate::sentences::schema::draft_decides()));
         match first {
@@ -477,48 +484,109 @@ impl<'p> Open<'p> {
         None
     }
 
-    /// Whether a receiver accepts a value.
-    pub(crate) fn accepts(&self, receiver: &Document, value: &Json) -> bool {
+    /// Whether a receiver accepts a value, if that is known.
+    pub(crate) fn accepts(&self, receiver: &Document, value: &Json) -> Option<bool> {
         let receiver = References::new(receiver);
         self.pair.for_findings.take(receiver.schemas as u64);
         let lists = RefCell::new(HashMap::new());
-        let answer = Evaluator::new(&receiver, &self.pair.patterns, &lists)
-            .accepts(&receiver.document.root, value);
-        answer == Some(true)
+        Evaluator::new(&receiver, &self.pair.patterns, &lists)
+            .accepts(&receiver.document.root, value)
     }
 
-    /// What a receiver does who has only one of the changes: what it refuses and would accept `without` that one too.
-    pub(crate) fn alone(&self, only: &Document, without: &Document) -> Alone {
-        let others = References::new(only);
-        let without = References::new(without);
+    /// Whether a witness is one in every reading in which it must be.
+    pub(crate) fn holds(&self, witness: &Json) -> bool {
+        match &self.other {
+            Some((other, true)) => other.confirmed(witness),
+            _ => true,
+        }
+    }
+
+    /// What one change does by itself. `only` makes the sender's document with this change and no other, `place` the one
+    /// with everything that changed at its place.
+    pub(crate) fn alone(&self, only: &OnlyThis<'_>, place: &OnlyThis<'_>) -> Alone {
+        let own = self.alone_as_read(only, place);
+        match (&self.other, own) {
+            (Some((other, _)), Alone::AcceptsAll) => match other.alone_as_read(only, place) {
+                Alone::AcceptsAll => Alone::AcceptsAll,
+                _ => Alone::Unknown,
+            },
+            (_, Alone::Refuses(witness)) if !self.holds(&witness) => Alone::Unknown,
+            (_, own) => own,
+        }
+    }
+
+    fn alone_as_read(&self, only: &OnlyThis<'_>, place: &OnlyThis<'_>) -> Alone {
         let budget = &self.pair.for_findings;
-        budget.take(2 * others.schemas as u64);
-        let own = budget.part(STEPS_FOR_FINDING);
-        let documents = vec![&self.sender, &others, &without];
-        let mut solver = Solver::new(documents, &self.pair.patterns, &own, false);
-        let outcome = solver.roots(&[true, false, true], self.pair.kinds);
-        budget.take(own.taken());
-        let value = match outcome {
-            Outcome::Value(value) => value,
-            Outcome::None => return Alone::AcceptsAll,
-            Outcome::Unknown => return Alone::Unknown,
+        let (sender, receiver) = (self.sender.document, self.receiver.document);
+        if self.exhausted() || self.problem().is_some() {
+            return Alone::Unknown;
+        }
+        budget.take(1 + self.sender.schemas as u64 / 512);
+        let Some(mut only) = only(sender, receiver) else {
+            return Alone::Unknown;
         };
+        // What another draft does to the rest is not a matter of this change.
+        let mut without = None;
+        if sender.draft != receiver.draft {
+            only.draft = receiver.draft;
+            without = Some(Document {
+                root: sender.root.clone(),
+                draft: receiver.draft,
+            });
+        }
+        let only = References::new(&only);
+        let without = without.as_ref().map(References::new);
+        budget.take(only.schemas as u64);
         let lists = RefCell::new(HashMap::new());
         let accepts = |receiver: &References<'_>, value: &Json| {
             Evaluator::new(receiver, &self.pair.patterns, &lists)
                 .accepts(&receiver.document.root, value)
         };
         let refused = |value: &Json| {
-            accepts(&others, value) == Some(false) && accepts(&without, value) == Some(true)
+            accepts(&only, value) == Some(false)
+                && without
+                    .as_ref()
+                    .is_none_or(|it| accepts(it, value) == Some(true))
         };
-        let shrunk = self.shrunk(value, budget, &refused);
-        if !refused(&shrunk) || !self.confirmed(&shrunk) {
-            Alone::Unknown
-        } else if self.is_minimal(&shrunk) {
-            Alone::Refuses(shrunk)
-        } else {
-            Alone::RefusesToo
+        // If the receiver accepts what is found, another change at the same place may make up for this one.
+        let mut around = None;
+        for made_up_for in [false, true] {
+            if made_up_for {
+                around = place(sender, receiver);
+            }
+            let around = around.as_ref().map(References::new);
+            let own = budget.part(STEPS_FOR_FINDING);
+            let mut documents = vec![&self.sender, &only];
+            let mut signs = vec![true, false];
+            if let Some(without) = &without {
+                documents.push(without);
+                signs.push(true);
+            }
+            if made_up_for {
+                documents.push(around.as_ref().unwrap_or(&self.receiver));
+                signs.push(false);
+            }
+            let mut solver = Solver::new(documents, &self.pair.patterns, &own, false);
+            let outcome = solver.roots(&signs, self.pair.kinds);
+            budget.take(own.taken());
+            let value = match outcome {
+                Outcome::Value(value) => value,
+                Outcome::None => return Alone::AcceptsAll,
+                Outcome::Unknown => return Alone::Unknown,
+            };
+            if !made_up_for && !self.is_witness(&value, true) {
+                continue;
+            }
+            let shrunk = self.shrunk(value, budget, &refused);
+            return if !refused(&shrunk) || !self.confirmed(&shrunk) {
+                Alone::Unknown
+            } else if self.is_minimal(&shrunk) {
+                Alone::Refuses(shrunk)
+            } else {
+                Alone::RefusesToo
+            };
         }
+        Alone::Unknown
     }
 
     /// Whether no step is left for findings.
@@ -526,15 +594,17 @@ impl<'p> Open<'p> {
         self.pair.for_findings.left() == 0
     }
 
-    /// Charges the steps for changing one place of the receiver.
-    pub(crate) fn charge_for_relaxing(&self) {
-        let steps = 1 + self.receiver.schemas as u64 / 512;
-        self.pair.for_findings.take(steps);
+    /// Whether everything that one of the sender's schemas accepts is accepted by one of the
+    /// receiver's, at any two places, in every reading.
+    pub(crate) fn covered(&self, sender_at: &str, receiver_at: &str) -> bool {
+        self.covered_as_read(sender_at, receiver_at)
+            && self
+                .other
+                .as_ref()
+                .is_none_or(|(other, _)| other.covered_as_read(sender_at, receiver_at))
     }
 
-    /// Whether everything that one of the sender's schemas accepts is accepted by one of the
-    /// receiver's, at any two places.
-    pub(crate) fn covered(&self, sender_at: &str, receiver_at: &str) -> bool {
+    fn covered_as_read(&self, sender_at: &str, receiver_at: &str) -> bool {
         if self.problem().is_some() {
             return false;
         }
@@ -553,46 +623,65 @@ impl<'p> Open<'p> {
 }
 
 impl Open<'_> {
-    /// Whether exactly the same values are accepted at two places, declared or not. What is looked at
-    /// by other schemas (`unevaluated…`) is a matter of the whole document.
-    pub(crate) fn same_values(&self, sender_at: &str, receiver_at: &str) -> bool {
-        if self.problem().is_some() || self.pair.other.is_some() {
-            return false;
-        }
-        let documents = (self.sender.document, self.receiver.document);
-        let looks_around = |document: &Document| {
-            let mut found = false;
-            super::document::each_schema(&document.root, &mut |node| {
-                found |= node.get("unevaluatedProperties").is_some()
-                    || node.get("unevaluatedItems").is_some();
-            });
-            found
-        };
-        let is_root = sender_at.is_empty() && receiver_at.is_empty();
-        if !is_root && (looks_around(documents.0) || looks_around(documents.1)) {
-            return self.same_values("", "");
-        }
-        let (Some(mine), Some(theirs)) = (documents.0.at(sender_at), documents.1.at(receiver_at))
-        else {
-            return false;
-        };
+    /// Whether exactly the same values are accepted at two places, declared or not, in every reading. What is looked
+    /// at by other schemas (`unevaluated…`) is a matter of the whole document: then, or if `in_whole`, `only` says what
+    /// one change does to it.
+    pub(crate) fn same_values(
+        &self,
+        sender_at: &str,
+        receiver_at: &str,
+        only: &OnlyThis<'_>,
+        in_whole: bool,
+    ) -> bool {
+        let other = self.other.as_ref().map(|(other, _)| &**other);
+        [Some(self), other].into_iter().flatten().all(|open| {
+            let (sender, receiver) = (open.sender.document, open.receiver.document);
+            if open.problem().is_some() {
+                return false;
+            }
+            let looks_around = |document: &Document| {
+                let mut found = false;
+                super::document::each_schema(&document.root, &mut |node| {
+                    found |= node.get("unevaluatedProperties").is_some()
+                        || node.get("unevaluatedItems").is_some();
+                });
+                found
+            };
+            let in_its_place = || match (sender.at(sender_at), receiver.at(receiver_at)) {
+                (Some(mine), Some(theirs)) => open.same(mine, &open.receiver, theirs),
+                _ => false,
+            };
+            let in_the_whole = || {
+                let only = only(sender, receiver).filter(|_| sender.draft == receiver.draft);
+                only.is_some_and(|only| {
+                    let only = References::new(&only);
+                    open.same(&sender.root, &only, &only.document.root)
+                })
+            };
+            if looks_around(sender) || looks_around(receiver) {
+                in_the_whole() || open.same(&sender.root, &open.receiver, &receiver.root)
+            } else {
+                in_its_place() || ((in_whole || sender_at.is_empty()) && in_the_whole())
+            }
+        })
+    }
+
+    /// Whether one of the sender's schemas accepts the same values as one of another document.
+    fn same(&self, mine: &Json, other: &References<'_>, theirs: &Json) -> bool {
         // Only a sender declares. Here there is none: the first document accepts everything.
         let anyone = Document {
             root: Json::Bool(true),
-            draft: documents.0.draft,
+            draft: self.sender.document.draft,
         };
         let anyone = References::new(&anyone);
-        for signs in [(true, false), (false, true)] {
+        [(true, false), (false, true)].into_iter().all(|signs| {
             let budget = self.pair.for_findings.part(STEPS_FOR_SAMENESS);
-            let documents = vec![&anyone, &self.sender, &self.receiver];
+            let documents = vec![&anyone, &self.sender, other];
             let mut solver = Solver::new(documents, &self.pair.patterns, &budget, false);
             let outcome = solver.nodes(&[(1, mine, signs.0), (2, theirs, signs.1)]);
             self.pair.for_findings.take(budget.taken());
-            if outcome != Outcome::None {
-                return false;
-            }
-        }
-        true
+            outcome == Outcome::None
+        })
     }
 }
 
@@ -608,6 +697,9 @@ fn opened_explicitly(document: &Document) -> bool {
     });
     found
 }
+
+/// The sender's document with one change and no other, made of the sender's and the receiver's.
+pub(crate) type OnlyThis<'a> = dyn Fn(&Document, &Document) -> Option<Document> + 'a;
 
 /// What a receiver with only one of the changes does.
 pub(crate) enum Alone {

@@ -282,7 +282,7 @@ pub(crate) fn root_type(at: At<'_>, was: &[String], is: &[String]) -> String {
 }
 
 pub(crate) fn type_respelled(at: At<'_>) -> String {
-    at.says("type written differently (same types)")
+    at.says("type written differently")
 }
 
 pub(crate) fn null(at: At<'_>, now: bool) -> String {
@@ -322,7 +322,7 @@ pub(crate) fn single_value_respelled(at: At<'_>) -> String {
 }
 
 pub(crate) fn items_respelled(at: At<'_>) -> String {
-    at.says("items written for another draft (same meaning)")
+    at.says("items written for another draft")
 }
 
 pub(crate) fn pattern_properties(at: At<'_>, patterns: &[String]) -> String {
@@ -356,7 +356,7 @@ pub(crate) fn undeclared_properties(
         "undeclared properties are now allowed if they match"
     } else if !closes {
         "undeclared properties are now allowed"
-    } else if !shut(new) {
+    } else if new.is_some() && !shut(new) {
         "undeclared properties must now match"
     } else if at.side == Side::Output {
         "results no longer have undeclared properties"
@@ -485,6 +485,15 @@ pub(crate) fn respelled(at: At<'_>) -> String {
     at.says("schema written differently (accepts the same values)")
 }
 
+/// Alternatives in another form; `exclusive` if `oneOf` replaces `anyOf`.
+pub(crate) fn restructured(at: At<'_>, exclusive: bool, refused: bool) -> String {
+    at.says(match (exclusive, refused) {
+        (true, true) => "anyOf → oneOf; values that match two alternatives are refused",
+        (true, false) => "anyOf → oneOf",
+        (false, _) => "schema written differently",
+    })
+}
+
 /// Why a member that one side declares can break: the other allows anything under its name.
 pub(crate) fn name_was_free(message: &str, side: Side) -> String {
     match side {
@@ -496,6 +505,11 @@ pub(crate) fn name_was_free(message: &str, side: Side) -> String {
 /// Why one alternative more can break.
 pub(crate) fn branches_overlap(message: &str) -> String {
     format!("{message}; values that match two alternatives of oneOf are refused")
+}
+
+/// Why a change that usually allows more can break: the keyword that refuses.
+pub(crate) fn refused_by(message: &str, keyword: &str) -> String {
+    format!("{message}; refused by `{keyword}`")
 }
 
 /// A finding that turned out to change nothing: what differs, without what it would have done.
@@ -564,6 +578,14 @@ pub(crate) fn order_or_numbers() -> String {
 
 pub(crate) fn break_together() -> String {
     "the changes together break a call, although none does so alone".to_owned()
+}
+
+/// A break that no change accounts for.
+pub(crate) fn breaks(side: Side) -> String {
+    match side {
+        Side::Input => "the new schema refuses a call that the old one allows".to_owned(),
+        Side::Output => "the old schema refuses a result that the new one allows".to_owned(),
+    }
 }
 
 pub(crate) fn read_differently() -> String {

@@ -57,6 +57,7 @@ mod schemas;
 mod scripted;
 mod secrets;
 mod settings;
+mod single_changes;
 mod skills;
 #[cfg(target_os = "linux")]
 mod snapshots;

@@ -8,9 +8,10 @@ macro_rules! structure_families {
         r#"{"type": "object", "properties": {"n": {"type": "integer", "allOf": [{"minimum": 1}, {"maximum": 5}]}}, "required": ["n"]}"#,
         input InputCompositionChanged: Breaking None "`allOf`, `anyOf` or `oneOf` of a parameter changed",
         "The conditions beside the other keywords changed, so more or less may be accepted. The schemas are compared \
-         as a whole: a witness makes it breaking, a proof cosmetic.",
-        "Read the witness. Without one, the new composition accepts the same.";
-        output OutputCompositionChanged: Cosmetic None "`allOf`, `anyOf` or `oneOf` of a result member changed",
+         as a whole: a witness makes it breaking, a proof additive. If the same values are accepted, it is another rule: \
+         `equivalent-restructured`.",
+        "Read the witness. Without one, the new composition accepts at least what was sent.";
+        output OutputCompositionChanged: Additive None "`allOf`, `anyOf` or `oneOf` of a result member changed",
         "A new condition is a stronger promise. A removed one may allow unexpected results; then there is a witness \
          and the change is breaking.",
         "Read the witness, if there is one.";

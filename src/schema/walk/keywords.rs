@@ -161,7 +161,7 @@ impl Walker<'_> {
         let (before, after) = (kinds(was), kinds(is));
         let here = self.at(place);
         let (family, effect) = if before == after {
-            (Family::EquivalentRestructured, Effect::Either)
+            (Family::PropertyTypeChanged, Effect::Either)
         } else if before.and(after) == before {
             (Family::PropertyTypeWidened, Effect::Widens)
         } else if before.and(after) == after {
@@ -178,17 +178,17 @@ impl Walker<'_> {
             finding.message = sentences::root_type(here, was, is);
         } else {
             finding.effect = effect;
-            finding.message = match family {
-                Family::EquivalentRestructured => sentences::type_respelled(here),
-                _ => sentences::type_changed(here, was, is),
+            finding.message = if before == after {
+                sentences::type_respelled(here)
+            } else {
+                sentences::type_changed(here, was, is)
             };
         }
-        finding.level_if_safe =
-            if finding.effect == Effect::Neutral || family == Family::EquivalentRestructured {
-                Level::Cosmetic
-            } else {
-                Level::Additive
-            };
+        finding.level_if_safe = if finding.effect == Effect::Neutral {
+            Level::Cosmetic
+        } else {
+            Level::Additive
+        };
         finding.exposure = match effect {
             Effect::Widens => Exposure::Low,
             _ => Exposure::None,
@@ -253,8 +253,16 @@ impl Walker<'_> {
                 self.push(base, place);
             }
             _ if gone.is_empty() && fresh.is_empty() => {
-                if old.contains("const") == new.contains("const") {
+                let respelled = |keyword| same_list(keyword, old.get(keyword), new.get(keyword));
+                if respelled("const") && respelled("enum") {
                     self.spelling = true;
+                } else if old.contains("const") == new.contains("const") {
+                    // Both say what is allowed, and one of them changed.
+                    base.family = Family::ConstChanged;
+                    base.effect = Effect::Either;
+                    base.message =
+                        sentences::keyword(here, "enum", old.get("enum"), new.get("enum"));
+                    self.push(base, place);
                 } else {
                     base.family = Family::EquivalentRestructured;
                     base.level_if_safe = Level::Cosmetic;
@@ -315,6 +323,7 @@ impl Walker<'_> {
                 }
                 _ => {
                     let same_draft_forms = leading(old) == leading(new)
+                        && same_option(old.get("unevaluatedItems"), new.get("unevaluatedItems"))
                         && (0..=leading(old)).all(|index| {
                             let of = |node: &Object, draft| item_of(node, draft, index).cloned();
                             same_option(
@@ -323,9 +332,10 @@ impl Walker<'_> {
                             )
                         });
                     if same_draft_forms && leading(old) > 0 {
-                        let mut finding = self.finding(Family::EquivalentRestructured, place);
+                        let mut finding = self.finding(Family::ItemsChanged, place);
                         finding.message = sentences::items_respelled(self.at(place));
                         finding.effect = Effect::Either;
+                        finding.level_if_safe = Level::Additive;
                         finding.old = Some(Json::Object(old.clone()));
                         finding.new = Some(Json::Object(new.clone()));
                         self.push(finding, place);
@@ -435,7 +445,7 @@ impl Walker<'_> {
                     finding.old = was.cloned();
                     finding.new = is.cloned();
                     finding.effect = Effect::Either;
-                    finding.level_if_safe = Level::Cosmetic;
+                    finding.level_if_safe = Level::Additive;
                     finding.message = sentences::keyword(self.at(place), keyword, was, is);
                     self.push(finding, place);
                 }
@@ -445,9 +455,15 @@ impl Walker<'_> {
         let differs = |keyword: &&str| old.get(keyword) != new.get(keyword);
         if conditional.iter().any(differs) {
             self.opaque(Family::ConditionalChanged, &conditional, old, new, place);
+        } else {
+            for keyword in conditional {
+                self.entered(keyword, old, new, place);
+            }
         }
         if differs(&"not") {
             self.opaque(Family::NotChanged, &["not"], old, new, place);
+        } else {
+            self.entered("not", old, new, place);
         }
     }
 
@@ -510,6 +526,7 @@ impl Walker<'_> {
                 finding.old = was.map(Json::string);
                 finding.new = is.map(Json::string);
                 finding.effect = Effect::Either;
+                finding.level_if_safe = Level::Additive;
                 finding.message = sentences::keyword(
                     self.at(place),
                     "$ref",
@@ -519,6 +536,16 @@ impl Walker<'_> {
                 self.push(finding, place);
             }
         }
+    }
+}
+
+/// Whether two lists of values have the same members, in any order.
+fn same_list(keyword: &str, one: Option<&Json>, other: Option<&Json>) -> bool {
+    match (one, other) {
+        (Some(Json::Array(one)), Some(Json::Array(other))) if keyword == "enum" => {
+            missing(one, other).is_empty() && missing(other, one).is_empty()
+        }
+        _ => same_option(one, other),
     }
 }
 

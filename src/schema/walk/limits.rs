@@ -212,8 +212,11 @@ impl Walker<'_> {
                 continue;
             }
             let at = place.clone().token(keyword);
+            // Without a count, `contains` asks for one.
+            let contained = old.contains("contains") || new.contains("contains");
+            let least = u64::from(*keyword == "minContains" && contained);
             let limit = |value: Option<&Json>| match value {
-                None => Some(if *lower { 0 } else { u64::MAX }),
+                None => Some(if *lower { least } else { u64::MAX }),
                 Some(value) => as_count(value),
             };
             let mut finding = self.finding(Family::BoundTightened, &at);

@@ -55,6 +55,10 @@ pub(crate) struct SchemaFinding {
     pub(crate) message_if_safe: Option<String>,
     /// The schemas around the finding, on both sides.
     pub(crate) site: (String, String),
+    /// The same schemas where they are written, if a reference leads to one of them.
+    pub(crate) written: Option<(String, String)>,
+    /// The branch that the finding is about: `anyOf` or `oneOf` of the schema around it, and its index.
+    pub(crate) branch: Option<(&'static str, usize)>,
     /// The member that the finding is about, if any.
     pub(crate) member: Option<Text>,
     /// The name on the other side, if the member was renamed.
@@ -72,19 +76,19 @@ pub(crate) struct Place {
     pub(crate) name: String,
     /// Inside a keyword that reverses directions.
     pub(crate) turned: bool,
+    /// Where this place is written, if a reference led here.
+    pub(crate) written: Option<(String, String)>,
 }
 
 impl Place {
     pub(crate) fn below(&self, keyword: &str) -> Self {
-        let mut place = self.clone();
-        pointer::push(&mut place.old, keyword);
-        pointer::push(&mut place.new, keyword);
-        place
+        self.clone().token(keyword)
     }
 
     pub(crate) fn token(mut self, token: &str) -> Self {
         pointer::push(&mut self.old, token);
         pointer::push(&mut self.new, token);
+        self.written = None;
         self
     }
 
@@ -197,6 +201,8 @@ impl<'a> Walker<'a> {
             message: String::new(),
             message_if_safe: None,
             site: (place.old.clone(), place.new.clone()),
+            written: None,
+            branch: None,
             member: None,
             partner: None,
             problem: None,
@@ -209,6 +215,7 @@ impl<'a> Walker<'a> {
             finding.effect = Effect::Either;
         }
         finding.site = (place.old.clone(), place.new.clone());
+        finding.written.clone_from(&place.written);
         if self.findings.len() >= MAX_FINDINGS {
             self.gave_up = true;
             return;
@@ -257,6 +264,7 @@ impl<'a> Walker<'a> {
                     finding.old = Some(old.clone());
                     finding.new = Some(new.clone());
                     finding.effect = Effect::Either;
+                    finding.level_if_safe = Level::Additive;
                     finding.problem = Some(problem);
                     self.push(finding, place);
                 }
@@ -266,6 +274,9 @@ impl<'a> Walker<'a> {
         let mut inner = place.clone();
         inner.old.clone_from(&from.pointer);
         inner.new.clone_from(&to.pointer);
+        if from.via_reference || to.via_reference {
+            inner.written = Some((place.old.clone(), place.new.clone()));
+        }
         let before = self.findings.len();
         if let (Some(old), Some(new)) = (old.as_object(), new.as_object()) {
             let target = |followed: &Followed<'_>| followed.node.as_object().cloned();
@@ -373,6 +384,7 @@ impl<'a> Walker<'a> {
         finding.old = Some(old.clone());
         finding.new = Some(new.clone());
         finding.effect = Effect::Either;
+        finding.level_if_safe = Level::Additive;
         self.push(finding, place);
     }
 
@@ -521,14 +533,16 @@ pub(crate) fn without_annotations(node: &Json) -> Json {
 
 /// Whether there may be a reference anywhere inside. A member that only looks like one counts too.
 pub(crate) fn mentions_reference(json: &Json) -> bool {
+    mentions(json, &["$ref", "$dynamicRef", "$recursiveRef"])
+}
+
+/// Whether one of these is the name of a member anywhere inside.
+pub(crate) fn mentions(json: &Json, names: &[&str]) -> bool {
     match json {
-        Json::Object(object) => object.iter().any(|(name, value)| {
-            ["$ref", "$dynamicRef", "$recursiveRef"]
-                .iter()
-                .any(|keyword| name == *keyword)
-                || mentions_reference(value)
-        }),
-        Json::Array(items) => items.iter().any(mentions_reference),
+        Json::Object(object) => object
+            .iter()
+            .any(|(name, value)| names.iter().any(|it| name == *it) || mentions(value, names)),
+        Json::Array(items) => items.iter().any(|it| mentions(it, names)),
         _ => false,
     }
 }

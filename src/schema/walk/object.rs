@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rename::{Candidate, renamed};
-use super::{Effect, Place, Walker};
+use super::{Effect, Place, Walker, mentions};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
+use crate::schema::document::Document;
 use crate::schema::example_values::words;
 use crate::schema::value::same;
 use crate::schema::{Family, Side};
@@ -241,7 +242,12 @@ impl Walker<'_> {
         let shut = |value: Option<&Json>| value == Some(&Json::Bool(false));
         let at = place.clone().token(keyword);
         let here = self.at(place);
-        if open(was) && open(is) {
+        // Where `unevaluatedProperties` is, what is allowed here counts as looked at.
+        let looks_around =
+            |document: &Document| mentions(&document.root, &["unevaluatedProperties"]);
+        let matters =
+            was.is_some() != is.is_some() && (looks_around(self.old) || looks_around(self.new));
+        if open(was) && open(is) && !matters {
             let mut finding = self.finding(Family::EquivalentRestructured, &at);
             finding.message = sentences::without_effect(here, keyword, was, is);
             finding.old = was.cloned();
@@ -256,7 +262,8 @@ impl Walker<'_> {
             }
             return;
         }
-        let closes = !open(is) && (open(was) || shut(is));
+        let only_written = open(was) && open(is);
+        let closes = (!open(is) && (open(was) || shut(is))) || (only_written && is.is_none());
         let mut finding = self.finding(
             if closes {
                 Family::AdditionalPropertiesClosed
@@ -267,7 +274,9 @@ impl Walker<'_> {
         );
         finding.old = was.cloned();
         finding.new = is.cloned();
-        finding.effect = if closes {
+        finding.effect = if only_written {
+            Effect::Either
+        } else if closes {
             Effect::Narrows
         } else {
             Effect::Widens

@@ -21,6 +21,8 @@ pub(super) struct Alternative<'a> {
     pub(super) pointer: String,
     /// The branch in the schema, for its annotations. `None` for a part of a type list.
     pub(super) branch: Option<&'a Json>,
+    /// Which branch of the schema at hand it is, if it is one as a whole.
+    pub(super) position: Option<(&'static str, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -51,9 +53,7 @@ impl Walker<'_> {
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
             finding.effect = effect;
-            if family != Family::SchemaUnclassified {
-                finding.level_if_safe = Level::Additive;
-            }
+            finding.level_if_safe = Level::Additive;
             self.push(finding, place);
             return;
         };
@@ -81,11 +81,15 @@ impl Walker<'_> {
             .iter()
             .any(|finding| finding.effect != Effect::Neutral);
         if !explained && !same(&spine(old), &spine(new)) {
-            let mut finding = self.finding(Family::EquivalentRestructured, place);
-            finding.message = sentences::respelled(self.at(place));
+            let mut finding = self.finding(Family::CompositionChanged, place);
+            let exclusive = old.get("anyOf").is_some() && new.get("oneOf").is_some();
+            let message = |refused| sentences::restructured(self.at(place), exclusive, refused);
+            finding.message = message(true);
+            finding.message_if_safe = Some(message(false));
             finding.old = Some(old.clone());
             finding.new = Some(new.clone());
-            // Concluded by comparing alternatives; the solver confirms it.
+            finding.level_if_safe = Level::Additive;
+            // The alternatives are the same; whether the values are, the solver decides.
             finding.effect = Effect::Either;
             self.push(finding, place);
         }
@@ -154,6 +158,7 @@ impl Walker<'_> {
             finding.effect = Effect::Narrows;
             finding.level_if_safe = Level::Additive;
             finding.new_pointer.clone_from(&place.new);
+            finding.branch = alternative.position;
             self.push(finding, place);
         }
         for (index, alternative) in to.iter().enumerate() {
@@ -168,6 +173,7 @@ impl Walker<'_> {
             finding.effect = Effect::Widens;
             finding.level_if_safe = Level::Additive;
             finding.exposure = Exposure::Low;
+            finding.branch = alternative.position;
             self.push(finding, place);
         }
     }
@@ -219,6 +225,9 @@ fn placed(place: &Place, from: Option<&Alternative<'_>>, to: Option<&Alternative
     if let Some(to) = to {
         inner.new.clone_from(&to.pointer);
     }
+    if inner.old != place.old || inner.new != place.new {
+        inner.written = None;
+    }
     inner
 }
 
@@ -248,6 +257,7 @@ fn collect<'a>(
             node,
             pointer: at.to_owned(),
             branch,
+            position: None,
         });
     };
     let (target, target_at) = match follow(references, node, at) {
@@ -274,7 +284,11 @@ fn collect<'a>(
             for (index, inner) in branches.iter().enumerate() {
                 let inner_at =
                     pointer::join(&pointer::join(&target_at, keyword), &index.to_string());
+                let before = into.list.len();
                 collect(references, inner, &inner_at, into, depth + 1);
+                if let [one] = &mut into.list[before..] {
+                    one.position = (depth == 0).then_some((keyword, index));
+                }
             }
             return;
         }
@@ -308,6 +322,7 @@ fn collect<'a>(
             node: Cow::Owned(alternative),
             pointer: target_at,
             branch,
+            position: None,
         });
         return;
     }
@@ -329,6 +344,7 @@ fn collect<'a>(
             node: Cow::Owned(Json::Object(alternative)),
             pointer: target_at.clone(),
             branch,
+            position: None,
         });
     }
 }
@@ -378,6 +394,7 @@ fn merge_constants(alternatives: &mut Alternatives<'_>) {
         node: Cow::Owned(Json::Object(node)),
         pointer: at,
         branch: None,
+        position: None,
     };
     alternatives.list = vec![merged];
 }
