@@ -142,12 +142,84 @@ pub(super) fn is_ecmascript(pattern: &str) -> bool {
 
 /// Whether `\p{…}` of this name is one of ECMAScript's. Others have more names, in more spellings.
 pub(super) fn is_ecmascript_property(name: &str) -> bool {
-    const CATEGORIES: &str = "L Lu Ll Lt LC Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp \
-                              C Cc Cf Co Cn Letter Uppercase_Letter Lowercase_Letter Mark Number Decimal_Number \
-                              Punctuation Symbol Separator Other Alphabetic Uppercase Lowercase White_Space ASCII \
-                              ID_Start ID_Continue";
-    let named = name.split_once('=').is_some_and(|(property, _)| {
+    /// The categories by their first letter.
+    const CATEGORIES: [(char, &str); 7] = [
+        ('L', "ultCmo"),
+        ('M', "nce"),
+        ('N', "dlo"),
+        ('P', "cdseifo"),
+        ('S', "mcko"),
+        ('Z', "slp"),
+        ('C', "cfon"),
+    ];
+    const LONG: [&str; 17] = [
+        "Letter",
+        "Uppercase_Letter",
+        "Lowercase_Letter",
+        "Mark",
+        "Number",
+        "Decimal_Number",
+        "Punctuation",
+        "Symbol",
+        "Separator",
+        "Other",
+        "Alphabetic",
+        "Uppercase",
+        "Lowercase",
+        "White_Space",
+        "ASCII",
+        "ID_Start",
+        "ID_Continue",
+    ];
+    let is_category = CATEGORIES.iter().any(|(first, second)| {
+        let rest = name.strip_prefix(*first);
+        rest.is_some_and(|it| it.is_empty() || (it.len() == 1 && second.contains(it)))
+    });
+    let is_of_property = name.split_once('=').is_some_and(|(property, _)| {
         ["Script", "sc", "General_Category", "gc"].contains(&property)
     });
-    named || CATEGORIES.split(' ').any(|it| it == name)
+    is_category || is_of_property || LONG.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_other_engines_read_is_not_ecmascript() {
+        for pattern in [
+            "^a+$",
+            "a*?",
+            r"\d{2,3}",
+            "[a-z]]",
+            "[^\\]]",
+            "(?<n>a)",
+            "(?=a)",
+            r"\p{L}\p{Lu}\P{LC}",
+            r"\p{sc=Greek}",
+            "[+*?]+",
+            r"\x41",
+            "",
+        ] {
+            assert!(is_ecmascript(pattern), "{pattern}");
+        }
+        for pattern in [
+            "(?i)a",
+            "(?P<n>a)",
+            "(?>a)",
+            "a++",
+            "a{2}+",
+            r"\A",
+            r"a\z",
+            r"\pL",
+            r"\p{Greek}",
+            r"\p{l}",
+            r"\x{41}",
+            "[]a]",
+            "[^]a]",
+            r"\",
+        ] {
+            assert!(!is_ecmascript(pattern), "{pattern}");
+        }
+    }
 }
