@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use url::Url;
 
-use super::document::{Draft, Holds, each_schema, each_schema_at, holds, percent_decoded};
+use super::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
 use super::validator::draft_of;
 use super::value::to_value;
 use crate::canonical::{Json, pointer};
@@ -174,7 +174,7 @@ const MOST_REFERENCES: usize = 20;
 /// The first references that lead out of a schema, each with its place.
 pub(crate) fn external_references(schema: &Json) -> Vec<(String, String)> {
     // Nearly no schema has one.
-    if !has_reference(schema, |to| !to.starts_with('#')) {
+    if !has_reference(schema, &|to: &str| !to.starts_with('#')) {
         return Vec::new();
     }
     let places = Places::of(schema);
@@ -193,7 +193,7 @@ pub(crate) fn external_references(schema: &Json) -> Vec<(String, String)> {
 /// The first references without a target, each with its place. A definition that nothing uses is
 /// not looked at: no validator follows it.
 pub(crate) fn unresolved_references(schema: &Json) -> Vec<(String, String)> {
-    if !has_reference(schema, |to| to != "#") {
+    if !has_reference(schema, &|to: &str| to != "#") {
         return Vec::new();
     }
     let places = Places::of(schema);
@@ -242,12 +242,18 @@ fn references(node: &Json) -> impl Iterator<Item = (&'static str, &str)> {
     keywords.filter_map(|keyword| Some((keyword, node.get(keyword)?.as_str()?)))
 }
 
-fn has_reference(schema: &Json, wanted: impl Fn(&str) -> bool) -> bool {
-    let mut found = false;
-    each_schema(schema, &mut |node| {
-        found |= references(node).any(|(_, to)| wanted(to));
-    });
-    found
+/// Whether there is such a reference, or what looks like one: a quick look at everything, which most schemas do not pass.
+fn has_reference(value: &Json, wanted: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Json::Array(items) => items.iter().any(|it| has_reference(it, wanted)),
+        Json::Object(members) => members.iter().any(|(name, value)| {
+            let to = value
+                .as_str()
+                .filter(|_| name == "$ref" || name == "$dynamicRef");
+            to.is_some_and(wanted) || has_reference(value, wanted)
+        }),
+        _ => false,
+    }
 }
 
 /// Calls `visit` with each schema directly inside a schema: the keyword, and the name or index under it.
