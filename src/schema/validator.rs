@@ -10,12 +10,12 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
 use super::document::{
-    Document, Draft, Holds, Problem, each_schema, each_schema_at, elsewhere, holds,
+    Document, Draft, Holds, Problem, each_schema, each_schema_at, elsewhere, holds, percent_decoded,
 };
 use super::interpretation::at_mut;
 use super::solve::References;
 use super::value::{Converted, has_number, to_value};
-use crate::canonical::{Json, Number, Object, Text, to_canonical};
+use crate::canonical::{Json, Number, Object, Text, pointer, to_canonical};
 
 /// Schemas with more nodes than this are not compiled.
 const MAX_NODES: usize = 6_000;
@@ -210,10 +210,13 @@ pub(crate) fn disputed(document: &Document) -> Option<Document> {
     }
     let mut places = Vec::new();
     each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
-        if node.get("unevaluatedProperties").is_some()
-            && matches!(node.get("additionalProperties"), Some(Json::Object(_)))
-        {
-            places.push(at.to_owned());
+        if node.get("unevaluatedProperties").is_some() {
+            let around = in_the_same_place(&document.root, node);
+            let is_disputed =
+                |it: &&Json| matches!(it.get("additionalProperties"), Some(Json::Object(_)));
+            if around.iter().any(is_disputed) {
+                places.push((at.to_owned(), narrowing(node, &around)));
+            }
         }
     });
     if places.is_empty() {
@@ -221,26 +224,59 @@ pub(crate) fn disputed(document: &Document) -> Option<Document> {
     }
     let mut narrowed = document.clone();
     // The outer ones first: no copy is copied.
-    for at in places {
+    for (at, part) in places {
         if let Some(Json::Object(node)) = at_mut(&mut narrowed.root, &at) {
-            narrow(node);
+            match node.get_mut("allOf") {
+                Some(Json::Array(list)) => list.push(part),
+                _ => node.push("allOf", Json::Array(vec![part])),
+            }
         }
     }
     Some(narrowed)
 }
 
-/// Members that only `additionalProperties` evaluates have to satisfy `unevaluatedProperties`.
-fn narrow(node: &mut Object) {
-    let names = |keyword: &str| {
-        let map = node.get(keyword).and_then(Json::as_object);
-        map.into_iter().flat_map(Object::iter).map(|(name, _)| name)
+/// A schema and those that it may apply to the same value.
+fn in_the_same_place<'a>(root: &'a Json, node: &'a Json) -> Vec<&'a Json> {
+    let mut found: Vec<&'a Json> = Vec::new();
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        if found.iter().any(|it| std::ptr::eq(*it, node)) || found.len() >= MOST_IN_PLACE {
+            continue;
+        }
+        found.push(node);
+        let to = node.get("$ref").and_then(Json::as_str);
+        let to = to.and_then(|it| it.strip_prefix('#'));
+        let to = to.filter(|it| it.is_empty() || it.starts_with('/'));
+        open.extend(to.and_then(|it| pointer::resolve(root, &percent_decoded(it))));
+        for keyword in ["allOf", "anyOf", "oneOf"] {
+            open.extend(node.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
+        }
+        for keyword in ["if", "then", "else"] {
+            open.extend(node.get(keyword));
+        }
+        let dependent = node.get("dependentSchemas").and_then(Json::as_object);
+        open.extend(dependent.into_iter().flat_map(Object::iter).map(|it| it.1));
+    }
+    found
+}
+
+/// So many schemas of one place are looked at.
+const MOST_IN_PLACE: usize = 100;
+
+/// Members that only an `additionalProperties` evaluates have to satisfy `unevaluatedProperties`.
+fn narrowing(node: &Json, around: &[&Json]) -> Json {
+    let names = |keyword: &'static str| {
+        let maps = around
+            .iter()
+            .filter_map(move |it| it.get(keyword)?.as_object());
+        maps.flat_map(Object::iter).map(|(name, _)| name)
     };
     let all_true = |names: &mut dyn Iterator<Item = &Text>| {
         let seen: BTreeSet<&Text> = names.collect();
         let members = seen.into_iter().map(|it| (it.clone(), Json::Bool(true)));
         Json::Object(members.collect())
     };
-    let seen = Json::object([
+    Json::object([
         (
             "properties",
             all_true(&mut names("properties").chain(names("additionalProperties"))),
@@ -255,11 +291,7 @@ fn narrow(node: &mut Object) {
                 .cloned()
                 .unwrap_or(Json::Bool(true)),
         ),
-    ]);
-    match node.get_mut("allOf") {
-        Some(Json::Array(list)) => list.push(seen),
-        _ => node.push("allOf", Json::Array(vec![seen])),
-    }
+    ])
 }
 
 fn compile(references: &References<'_>) -> Result<(Validator, Converted), Problem> {

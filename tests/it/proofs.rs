@@ -1148,3 +1148,29 @@ fn old_and_new_of_another_spelling_are_what_its_sentence_is_about() {
         assert!(change.message.contains("integer"), "{}", change.message);
     }
 }
+
+#[test]
+fn in_2019_09_no_witness_has_members_that_validators_differ_about() {
+    // Python's jsonschema does not count what `additionalProperties` evaluates, wherever it is in the same place.
+    let old = r#"{"$schema":"https://json-schema.org/draft/2019-09/schema","type":"object","properties":{"a":{"type":"string"}},
+        "if":{"properties":{"a":{"const":"json"}},"required":["a"]},"unevaluatedProperties":false}"#;
+    let new = old.replace(
+        r#""required":["a"]}"#,
+        r#""required":["a"],"additionalProperties":{"type":"string"}}"#,
+    );
+    for (sender, receiver, side) in [(&*new, old, Side::Input), (old, new.as_str(), Side::Output)] {
+        let found = compare(&json(sender), &json(receiver), side);
+        let Proof::Witness(witness) = &found.verdict else {
+            panic!("{side:?}: {found:?}");
+        };
+        // Members of this name are counted, as it is one of a keyword in `additionalProperties`.
+        let names = ["a", "type"];
+        let members = witness.as_object().expect("an object");
+        assert!(
+            members
+                .iter()
+                .all(|(name, _)| names.iter().any(|it| name == *it)),
+            "{side:?}: {witness:?}"
+        );
+    }
+}
