@@ -203,7 +203,8 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
 
 /// What some validators read into a schema, if that is stricter than specified: in 2019-09 Python's
 /// `jsonschema` (4.26) does not count what `additionalProperties` evaluates, so that such members have
-/// to satisfy `unevaluatedProperties` too, unless they are named like a keyword of the former.
+/// to satisfy `unevaluatedProperties` too. It does count those that are named like a keyword of either; they
+/// are used if `unevaluatedProperties` is `false`, and has no keywords.
 pub(crate) fn disputed(document: &Document) -> Option<Document> {
     if document.draft != Draft::Y2019 {
         return None;
@@ -271,6 +272,8 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
             .filter_map(move |it| it.get(keyword)?.as_object());
         maps.flat_map(Object::iter).map(|(name, _)| name)
     };
+    let is_false = node.get("unevaluatedProperties") == Some(&Json::Bool(false));
+    let like_keywords = names("additionalProperties").filter(|_| is_false);
     let all_true = |names: &mut dyn Iterator<Item = &Text>| {
         let seen: BTreeSet<&Text> = names.collect();
         let members = seen.into_iter().map(|it| (it.clone(), Json::Bool(true)));
@@ -279,7 +282,7 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
     Json::object([
         (
             "properties",
-            all_true(&mut names("properties").chain(names("additionalProperties"))),
+            all_true(&mut names("properties").chain(like_keywords)),
         ),
         (
             "patternProperties",
