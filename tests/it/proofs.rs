@@ -5,12 +5,12 @@ use mcp_keel::canonical::{Json, parse_str, to_compact};
 use mcp_keel::judgement::{Level, Proof};
 use mcp_keel::schema::{SchemaComparison, Side, compare};
 
-fn json(text: &str) -> Json {
+pub(crate) fn json(text: &str) -> Json {
     parse_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// A sender's schema and a receiver's, on both sides.
-fn both(sender: &str, receiver: &str) -> [(Side, SchemaComparison); 2] {
+pub(crate) fn both(sender: &str, receiver: &str) -> [(Side, SchemaComparison); 2] {
     let (sender, receiver) = (json(sender), json(receiver));
     [
         (Side::Input, compare(&sender, &receiver, Side::Input)),

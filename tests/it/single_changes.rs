@@ -1,22 +1,11 @@
 //! Proofs of single changes that were refuted once, beside another change that breaks. What a change proves is stated
 //! in `docs/proofs.md`.
 
-use mcp_keel::canonical::{Json, parse_str, to_compact};
+use mcp_keel::canonical::to_compact;
 use mcp_keel::judgement::{Level, Proof};
 use mcp_keel::schema::{SchemaChange, SchemaComparison, Side, compare};
 
-fn json(text: &str) -> Json {
-    parse_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-/// A sender's schema and a receiver's, on both sides.
-fn both(sender: &str, receiver: &str) -> [(Side, SchemaComparison); 2] {
-    let (sender, receiver) = (json(sender), json(receiver));
-    [
-        (Side::Input, compare(&sender, &receiver, Side::Input)),
-        (Side::Output, compare(&receiver, &sender, Side::Output)),
-    ]
-}
+use crate::proofs::{both, json};
 
 /// The schema of an object with a member `o`, and one that another change breaks.
 fn beside_a_break(schema: &str, other: &str, more: &str) -> String {
