@@ -306,7 +306,7 @@ impl Users {
 }
 
 /// Whether a tool declares how a host shows its results, or who may call it.
-pub(super) fn has_app(tool: &Component) -> bool {
+fn has_app(tool: &Component) -> bool {
     let meta = tool.definition.get("_meta");
     meta.is_some_and(|meta| meta.get("ui").is_some() || meta.get("ui/resourceUri").is_some())
 }

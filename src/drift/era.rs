@@ -7,10 +7,10 @@
 //! only is still a change.
 
 use super::Change;
-use super::capability::{APPS, TASKS, has_app};
+use super::capability::{APPS, TASKS};
 use crate::canonical::{Json, pointer};
 use crate::rules::RuleId;
-use crate::surface::{Era, Kind, Surface};
+use crate::surface::{Era, Surface};
 
 /// How a client learns of changes: by unsolicited notifications, or by a subscription. A server may
 /// offer one but not the other.
@@ -56,7 +56,8 @@ pub(super) fn explains(change: &Change, old: &Surface, new: &Surface) -> bool {
             legacy.capabilities.get("extensions").is_none()
                 && match name.as_str() {
                     TASKS => legacy.capabilities.get("tasks").is_some(),
-                    APPS => legacy.of_kind(Kind::Tool).any(has_app),
+                    // Servers of some SDKs declare it whether or not a tool has a user interface.
+                    APPS => true,
                     _ => false,
                 }
         }
