@@ -119,8 +119,11 @@ impl Group {
 fn has_left_nothing(leader: Leader) -> bool {
     #[cfg(target_os = "linux")]
     if leader == Leader::Gone {
-        let live = live().clone();
-        return strays::left_to_us(&live).is_some_and(|left| left.is_empty());
+        // Nothing is reaped here: a server that is just being started may be among them.
+        let children = strays::children();
+        let live = live();
+        let is_live = |pid: &u32| live.values().any(|leader| leader == pid);
+        return children.is_some_and(|it| it.iter().all(is_live));
     }
     let _ = leader;
     false
@@ -466,7 +469,7 @@ mod strays {
     /// Whatever a launch left behind is one of these or a descendant. Unlike the process table,
     /// this list never misses a process that hands over to another and exits: the new one is behind
     /// it in the list before it is gone.
-    pub(super) fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
+    fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
         let own_group = stat_of(std::process::id()).map(|process| process.group);
         let mut left = Vec::new();
         for _ in 0..ROUNDS {
@@ -495,7 +498,7 @@ mod strays {
     ///
     /// The list is not atomic: a child may be reaped while it is read, and then another may be
     /// missing. Two equal readings miss none.
-    fn children() -> Option<Vec<u32>> {
+    pub(super) fn children() -> Option<Vec<u32>> {
         let list = format!("/proc/self/task/{}/children", std::process::id());
         let mut before = None;
         for _ in 0..ROUNDS_OF_THE_TABLE {
