@@ -550,6 +550,10 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
     }
 }
 
+/// How often the others get a turn before a line is written. What they add in the same moment goes
+/// with it: a server is woken once for `initialized` and the requests for its lists.
+const TURNS: usize = 4;
+
 /// Writes lines, all available ones at once, until it is ended.
 async fn write(
     mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
@@ -557,8 +561,11 @@ async fn write(
     unread: Arc<AtomicUsize>,
 ) {
     while let Some(mut bytes) = lines.recv().await {
-        while let Ok(more) = lines.try_recv() {
-            bytes.extend(more);
+        for _ in 0..TURNS {
+            tokio::task::yield_now().await;
+            while let Ok(more) = lines.try_recv() {
+                bytes.extend(more);
+            }
         }
         if writer.write_all(&bytes).await.is_err() || writer.flush().await.is_err() {
             break;

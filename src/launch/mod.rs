@@ -11,6 +11,8 @@
 //! - **stderr is drained** continuously and its tail is kept, raw.
 
 mod child;
+#[cfg(target_os = "linux")]
+mod descriptors;
 mod environment;
 mod error;
 mod group;
@@ -104,11 +106,12 @@ impl Farewell {
 }
 
 /// How often to look whether a server has exited.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
+const BETWEEN_LOOKS: Duration = Duration::from_micros(300);
 
-/// After how many looks at which all its threads slept, and none had run in between, a server is
-/// idle: the end of its stdin has woken every reader, and nothing came of it.
-const IDLE_LOOKS: usize = 4;
+/// After how many looks at which all its threads slept, and none had run since the look before, a
+/// server is idle: the end of its stdin has woken every reader, and nothing came of it. A look at a
+/// server with a dozen threads takes about as long as the pause before it.
+const IDLE_LOOKS: usize = 2;
 
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]

@@ -1,21 +1,20 @@
 //! Checks servers: boot, capture, compare, judge, assemble.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::base::Base;
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
 use super::fleet::{self, Leaving};
 use super::judge_server::{self, AgainstLock, SurfacePair, finding};
-use super::observer::{Boot, Observer};
+use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
 use super::{Error, sdk, shards};
 use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
-use crate::capture::Stage;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
 use crate::launch::Farewell;
@@ -115,10 +114,6 @@ pub(crate) async fn examine(
             Baseline::Lock(_) => Ok(None),
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let observer: Arc<dyn Observer> = Arc::new(Preparing {
-        observer,
-        once: Once::new(),
-    });
     observer.begin(plan.targets.len());
     let (examined, leaving) = {
         let (plan, baselines) = (Arc::clone(plan), Arc::clone(baselines));
@@ -171,51 +166,6 @@ pub(crate) async fn examine(
         proposed,
         leaving,
     })
-}
-
-/// Prepares what every comparison needs, while the first server boots. Not before it was started:
-/// everything else waits for the server.
-struct Preparing {
-    observer: Arc<dyn Observer>,
-    once: Once,
-}
-
-impl Observer for Preparing {
-    fn begin(&self, servers: usize) {
-        self.observer.begin(servers);
-    }
-
-    fn boot(&self, server: &str, boot: Boot) {
-        self.observer.boot(server, boot);
-    }
-
-    fn stage(&self, server: &str, stage: Stage) {
-        if stage == Stage::Handshake {
-            self.once.call_once(prepare);
-        }
-        self.observer.stage(server, stage);
-    }
-
-    fn finished(&self) {
-        self.observer.finished();
-    }
-
-    fn note(&self, text: &str) {
-        self.observer.note(text);
-    }
-}
-
-/// Prepares what every comparison needs, on another core if there is one.
-fn prepare() {
-    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1) {
-        // Without a second thread it is prepared when it is needed.
-        let _ = std::thread::Builder::new()
-            .name("prepare".into())
-            .spawn(|| {
-                crate::scan::keel::prepare();
-                crate::schema::dialect::prepare();
-            });
-    }
 }
 
 /// The report of the run, or of this part of it.

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 
 use super::mentions::Mentions;
+use super::signs::Signs;
 use super::{Pattern, Severity, ecmascript};
 use crate::canonical::{Json, is_invisible, pointer};
 use crate::rules::RuleId;
@@ -84,7 +85,8 @@ pub fn scan(surface: &Surface) -> Vec<TextFinding> {
         // Server instructions are meant to instruct; text that hides, smuggles or misleads is still
         // worth reading.
         if let Some(place) = instructions {
-            smuggled(&place, &mut |rule, severity, message| {
+            let signs = Signs::of(place.text);
+            smuggled(&place, signs, &mut |rule, severity, message| {
                 findings.push(finding(rule, severity, None, place.pointer, message));
             });
         }
@@ -105,15 +107,6 @@ pub fn scan(surface: &Surface) -> Vec<TextFinding> {
     }
     lookalikes(surface, &mut findings);
     findings
-}
-
-/// Compiles the patterns, which takes longer than scanning most servers: to be done while one boots.
-pub(crate) fn prepare() {
-    let single = [&SECRETS, &EXFILTRATION];
-    let patterns = INSTRUCTIONS.iter().map(|(_, _, pattern, _)| pattern);
-    for pattern in single.into_iter().chain(patterns) {
-        LazyLock::force(pattern);
-    }
 }
 
 /// The same as notes of a report.
@@ -266,9 +259,12 @@ type Noted<'a> = dyn FnMut(RuleId, Severity, String) + 'a;
 
 /// All findings in one text.
 fn read(place: &Place<'_>, note: &mut Noted<'_>) {
-    smuggled(place, note);
-    for (rule, severity, pattern, kind) in &INSTRUCTIONS {
-        let Some(said) = pattern.find(place.text) else {
+    let signs = Signs::of(place.text);
+    smuggled(place, signs, note);
+    for ((rule, severity, pattern, kind), may_match) in INSTRUCTIONS.iter().zip(signs.instructions)
+    {
+        let said = may_match.then(|| pattern.find(place.text));
+        let Some(said) = said.flatten() else {
             continue;
         };
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -288,11 +284,11 @@ fn read(place: &Place<'_>, note: &mut Noted<'_>) {
     }
 }
 
-type Instruction = (RuleId, Severity, LazyLock<Pattern>, sentences::Instruction);
+pub(super) type Instruction = (RuleId, Severity, LazyLock<Pattern>, sentences::Instruction);
 
 /// Text that addresses the model. In a component's own description each kind has its own rule; anywhere else its
 /// presence is what counts.
-static INSTRUCTIONS: [Instruction; 4] = [
+pub(super) static INSTRUCTIONS: [Instruction; 4] = [
     (
         RuleId::ScanInstructionOverride,
         Severity::Warning,
@@ -335,13 +331,13 @@ static INSTRUCTIONS: [Instruction; 4] = [
     ),
 ];
 
-static SECRETS: LazyLock<Pattern> = LazyLock::new(|| {
+pub(super) static SECRETS: LazyLock<Pattern> = LazyLock::new(|| {
     Pattern::new(
         r#"(?i)(~|\$HOME|%USERPROFILE%|/home/\w+|/root)[/\\]\.(ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|config[/\\]gcloud|cursor|claude|codex)\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|/etc/(passwd|shadow)\b|\.git-credentials\b|\bcredentials\.json\b|(^|[\s"'`(/])\.env(\.local|\.production)?($|[\s"'`),;:.])|\bauthorized_keys\b|/proc/self/environ\b|169\.254\.169\.254"#,
     )
 });
 
-static EXFILTRATION: LazyLock<Pattern> = LazyLock::new(|| {
+pub(super) static EXFILTRATION: LazyLock<Pattern> = LazyLock::new(|| {
     ecmascript(
         r"\b(send|post|upload|forward|transmit|exfiltrate|leak|e-?mail|report)\b(?u:[^.\n]){0,80}\b(conversations?|chat\s+history|messages?\s+history|history|system\s+prompt|prompts?|context|credentials?|api\s+keys?|tokens?|secrets?|passwords?|environment\s+variables?|private\s+keys?|contents?|files?|results?|data)\b(?u:[^.\n]){0,60}\bto\s+(https?://|[a-z0-9._+-]+@[a-z0-9-]+\.|\+?[0-9]{7}|this\s+(address|url|endpoint|webhook|number)|our\s+(server|endpoint|webhook)|an?\s+(external|remote)\s+(server|endpoint|url))",
     )
@@ -362,7 +358,7 @@ static HEX: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new(r"(?i)(?:\\x[0-9a-f]{2}){8,}|[0-9a-f]{32,}"));
 
 /// What is hidden in a text, whatever its audience.
-fn smuggled(place: &Place<'_>, note: &mut Noted<'_>) {
+fn smuggled(place: &Place<'_>, signs: Signs, note: &mut Noted<'_>) {
     let text = place.text;
     if !text.is_ascii() {
         let tags = tags(text);
@@ -382,12 +378,14 @@ fn smuggled(place: &Place<'_>, note: &mut Noted<'_>) {
         let message = sentences::invisible_character(hidden);
         note(RuleId::ScanHiddenCharacters, Severity::Warning, message);
     }
-    if let Some(path) = SECRETS.find(text) {
+    let path = signs.secrets.then(|| SECRETS.find(text));
+    if let Some(path) = path.flatten() {
         let path = path.trim_matches(|it: char| it.is_whitespace() || "\"'`(),;:".contains(it));
         let message = sentences::secret_path(path);
         note(RuleId::ScanSecretPath, Severity::Warning, message);
     }
-    if let Some(said) = EXFILTRATION.find(text) {
+    let said = signs.exfiltration.then(|| EXFILTRATION.find(text));
+    if let Some(said) = said.flatten() {
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         let message = sentences::exfiltration(&said);
         note(RuleId::ScanExfiltration, Severity::Warning, message);

@@ -7,6 +7,7 @@
 
 pub mod keel;
 pub(crate) mod mentions;
+mod signs;
 
 use regex::Regex;
 

@@ -32,14 +32,6 @@ pub(crate) struct Invalid {
     pub(crate) dialect: &'static str,
 }
 
-/// Compiles the metaschemas that servers use most, which the validator does on first use: to be done
-/// while a server boots.
-pub(crate) fn prepare() {
-    let any = serde_json::Value::Bool(true);
-    let _ = jsonschema::draft202012::meta::validate(&any);
-    let _ = jsonschema::draft7::meta::validate(&any);
-}
-
 /// Where a schema is not valid in its dialect. An unknown dialect is not checked.
 pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
     let draft = match (dialect, schema.get("$schema")) {
