@@ -107,19 +107,20 @@ def moments(start, cwd, rounds=7):
         started = next((float(at) for pid, at, call in lines if pid != ours and call.startswith("execve(")), None)
         answers = [float(at) for pid, at, call in lines
                    if pid != ours and re.match(r"(write|writev|sendto)\(1,", call) and "jsonrpc" in call]
-        asked = [float(at) for pid, at, call in lines if pid == ours and re.search(r"kill\(.*SIGTERM", call)]
-        killed = [float(at) for pid, at, call in lines if pid == ours and re.search(r"kill\(.*SIGKILL", call)]
-        if started and answers and killed:
+        asked = [float(at) for _, at, call in lines if re.search(r"kill\(.*SIGTERM", call)]
+        server = next((pid for pid, _, call in lines if pid != ours and call.startswith("execve(")), None)
+        gone = [float(at) for pid, at, call in lines if pid == server and call.startswith("+++")]
+        if started and answers and gone:
             asked = asked or [answers[-1]]
-            seen.append((started - begun, answers[-1] - started, asked[0] - answers[-1], killed[0] - asked[0],
-                         ended - killed[0]))
+            seen.append((started - begun, answers[-1] - started, asked[0] - answers[-1], gone[0] - asked[0],
+                         ended - gone[0]))
     if not seen:
         print("  strace saw nothing: the breakdown is not shown")
         return
     parts = [statistics.median(it) * 1000 for it in zip(*seen)]
     for what, part in zip((
         "until the server is started", "until its last response", "until it is asked to exit (0: it exited by itself)",
-        "until it has ended and the rest is killed", "until mcp-keel exits",
+        "until it has ended", "until mcp-keel exits",
     ), parts):
         print(f"  {part:8.1f} ms  {what}")
 
