@@ -10,7 +10,12 @@
 //! descriptors is large from the start, as mcp-keel's servers' is: that saves some of them a wait.
 
 // A test program: it prints for a person or a script.
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    clippy::disallowed_methods
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, ExitCode, Stdio};

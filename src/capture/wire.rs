@@ -550,10 +550,6 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleClient> for Wire<R> {
     }
 }
 
-/// How often the others get a turn before a line is written. What they add in the same moment goes
-/// with it: a server is woken once for `initialized` and the requests for its lists.
-const TURNS: usize = 4;
-
 /// Writes lines, all available ones at once, until it is ended.
 async fn write(
     mut lines: mpsc::UnboundedReceiver<Vec<u8>>,
@@ -561,11 +557,8 @@ async fn write(
     unread: Arc<AtomicUsize>,
 ) {
     while let Some(mut bytes) = lines.recv().await {
-        for _ in 0..TURNS {
-            tokio::task::yield_now().await;
-            while let Ok(more) = lines.try_recv() {
-                bytes.extend(more);
-            }
+        while let Ok(more) = lines.try_recv() {
+            bytes.extend(more);
         }
         if writer.write_all(&bytes).await.is_err() || writer.flush().await.is_err() {
             break;

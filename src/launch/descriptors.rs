@@ -12,8 +12,9 @@ use std::sync::OnceLock;
 /// Held until the program exits.
 static HIGHEST: OnceLock<Option<OwnedFd>> = OnceLock::new();
 
-/// Enlarges the table of this process, and so of all that it starts. To be called before there are
-/// threads: with them it would wait, too.
+/// Enlarges the table of this process, and so of the programs that it starts itself; what those start
+/// (a server behind a launcher) has a table of its own size. To be called before there are threads:
+/// with them it would wait, too.
 pub(super) fn make_room() {
     HIGHEST.get_or_init(|| {
         // The first is above the limit of descriptors on some machines.

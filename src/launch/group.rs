@@ -239,6 +239,17 @@ pub(super) fn sleeping(process: u32) -> Option<u64> {
     }
 }
 
+/// Whether a process has started others that are still there, as far as the system says.
+pub(super) fn has_children(process: u32) -> bool {
+    #[cfg(target_os = "linux")]
+    return strays::has_children(process);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = process;
+        false
+    }
+}
+
 /// Whether any process of a group still runs. If running and unreaped processes cannot be
 /// distinguished, it does.
 fn group_runs(leader: u32) -> bool {
@@ -616,6 +627,16 @@ mod strays {
         table
     }
 
+    /// Whether a thread of a process has children.
+    pub(super) fn has_children(process: u32) -> bool {
+        let threads = std::fs::read_dir(format!("/proc/{process}/task"));
+        let mut threads = threads.into_iter().flatten().flatten();
+        threads.any(|thread| {
+            let children = std::fs::read(thread.path().join("children"));
+            children.is_ok_and(|it| !it.is_empty())
+        })
+    }
+
     /// If all threads of a process sleep: how often they have run so far, all together.
     pub(super) fn sleeping(process: u32) -> Option<u64> {
         let sleeps = |folder: &str| {
@@ -714,6 +735,17 @@ mod strays {
                 })
             );
             assert_eq!(stat(b"12 x"), None);
+        }
+
+        #[test]
+        fn a_process_with_others_below_it_has_children() {
+            let piped = std::process::Stdio::piped;
+            let mut command = std::process::Command::new("cat");
+            let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
+            assert!(has_children(std::process::id()));
+            assert!(!has_children(child.id()));
+            child.kill().unwrap();
+            child.wait().unwrap();
         }
 
         #[test]

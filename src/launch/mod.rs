@@ -106,12 +106,12 @@ impl Farewell {
 }
 
 /// How often to look whether a server has exited.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(300);
+const BETWEEN_LOOKS: Duration = Duration::from_micros(500);
 
-/// After how many looks at which all its threads slept, and none had run since the look before, a
-/// server is idle: the end of its stdin has woken every reader, and nothing came of it. A look at a
-/// server with a dozen threads takes about as long as the pause before it.
-const IDLE_LOOKS: usize = 2;
+/// After how many looks at which all its threads slept, and none had run in between, a server is
+/// idle: the end of its stdin has woken every reader, and nothing came of it. One with processes of
+/// its own is never idle: they may be what reads.
+const IDLE_LOOKS: usize = 4;
 
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
@@ -509,7 +509,7 @@ impl Launched {
         Farewell { over }
     }
 
-    /// The steps of [`Launched::shutdown`], without a runtime; an idle server is asked to exit at once.
+    /// The steps of [`Launched::shutdown`], without a runtime; an idle server is asked to exit earlier.
     fn end(&mut self, patience: Patience) {
         let mut gone = self.gone_or_idle_within(patience.after_eof);
         if !gone {
@@ -530,8 +530,8 @@ impl Launched {
         self.gone_unless(patience, || false)
     }
 
-    /// The same, but a process that does nothing is not waited for: one that is about to exit
-    /// because its stdin closed is busy with it.
+    /// The same, but a process that does nothing for a while is not waited for: most that are about
+    /// to exit because their stdin closed are busy with it.
     fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
         let leader = self.group.leader();
         let mut seen = None;
@@ -544,6 +544,9 @@ impl Launched {
                 0
             };
             seen = now;
+            if same >= IDLE_LOOKS && group::has_children(leader) {
+                same = 0;
+            }
             same >= IDLE_LOOKS
         })
     }

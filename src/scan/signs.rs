@@ -26,7 +26,8 @@ impl Signs {
         signs
     }
 
-    /// Signs that consist of words. Between two words of a pattern is white space only, so they are neighbours here.
+    /// Signs that consist of words. What a pattern wants side by side has only white space in between, so these words are
+    /// neighbours here.
     fn read_words(&mut self, text: &[u8]) {
         let mut last = Lead::Nothing;
         let mut sending = Sending::Nothing;

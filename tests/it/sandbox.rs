@@ -301,6 +301,15 @@ fn a_server_without_a_sandbox_also_inherits_three_descriptors() {
 #[cfg(target_os = "linux")]
 fn a_server_has_room_for_many_descriptors_from_the_start() {
     // A server with threads would wait for the kernel each time its table grows.
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
+    let mut limits = limits.lines();
+    let limit = limits
+        .find_map(|it| it.strip_prefix("Max open files"))
+        .unwrap();
+    let limit = limit.split_whitespace().next().unwrap();
+    if limit.parse::<u32>().is_ok_and(|it| it < 256) {
+        return;
+    }
     for level in ["off", "fs"] {
         if level != "off" && !has_sandbox() {
             continue;
