@@ -17,6 +17,9 @@ mod environment;
 mod error;
 mod group;
 mod guards;
+mod idle;
+#[cfg(target_os = "linux")]
+mod proc;
 pub mod sandbox;
 mod tail;
 
@@ -106,13 +109,7 @@ impl Farewell {
 }
 
 /// How often to look whether a server has exited.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(400);
-
-/// After how many looks at which all its threads slept, and none had run in between, a server is
-/// idle: the end of its stdin has woken every reader, and nothing came of it. A look at a dozen
-/// threads takes half as long as the pause before it, so that is 1 to 2 ms. One with processes of
-/// its own is never idle: they may be what reads.
-const IDLE_LOOKS: usize = 3;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
@@ -531,25 +528,10 @@ impl Launched {
         self.gone_unless(patience, || false)
     }
 
-    /// The same, but a process that does nothing for a while is not waited for: most that are about
-    /// to exit because their stdin closed are busy with it.
+    /// The same, but a process that does nothing about the end of its stdin is not waited for.
     fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
-        let leader = self.group.leader();
-        let mut seen = None;
-        let mut same = 0;
-        self.gone_unless(patience, || {
-            let now = group::sleeping(leader);
-            same = if now.is_some() && now == seen {
-                same + 1
-            } else {
-                0
-            };
-            seen = now;
-            if same >= IDLE_LOOKS && group::has_children(leader) {
-                same = 0;
-            }
-            same >= IDLE_LOOKS
-        })
+        let mut watch = idle::Watch::new(self.group.leader());
+        self.gone_unless(patience, || watch.is_idle(patience))
     }
 
     fn gone_unless(&mut self, patience: Duration, mut stop: impl FnMut() -> bool) -> bool {

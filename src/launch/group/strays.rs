@@ -1,0 +1,384 @@
+//! Finds in `/proc` what a launch left behind, and kills it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+use super::MARKER;
+use crate::launch::proc::{after_name, read_line};
+
+/// How often to search again. A process that forks faster than it can be killed is not followed
+/// forever.
+const ROUNDS: usize = 500;
+
+/// How often to read the process list for one table. It is complete after the second time
+/// unless something keeps forking, and that is noticed.
+const ROUNDS_OF_THE_TABLE: usize = 16;
+
+/// How often to search again only because a process cannot be attributed.
+const ROUNDS_IN_DOUBT: usize = 50;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) parent: u32,
+    pub(super) group: u32,
+    pub(super) zombie: bool,
+}
+
+/// Searches for the processes of one launch until none is left.
+pub(super) struct Search<'a> {
+    marker: &'a str,
+    leader: u32,
+    live: &'a BTreeMap<String, u32>,
+    /// Known to belong to this launch. Collected before anything is killed, while the chain of
+    /// parents is still intact.
+    known: BTreeSet<u32>,
+    /// There was an orphan without an environment: it was cleared, or the process is just
+    /// starting a program.
+    in_doubt: bool,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(marker: &'a str, leader: u32, live: &'a BTreeMap<String, u32>) -> Self {
+        let mut search = Self {
+            marker,
+            leader,
+            live,
+            known: BTreeSet::new(),
+            in_doubt: false,
+        };
+        search.known = search.found();
+        search
+    }
+
+    /// Nothing of the launch is running, in its group or elsewhere.
+    pub(super) fn are_none(&self) -> bool {
+        self.known.is_empty() && !self.in_doubt && !self.is_owner_of_the_rest()
+    }
+
+    /// There is no other launch, and this process adopted something.
+    fn is_owner_of_the_rest(&self) -> bool {
+        self.is_alone() && left_to_us(self.live).is_some_and(|left| !left.is_empty())
+    }
+
+    fn is_alone(&self) -> bool {
+        self.live.keys().all(|marker| marker == self.marker)
+    }
+
+    pub(super) fn kill(mut self) {
+        for round in 0..ROUNDS {
+            for pid in &self.known {
+                let _ = kill(pid_of(*pid), Signal::SIGKILL);
+            }
+            // The leader is reaped by the code that waits for its status.
+            let leader = self.leader;
+            self.known.retain(|pid| *pid != leader && !is_gone(*pid));
+            if self.is_alone() {
+                self.kill_the_rest();
+            }
+            let found = self.found();
+            let wait = self.in_doubt && round < ROUNDS_IN_DOUBT;
+            let none = found.is_empty() && self.known.is_empty() && !wait;
+            if none && !self.is_owner_of_the_rest() {
+                return;
+            }
+            self.known.extend(found);
+            if round > 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+
+    /// Kills adopted processes, and those adopted as a result. Does nothing else, to be as fast
+    /// as a process that keeps starting another and exiting: that one is never found in the
+    /// table where it was a moment ago.
+    fn kill_the_rest(&self) {
+        for _ in 0..ROUNDS {
+            let left = left_to_us(self.live).unwrap_or_default();
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                let _ = kill(pid_of(pid), Signal::SIGKILL);
+            }
+        }
+    }
+
+    /// The running processes of this launch. Adopted zombies are reaped.
+    fn found(&mut self) -> BTreeSet<u32> {
+        self.in_doubt = false;
+        let ours = std::process::id();
+        let table = table();
+        let own_group = table.get(&ours).map(|process| process.group);
+        let mut roots = BTreeSet::new();
+        for (pid, process) in &table {
+            if *pid == ours || !is_below(&table, *pid, ours) {
+                continue;
+            }
+            if *pid == self.leader {
+                roots.insert(*pid);
+                continue;
+            }
+            let is_left_to_us = process.parent == ours
+                && Some(process.group) != own_group
+                && !self.live.values().any(|leader| leader == pid);
+            if process.zombie {
+                if is_left_to_us {
+                    is_gone(*pid);
+                }
+                continue;
+            }
+            let environment = environment_of(*pid);
+            let claim = marker_in(&environment);
+            let of_another = claim
+                .as_ref()
+                .is_some_and(|claim| claim != self.marker && self.live.contains_key(claim));
+            self.in_doubt |= is_left_to_us && environment.is_empty();
+            // A daemon that also cleared its environment. It was adopted, its group is not one
+            // that this program starts anything in, and there is no other launch that it could
+            // belong to.
+            let unclaimed = is_left_to_us && !of_another && self.is_alone();
+            let in_group = process.group == self.leader && self.leader != 0;
+            if claim.as_deref() == Some(self.marker) || in_group || unclaimed {
+                roots.insert(*pid);
+            }
+        }
+        let below = |pid: &u32| roots.iter().any(|root| is_below(&table, *pid, *root));
+        table
+            .iter()
+            .filter(|(pid, process)| !process.zombie && below(pid))
+            .map(|(pid, _)| *pid)
+            .collect()
+    }
+}
+
+/// The running processes that this program adopted: all children that it did not start. Zombies
+/// among them are reaped. `None` if the kernel does not list children.
+///
+/// Whatever a launch left behind is one of these or a descendant. Unlike the process table,
+/// this list never misses a process that hands over to another and exits: the new one is behind
+/// it in the list before it is gone.
+fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
+    let own_group = stat_of(std::process::id()).map(|process| process.group);
+    let mut left = Vec::new();
+    for _ in 0..ROUNDS {
+        left = children()?;
+        left.retain(|pid| !live.values().any(|leader| leader == pid));
+        let mut reaped = false;
+        left.retain(|pid| match stat_of(*pid) {
+            Some(process) if Some(process.group) == own_group => false,
+            Some(process) if !process.zombie => true,
+            _ => {
+                reaped |= is_gone(*pid);
+                false
+            }
+        });
+        // What exited since the list was read may have started another before.
+        if !left.is_empty() || !reaped {
+            break;
+        }
+    }
+    Some(left)
+}
+
+/// The children of this process's first thread, including zombies: the kernel gives orphans to
+/// the first thread of an adopter that is alive, and this one is until the end. So is what a
+/// thread started that has ended.
+///
+/// The list is not atomic: a child may be reaped while it is read, and then another may be
+/// missing. Two equal readings miss none.
+pub(super) fn children() -> Option<Vec<u32>> {
+    let list = format!("/proc/self/task/{}/children", std::process::id());
+    let mut before = None;
+    for _ in 0..ROUNDS_OF_THE_TABLE {
+        let now = std::fs::read_to_string(&list).ok();
+        if now.is_some() && now == before {
+            break;
+        }
+        before = now;
+    }
+    let pids = before?;
+    let pids = pids.split_ascii_whitespace();
+    Some(pids.filter_map(|pid| pid.parse().ok()).collect())
+}
+
+pub(super) fn group_runs(leader: u32) -> bool {
+    table()
+        .values()
+        .any(|process| process.group == leader && !process.zombie)
+}
+
+/// How many processes of a launch are asked for their words, and how much of them is read.
+const ASKED: usize = 64;
+const WORDS_READ: u64 = 16 * 1024;
+
+/// The absolute paths among the words of a process and its descendants.
+pub(super) fn paths_below(leader: u32) -> Vec<std::path::PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let table = table();
+    let below = table.keys().filter(|pid| is_below(&table, **pid, leader));
+    let mut paths = Vec::new();
+    for pid in below.take(ASKED) {
+        let mut words = Vec::new();
+        let Ok(file) = std::fs::File::open(format!("/proc/{pid}/cmdline")) else {
+            continue;
+        };
+        if file.take(WORDS_READ).read_to_end(&mut words).is_err() {
+            continue;
+        }
+        // The last word may be cut off.
+        let end = words.iter().rposition(|it| *it == 0).unwrap_or(0);
+        let words = words[..end].split(|it| *it == 0);
+        let absolute = words.filter(|it| it.starts_with(b"/") && it.len() < 4096);
+        paths.extend(absolute.map(|it| std::ffi::OsStr::from_bytes(it).into()));
+    }
+    paths
+}
+
+fn pid_of(pid: u32) -> Pid {
+    // The kernel's process ids stay below 2^22.
+    Pid::from_raw(i32::try_from(pid).unwrap_or(i32::MAX))
+}
+
+/// Whether a killed process is gone; reaps it if it was adopted.
+fn is_gone(pid: u32) -> bool {
+    match waitpid(pid_of(pid), Some(WaitPidFlag::WNOHANG)) {
+        Ok(WaitStatus::StillAlive) => false,
+        Ok(_) => true,
+        // Not a child: its parent reaps it, or it is adopted when its parent is killed.
+        Err(_) => stat_of(pid).is_none_or(|process| process.zombie),
+    }
+}
+
+/// Whether `pid` is `ancestor` or one of its descendants.
+fn is_below(table: &BTreeMap<u32, Process>, mut pid: u32, ancestor: u32) -> bool {
+    // Bounded: the table is not atomic, so it could contain a cycle.
+    for _ in 0..table.len() {
+        if pid == ancestor {
+            return true;
+        }
+        match table.get(&pid) {
+            Some(process) if process.parent != 0 => pid = process.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Every process that was running at the start and still is at the end, with its parent.
+///
+/// The kernel lists the ids first, and each process is read afterwards. One that forks and
+/// exits in between cannot be read, and its child was not listed. So the list is read again
+/// until it has nothing new.
+fn table() -> BTreeMap<u32, Process> {
+    let mut table = BTreeMap::new();
+    for _ in 0..ROUNDS_OF_THE_TABLE {
+        let Ok(entries) = std::fs::read_dir("/proc") else {
+            break;
+        };
+        let listed = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let unread: Vec<u32> = listed.filter(|pid| !table.contains_key(pid)).collect();
+        let mut news = false;
+        for pid in unread {
+            if let Some(process) = stat_of(pid) {
+                table.insert(pid, process);
+                news = true;
+            }
+        }
+        // Their parents have exited since, so they have new ones.
+        let orphans: Vec<u32> = table
+            .iter()
+            .filter(|(_, process)| process.parent != 0 && !table.contains_key(&process.parent))
+            .map(|(pid, _)| *pid)
+            .collect();
+        for pid in orphans {
+            news = true;
+            match stat_of(pid) {
+                Some(process) => table.insert(pid, process),
+                None => table.remove(&pid),
+            };
+        }
+        if !news {
+            break;
+        }
+    }
+    table
+}
+
+fn stat_of(pid: u32) -> Option<Process> {
+    let mut line = [0; 512];
+    stat(read_line(format!("/proc/{pid}/stat"), &mut line)?)
+}
+
+/// Parses `pid (name) state parent group ...`.
+pub(super) fn stat(line: &[u8]) -> Option<Process> {
+    let rest = std::str::from_utf8(after_name(line)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    Some(Process {
+        zombie: matches!(fields.next()?, "Z" | "X" | "x"),
+        parent: fields.next()?.parse().ok()?,
+        group: fields.next()?.parse().ok()?,
+    })
+}
+
+/// Empty for a moment while a process starts another program.
+fn environment_of(pid: u32) -> Vec<u8> {
+    std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+}
+
+fn marker_in(environment: &[u8]) -> Option<String> {
+    environment.split(|byte| *byte == 0).find_map(|variable| {
+        let value = variable
+            .strip_prefix(MARKER.as_bytes())?
+            .strip_prefix(b"=")?;
+        String::from_utf8(value.to_vec()).ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_forge_the_table() {
+        assert_eq!(
+            stat(b"12 (a) R 1 1 (b) S 7 9 9 0"),
+            Some(Process {
+                parent: 7,
+                group: 9,
+                zombie: false
+            })
+        );
+        assert_eq!(
+            stat(b"12 (x\n)) Z 7 9"),
+            Some(Process {
+                parent: 7,
+                group: 9,
+                zombie: true
+            })
+        );
+        assert_eq!(stat(b"12 x"), None);
+    }
+
+    #[test]
+    fn a_cycle_in_the_table_terminates() {
+        let process = |parent| Process {
+            parent,
+            group: 1,
+            zombie: false,
+        };
+        let table = BTreeMap::from([
+            (1, process(0)),
+            (2, process(3)),
+            (3, process(2)),
+            (4, process(1)),
+        ]);
+        assert!(!is_below(&table, 2, 1));
+        assert!(is_below(&table, 4, 1));
+        assert!(is_below(&table, 2, 3));
+    }
+}
