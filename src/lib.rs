@@ -60,6 +60,8 @@ pub mod files;
 
 mod git;
 
+mod connection;
+
 #[doc(hidden)]
 pub mod surface;
 

@@ -3,74 +3,39 @@
 //! Each step towards a connection has its own error. The user's headers are sent to that origin
 //! only.
 
-use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body as _, Bytes, Incoming};
-use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{CertificateError, ClientConfig, RootCertStore};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use rustls::{CertificateError, RootCertStore};
 use tokio_rustls::TlsConnector;
 use url::{Host, Position, Url};
 
 use super::error::HttpError;
-use super::head::{Allowance, Bounded};
 use super::spec::{HttpSpec, Proxy, SpecError};
 use crate::capture::inbox::shortened;
+use crate::connection::{self, CONNECT, ConnectionError, Idle, Origin, Sender, Stream};
 use crate::surface::ClientProfile;
-
-/// The headers of one answer. Everything else is bounded by its reader.
-const HEADER_BYTES: usize = 64 * 1024;
-
-/// What may come before an answer begins: its headers, one read buffer, and some interim answers.
-const BEFORE_AN_ANSWER: usize = 2 * 1024 * 1024;
-
-/// How long a connection may take, unless the user's timeout is shorter.
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// A connection for consecutive requests.
-struct Sender {
-    requests: http1::SendRequest<Full<Bytes>>,
-    allowance: Allowance,
-}
-
-impl Sender {
-    async fn send(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<Response<Incoming>> {
-        self.allowance.limit(BEFORE_AN_ANSWER);
-        let response = self.requests.send_request(request).await;
-        self.allowance.lift();
-        response
-    }
-}
-
-/// Any byte stream: a socket, a tunnel, TLS over either.
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
-
 /// Sends requests to one origin.
 pub(super) struct Client {
     base: Url,
-    host: Host<String>,
-    port: u16,
-    tls: Option<TlsConnector>,
+    origin: Origin,
     proxy: Option<Proxy>,
     headers: HeaderMap,
     /// That of the client that the server sees.
     user_agent: HeaderValue,
     patience: Duration,
-    /// Idle connections.
-    idle: Mutex<Vec<Sender>>,
+    idle: Idle,
 }
 
 /// A request.
@@ -109,12 +74,9 @@ impl Body {
     }
 
     fn give_back(&mut self) {
-        let mut idle = self
-            .client
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        idle.extend(self.sender.take());
+        if let Some(sender) = self.sender.take() {
+            self.client.idle.put(sender);
+        }
     }
 
     /// The next piece; `None` at the end.
@@ -144,21 +106,15 @@ impl Client {
         start: Duration,
     ) -> Result<Arc<Self>, HttpError> {
         let base = spec.url.url().clone();
-        let host = base.host().map(|it| it.to_owned());
         Ok(Arc::new(Self {
-            host: host.unwrap_or_else(|| Host::Domain(String::new())),
-            port: base.port_or_known_default().unwrap_or(80),
-            tls: match base.scheme() {
-                "https" => Some(tls(spec.ca.as_deref())?),
-                _ => None,
-            },
+            origin: Origin::new(&base, || tls(spec.ca.as_deref()))?,
             proxy: spec.proxy.clone(),
             headers: spec.headers.map().clone(),
             user_agent: HeaderValue::from_str(&client.user_agent())
                 .unwrap_or(HeaderValue::from_static("-")),
             // Slightly less than the caller's timeout, so that the more precise error comes first.
             patience: CONNECT.min(start.mul_f64(0.9)),
-            idle: Mutex::default(),
+            idle: Idle::default(),
             base,
         }))
     }
@@ -167,20 +123,18 @@ impl Client {
     pub(super) fn anonymous(&self) -> Arc<Self> {
         Arc::new(Self {
             base: self.base.clone(),
-            host: self.host.clone(),
-            port: self.port,
-            tls: self.tls.clone(),
+            origin: self.origin.clone(),
             proxy: self.proxy.clone(),
             headers: HeaderMap::new(),
             user_agent: self.user_agent.clone(),
             patience: self.patience,
-            idle: Mutex::default(),
+            idle: Idle::default(),
         })
     }
 
     /// `host:port`
     pub(super) fn authority(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+        self.origin.authority()
     }
 
     /// Whether an `Authorization` header is sent.
@@ -195,7 +149,7 @@ impl Client {
 
     /// Whether anything listens at the address.
     pub(super) async fn is_occupied(&self) -> bool {
-        self.tcp(&self.host, self.port).await.is_ok()
+        self.origin.tcp(self.patience).await.is_ok()
     }
 
     /// Sends a request, and follows redirects within the origin.
@@ -256,15 +210,15 @@ impl Client {
     }
 
     async fn once(&self, ask: &Ask) -> Result<(Response<Incoming>, Sender), HttpError> {
-        let is_plain = self.tls.is_none();
+        let is_plain = self.origin.tls.is_none();
         let broken = |error: &hyper::Error| HttpError::Broken {
             method: ask.what.clone(),
             problem: with_causes(error),
             may_expect_tls: is_plain && (error.is_parse() || error.is_incomplete_message()),
         };
         // The server may have closed an idle connection in the meantime: then a fresh one decides.
-        while let Some(mut sender) = self.waiting() {
-            if sender.requests.ready().await.is_err() {
+        while let Some(mut sender) = self.idle.take(Duration::MAX) {
+            if sender.ready().await.is_err() {
                 continue;
             }
             if let Ok(response) = sender.send(self.request(ask)?).await {
@@ -277,15 +231,9 @@ impl Client {
         Ok((response, sender))
     }
 
-    fn waiting(&self) -> Option<Sender> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|it| !it.requests.is_closed());
-        idle.pop()
-    }
-
     fn request(&self, ask: &Ask) -> Result<Request<Full<Bytes>>, HttpError> {
         // Only a proxy without a tunnel gets the absolute URL.
-        let absolute = self.proxy.is_some() && self.tls.is_none();
+        let absolute = self.proxy.is_some() && self.origin.tls.is_none();
         let target = if absolute {
             &ask.url[..Position::AfterQuery]
         } else {
@@ -325,92 +273,16 @@ impl Client {
                 problem: "it does not answer".into(),
             })
         })?;
-        let allowance = Allowance::new();
-        let io = Bounded {
-            stream,
-            allowance: allowance.clone(),
-        };
-        let handshake = http1::Builder::new()
-            .max_header_size(HEADER_BYTES)
-            .handshake(TokioIo::new(io))
-            .await;
-        let (requests, connection) = handshake.map_err(|error| HttpError::Connect {
-            authority: self.authority(),
-            problem: with_causes(&error),
-        })?;
-        tokio::spawn(connection);
-        Ok(Sender {
-            requests,
-            allowance,
-        })
+        Ok(self.origin.sender(stream).await?)
     }
 
     /// The bytes to and from the origin.
     async fn stream(&self) -> Result<Box<dyn Stream>, HttpError> {
         let stream: Box<dyn Stream> = match &self.proxy {
-            None => Box::new(self.tcp(&self.host, self.port).await?),
+            None => Box::new(self.origin.tcp(self.patience).await?),
             Some(proxy) => self.through(proxy).await?,
         };
-        let Some(tls) = &self.tls else {
-            return Ok(stream);
-        };
-        let host = self.host.to_string();
-        let name = match &self.host {
-            Host::Domain(name) => ServerName::try_from(name.clone()).ok(),
-            Host::Ipv4(address) => Some(ServerName::from(IpAddr::from(*address))),
-            Host::Ipv6(address) => Some(ServerName::from(IpAddr::from(*address))),
-        };
-        let name = name.ok_or_else(|| HttpError::Tls {
-            host: host.clone(),
-            problem: "that is not a name for a certificate".into(),
-        })?;
-        match tls.connect(name, stream).await {
-            Ok(stream) => Ok(Box::new(stream)),
-            Err(error) => Err(untrusted(host, &error)),
-        }
-    }
-
-    async fn tcp(&self, host: &Host<String>, port: u16) -> Result<TcpStream, HttpError> {
-        let addresses: Vec<SocketAddr> = match host {
-            Host::Ipv4(address) => vec![(*address, port).into()],
-            Host::Ipv6(address) => vec![(*address, port).into()],
-            Host::Domain(name) => {
-                let found = tokio::net::lookup_host((name.as_str(), port)).await;
-                let found = found.map_err(|error| HttpError::Dns {
-                    host: name.clone(),
-                    problem: error.to_string(),
-                })?;
-                found.collect()
-            }
-        };
-        let mut last = None;
-        for address in &addresses {
-            // An address that never responds must not use up the time of the others.
-            let share = self.patience / u32::try_from(addresses.len()).unwrap_or(1);
-            match tokio::time::timeout(share, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => {
-                    // Small messages are sent at once; if that fails, they are sent anyway.
-                    let _ = stream.set_nodelay(true);
-                    return Ok(stream);
-                }
-                Ok(Err(error)) => last = Some(error),
-                Err(_) => last = last.or(Some(std::io::ErrorKind::TimedOut.into())),
-            }
-        }
-        let authority = format!("{host}:{port}");
-        Err(match last {
-            Some(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                HttpError::Refused { authority }
-            }
-            Some(error) if error.kind() == std::io::ErrorKind::TimedOut => HttpError::Connect {
-                authority,
-                problem: "it does not answer".into(),
-            },
-            error => HttpError::Connect {
-                authority,
-                problem: error.map_or_else(|| "it has no address".to_owned(), |it| it.to_string()),
-            },
-        })
+        Ok(self.origin.secured(stream).await?)
     }
 
     /// A connection through the proxy: a tunnel for encrypted traffic, the proxy itself otherwise.
@@ -426,15 +298,13 @@ impl Client {
         };
         let host = Host::parse(address.host().unwrap_or_default())
             .map_err(|error| failed(error.to_string()))?;
-        let socket = self.tcp(&host, address.port_u16().unwrap_or(80)).await;
-        let socket = socket.map_err(|error| failed(error.to_string()))?;
-        if self.tls.is_none() {
+        let port = address.port_u16().unwrap_or(80);
+        let socket = connection::tcp(&host, port, self.patience).await;
+        let socket = socket.map_err(|error| failed(HttpError::from(error).to_string()))?;
+        if self.origin.tls.is_none() {
             return Ok(Box::new(socket));
         }
-        let handshake = http1::Builder::new()
-            .max_header_size(HEADER_BYTES)
-            .handshake(TokioIo::new(socket))
-            .await;
+        let handshake = connection::http1().handshake(TokioIo::new(socket)).await;
         let (mut sender, connection) = handshake.map_err(|error| failed(with_causes(&error)))?;
         tokio::spawn(connection.with_upgrades());
         let mut request = Request::new(Full::new(Bytes::new()));
@@ -467,33 +337,12 @@ impl Client {
 
 /// TLS with the system's roots, and those of `ca`.
 fn tls(ca: Option<&Path>) -> Result<TlsConnector, HttpError> {
-    let mut roots = RootCertStore::empty();
-    let system = rustls_native_certs::load_native_certs();
-    roots.add_parsable_certificates(system.certs);
-    if let Some(ca) = ca {
-        let own = certificates(ca).map_err(|error| HttpError::NoRoots {
-            problem: error.to_string(),
-        })?;
-        for certificate in own {
-            // Unusable roots were reported when the plan was made.
-            let _ = roots.add(certificate);
-        }
-    }
-    if roots.is_empty() {
-        let problem = system.errors.first().map(|it| it.to_string());
-        return Err(HttpError::NoRoots {
-            problem: problem.unwrap_or_else(|| "none were found".into()),
-        });
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| HttpError::NoRoots {
-            problem: error.to_string(),
-        })?;
-    let mut config = config.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(TlsConnector::from(Arc::new(config)))
+    // Unusable roots were reported when the plan was made.
+    let own = ca.map(certificates).transpose();
+    let own = own.map_err(|error| HttpError::NoRoots {
+        problem: error.to_string(),
+    })?;
+    Ok(connection::tls(own.unwrap_or_default())?)
 }
 
 /// The certificates of a PEM file; there must be one, and each must be usable as a root.
@@ -520,6 +369,34 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, SpecErr
             .map_err(|error| wrong(&error))?;
     }
     Ok(found)
+}
+
+impl From<ConnectionError> for HttpError {
+    fn from(error: ConnectionError) -> Self {
+        match error {
+            ConnectionError::Dns { host, source } => Self::Dns {
+                host,
+                problem: source.to_string(),
+            },
+            ConnectionError::Tcp { authority, source } => match source.kind() {
+                std::io::ErrorKind::ConnectionRefused => Self::Refused { authority },
+                std::io::ErrorKind::TimedOut => Self::Connect {
+                    authority,
+                    problem: "it does not answer".into(),
+                },
+                _ => Self::Connect {
+                    authority,
+                    problem: source.to_string(),
+                },
+            },
+            ConnectionError::Tls { host, source } => untrusted(host, &source),
+            ConnectionError::Http { authority, source } => Self::Connect {
+                authority,
+                problem: with_causes(&source),
+            },
+            ConnectionError::NoRoots { problem } => Self::NoRoots { problem },
+        }
+    }
 }
 
 fn untrusted(host: String, error: &std::io::Error) -> HttpError {

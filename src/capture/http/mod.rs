@@ -10,7 +10,6 @@
 
 mod client;
 mod error;
-mod head;
 mod message;
 mod pipe;
 mod published;
