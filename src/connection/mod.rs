@@ -1,6 +1,7 @@
 //! Connections for HTTP/1.1: a socket, TLS over it, and one request after the other.
 //!
-//! `capture` reaches servers under test through them. Each step towards a connection has its own error. What is
+//! `capture` reaches servers under test through them, and `github` its API: one TLS, one set of
+//! trusted certificates, the same bounds. Each step towards a connection has its own error. What is
 //! sent over them, redirects and proxies are up to the caller.
 
 mod head;
@@ -214,6 +215,13 @@ pub(crate) struct Sender {
     allowance: Allowance,
 }
 
+/// A request without an answer.
+pub(crate) struct Unanswered {
+    pub(crate) error: hyper::Error,
+    /// The request, if certainly nothing of it was sent.
+    pub(crate) unsent: Option<Box<Request<Full<Bytes>>>>,
+}
+
 impl Sender {
     async fn over(stream: Box<dyn Stream>) -> hyper::Result<Self> {
         let allowance = Allowance::new();
@@ -237,11 +245,14 @@ impl Sender {
     pub(crate) async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
-    ) -> hyper::Result<Response<Incoming>> {
+    ) -> Result<Response<Incoming>, Unanswered> {
         self.allowance.limit(BEFORE_AN_ANSWER);
-        let response = self.requests.send_request(request).await;
+        let response = self.requests.try_send_request(request).await;
         self.allowance.lift();
-        response
+        response.map_err(|mut error| Unanswered {
+            unsent: error.take_message().map(Box::new),
+            error: error.into_error(),
+        })
     }
 }
 

@@ -1,17 +1,24 @@
 //! The part of GitHub's API that mcp-keel uses, with its own requests, responses and retries.
 //!
-//! octocrab provides URLs, headers and TLS. Its retries are left out: they repeat a POST after a
-//! 502, which can create things twice. Here a request is only retried automatically if that is
-//! safe: a read, an idempotent write, and anything that GitHub rejected *before* doing it (a rate
-//! limit). For the rest the caller gets [`ApiError::Ambiguous`] and has to look first.
+//! octocrab builds requests: URLs, headers, bodies. Our own client sends them (`client`). octocrab's
+//! retries are left out: they repeat a POST after a 502, which can create things twice. Here a
+//! request is only retried automatically if that is safe: a read, an idempotent write, and anything
+//! that GitHub rejected *before* doing it (a rate limit). For the rest the caller gets
+//! [`ApiError::Ambiguous`] and has to look first.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use octocrab::Octocrab;
+use http::{HeaderValue, Uri, header};
+use octocrab::service::middleware::auth_header::AuthHeaderLayer;
+use octocrab::service::middleware::base_uri::BaseUriLayer;
+use octocrab::service::middleware::extra_headers::ExtraHeadersLayer;
+use octocrab::{AuthState, Octocrab, OctocrabBuilder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::client::{Client, ClientError};
 use super::{Context, Token};
 use crate::sentences::github as sentences;
 
@@ -23,8 +30,6 @@ const MAX_PAGES: usize = 100;
 
 /// The time limit for one request, from connecting to the last byte of the response.
 const REQUEST: Duration = Duration::from_secs(30);
-
-const CONNECT: Duration = Duration::from_secs(10);
 
 /// The maximum number of attempts per request.
 pub(super) const ATTEMPTS: u32 = 4;
@@ -108,15 +113,26 @@ impl Api {
             api: context.api.clone(),
             problem,
         };
-        let builder = Octocrab::builder()
-            .base_uri(context.api.as_str())
-            .map_err(|error| broken(error.to_string()))?
-            .set_connect_timeout(Some(CONNECT))
-            .set_read_timeout(Some(REQUEST))
-            .set_write_timeout(Some(REQUEST))
-            .personal_token(token.reveal().to_owned());
+        let base: Uri = context
+            .api
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| broken(error.to_string()))?;
+        let client = Client::new(&base).map_err(|error| broken(last_cause(&error)))?;
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+            .map_err(|error| broken(error.to_string()))?;
+        bearer.set_sensitive(true);
+        // GitHub requires one.
+        let user_agent = (header::USER_AGENT, HeaderValue::from_static("octocrab"));
+        let service = tower::service_fn(move |request| Arc::clone(&client).send(request));
+        let Ok(client) = OctocrabBuilder::new_empty()
+            .with_service(service)
+            .with_layer(&ExtraHeadersLayer::new(Arc::new(vec![user_agent])))
+            .with_layer(&BaseUriLayer::new(base.clone()))
+            .with_layer(&AuthHeaderLayer::new(Some(bearer), base.clone(), base))
+            .with_auth(AuthState::None)
+            .build();
         Ok(Self {
-            client: builder.build().map_err(|error| broken(error.to_string()))?,
+            client,
             prefix: format!("/repos/{}/{}", context.owner, context.repository),
         })
     }
@@ -269,7 +285,15 @@ impl Api {
                         }
                     }
                 }
-                Ok(Err(error)) => format!("no answer: {}", chain(&error)),
+                Ok(Err(error)) => match ClientError::below(&error) {
+                    Some(too_long @ ClientError::TooLong { .. }) => {
+                        return Err(ApiError::Answer {
+                            what: what(),
+                            problem: too_long.to_string(),
+                        });
+                    }
+                    _ => format!("no answer: {}", last_cause(&error)),
+                },
                 Err(_) => sentences::no_answer(REQUEST.as_secs()),
             };
             if !repeatable || attempt >= ATTEMPTS {
@@ -343,8 +367,8 @@ fn message(text: &str) -> String {
     crate::report::escape::short(reason, 200).into()
 }
 
-/// An error with its causes: the outermost alone only says that a service failed.
-fn chain(error: &dyn std::error::Error) -> String {
+/// The innermost cause of an error: the outermost only says that a service failed.
+fn last_cause(error: &dyn std::error::Error) -> String {
     let mut last = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

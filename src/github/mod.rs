@@ -6,10 +6,11 @@
 //! warning if GitHub rejects a request, and no caller can turn that into another exit code.
 //!
 //! [`context`] is a pure function of an environment and the event's text; only [`api`] uses the
-//! network.
+//! network, through a client of its own.
 
 pub mod api;
 pub mod check_run;
+mod client;
 pub mod comment;
 pub mod context;
 pub mod files;
