@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::github_double::{Double, Fault};
+use crate::http::{Authority, authority, over_tls};
 use crate::keel::{Keel, Run};
 use crate::machine::git;
 use crate::scripted::scripted;
@@ -645,6 +646,32 @@ fn github_enterprise_server_has_its_api_below_a_path() {
     pull.run().exits(1);
     assert_eq!(pull.one_run("failure").1.len(), 3);
     assert_eq!(pull.comments().len(), 1);
+}
+
+#[test]
+fn the_certificate_of_the_api_must_be_signed_by_a_trusted_authority() {
+    let Authority { ca, server } = authority();
+    let mut pull = Pull::new(&usual());
+    pull.keel.write("ca.pem", &ca);
+    pull.keel.write("other.pem", &authority().ca);
+    pull.double = Double::listen_with("127.0.0.1:0", over_tls(server));
+    pull.drift();
+    let api = pull.double.url().replace("http:", "https:");
+    pull.set("GITHUB_API_URL", &api);
+    let trust = |pull: &mut Pull, file: &str| {
+        let file = pull.keel.folder().join(file);
+        pull.set("SSL_CERT_FILE", &file.to_string_lossy());
+    };
+    trust(&mut pull, "ca.pem");
+    pull.run().exits(1);
+    assert_eq!(pull.one_run("failure").1.len(), 3);
+    assert_eq!(pull.comments().len(), 1);
+    let requests = pull.double.state().requests.len();
+    // Each failed request costs seconds, and a push has the fewest.
+    pull.set("GITHUB_EVENT_NAME", "push");
+    trust(&mut pull, "other.pem");
+    pull.run().exits(1).says("invalid peer certificate");
+    assert_eq!(pull.double.state().requests.len(), requests);
 }
 
 #[test]

@@ -81,6 +81,14 @@ impl Double {
     }
 
     pub(crate) fn listen(address: &str) -> Self {
+        Self::listen_with(address, Some)
+    }
+
+    /// The same, over whatever `wrap` makes of a socket.
+    pub(crate) fn listen_with<C: Read + Write + Send + 'static>(
+        address: &str,
+        wrap: impl Fn(TcpStream) -> Option<C> + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind(address).expect("a port");
         let address = listener.local_addr().expect("an address");
         let state = Arc::new(Mutex::new(State {
@@ -89,9 +97,9 @@ impl Double {
         }));
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
+            for connection in listener.incoming().flatten().filter_map(wrap) {
                 let state = Arc::clone(&shared);
-                std::thread::spawn(move || serve(stream, &state));
+                std::thread::spawn(move || serve(connection, &state));
             }
         });
         Self { address, state }
@@ -135,8 +143,10 @@ impl Answer {
     }
 }
 
-fn serve(mut stream: TcpStream, state: &Mutex<State>) {
-    let Some(request) = read(&stream) else { return };
+fn serve(mut stream: impl Read + Write, state: &Mutex<State>) {
+    let Some(request) = read(&mut stream) else {
+        return;
+    };
     let answer = respond(&request, state);
     let body = answer.body.to_string();
     let head = format!(
@@ -147,9 +157,10 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     );
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(body.as_bytes());
+    let _ = stream.flush();
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+fn read(stream: &mut impl Read) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;

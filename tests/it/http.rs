@@ -508,12 +508,12 @@ fn a_proxy_is_used_only_if_requested() {
 }
 
 /// Certificates of a test authority: its own, and one for 127.0.0.1 with its key.
-struct Authority {
-    ca: String,
-    server: Arc<rustls::ServerConfig>,
+pub(crate) struct Authority {
+    pub(crate) ca: String,
+    pub(crate) server: Arc<rustls::ServerConfig>,
 }
 
-fn authority() -> Authority {
+pub(crate) fn authority() -> Authority {
     use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::default();
@@ -537,13 +537,19 @@ fn authority() -> Authority {
     }
 }
 
+/// TLS over a socket.
+pub(crate) fn over_tls(
+    config: Arc<rustls::ServerConfig>,
+) -> impl Fn(std::net::TcpStream) -> Option<Box<dyn Connection>> {
+    move |socket| {
+        let connection = rustls::ServerConnection::new(Arc::clone(&config)).ok()?;
+        Some(Box::new(rustls::StreamOwned::new(connection, socket)))
+    }
+}
+
 fn encrypted(config: Arc<rustls::ServerConfig>) -> Double {
     let mcp = Mcp::new(Way::Events, ONE);
-    let wrap = move |socket| {
-        let connection = rustls::ServerConnection::new(Arc::clone(&config)).ok()?;
-        Some(Box::new(rustls::StreamOwned::new(connection, socket)) as Box<dyn Connection>)
-    };
-    Double::start_with(wrap, move |request, connection| {
+    Double::start_with(over_tls(config), move |request, connection| {
         mcp.respond(request, connection)
     })
 }

@@ -19,6 +19,7 @@ mod fleet;
 mod formats;
 mod generated;
 mod github;
+mod github_api;
 mod github_base;
 mod github_double;
 mod github_page;
