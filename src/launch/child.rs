@@ -10,6 +10,8 @@ use std::time::Duration;
 use process_wrap::tokio::ChildWrapper;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+use super::BETWEEN_LOOKS;
+
 /// A started process. Dropping it kills it.
 #[derive(Debug)]
 pub(super) enum Child {
@@ -59,7 +61,7 @@ impl Child {
     /// Waits until it may have exited, but at most `patience`. Blocks the thread.
     pub(super) fn pause(&self, patience: Duration) {
         match self {
-            Self::Forked(_) => std::thread::sleep(patience),
+            Self::Forked(_) => std::thread::sleep(patience.min(BETWEEN_LOOKS)),
             #[cfg(target_os = "linux")]
             Self::Spawned(child) => child.pause(patience),
         }
@@ -92,7 +94,7 @@ pub(super) mod spawned {
     use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
     use tokio::signal::unix::{SignalKind, signal};
 
-    use super::{Child, Pipes};
+    use super::{BETWEEN_LOOKS, Child, Pipes};
 
     /// A process that `posix_spawn` started.
     #[derive(Debug)]
@@ -198,7 +200,7 @@ pub(super) mod spawned {
         /// Waits until it exits, but at most `patience`. Blocks the thread.
         pub(super) fn pause(&self, patience: Duration) {
             let Some(exit) = &self.exit else {
-                return std::thread::sleep(patience);
+                return std::thread::sleep(patience.min(BETWEEN_LOOKS));
             };
             let mut watched = [PollFd::new(exit, PollFlags::IN)];
             // An interruption only means that the caller looks early.

@@ -108,7 +108,7 @@ impl Farewell {
     }
 }
 
-/// How often to look whether a server has exited.
+/// How often to look whether a server is idle, or has exited, unless the system says so.
 const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
 /// A running server. Dropping it kills it with everything that it started.
@@ -504,6 +504,9 @@ impl Launched {
             });
         // Without a second thread everything was dropped, which kills the server at once.
         let _ = started;
+        // A new thread often gets the processor of this one, and would wait until the caller has
+        // compared; so would the server, if it was here. Both soon sleep.
+        std::thread::yield_now();
         Farewell { over }
     }
 
@@ -525,22 +528,27 @@ impl Launched {
 
     /// Whether the first process has been reaped, after at most `patience`.
     fn gone_within(&mut self, patience: Duration) -> bool {
-        self.gone_unless(patience, || false)
+        self.gone_unless(patience, patience, || false)
     }
 
     /// The same, but a process that does nothing about the end of its stdin is not waited for.
     fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
         let mut watch = idle::Watch::new(self.group.leader());
-        self.gone_unless(patience, || watch.is_idle(patience))
+        self.gone_unless(patience, BETWEEN_LOOKS, || watch.is_idle(patience))
     }
 
-    fn gone_unless(&mut self, patience: Duration, mut stop: impl FnMut() -> bool) -> bool {
+    fn gone_unless(
+        &mut self,
+        patience: Duration,
+        between: Duration,
+        mut stop: impl FnMut() -> bool,
+    ) -> bool {
         let until = std::time::Instant::now() + patience;
         loop {
             match self.child.try_wait() {
                 Ok(Some(_)) => return true,
                 Ok(None) if std::time::Instant::now() < until && !stop() => {
-                    self.child.pause(BETWEEN_LOOKS);
+                    self.child.pause(between);
                 }
                 Ok(None) | Err(_) => return false,
             }

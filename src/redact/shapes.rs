@@ -70,6 +70,28 @@ static SHAPES: [Shape; 35] = shapes! {
     "age key", ["AGE-SECRET-KEY-"], r"AGE-SECRET-KEY-1[0-9A-Z]{58}";
 };
 
+/// The only token with spaces in it.
+const PRIVATE_KEY: &str = "PRIVATE KEY";
+
+/// No other token is shorter.
+const SHORTEST: usize = 20;
+
+/// Whether a text may contain a token at all: one look at each of its bytes instead of a search for
+/// each shape.
+fn may_contain_tokens(text: &str) -> bool {
+    let mut length = 0;
+    let mut bytes = text.bytes();
+    let has_a_long_word = bytes.any(|byte| {
+        length = if is_of_tokens(byte) { length + 1 } else { 0 };
+        length >= SHORTEST
+    });
+    has_a_long_word || text.contains(PRIVATE_KEY)
+}
+
+fn is_of_tokens(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':' | b'/' | b'+' | b'=')
+}
+
 impl Shape {
     /// The compiled pattern, if the text may contain such a token.
     fn pattern_for(&self, text: &str) -> Option<&Regex> {
@@ -89,13 +111,17 @@ static BEGINNING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 pub(super) fn matches(text: &str) -> bool {
-    SHAPES.iter().any(|shape| {
-        let pattern = shape.pattern_for(text);
-        pattern.is_some_and(|pattern| pattern.is_match(text))
-    })
+    may_contain_tokens(text)
+        && SHAPES.iter().any(|shape| {
+            let pattern = shape.pattern_for(text);
+            pattern.is_some_and(|pattern| pattern.is_match(text))
+        })
 }
 
 pub(super) fn replace(text: &str, found: &mut Found) -> Option<String> {
+    if !may_contain_tokens(text) {
+        return None;
+    }
     let mut clean: Option<String> = None;
     for shape in &SHAPES {
         let text = clean.as_deref().unwrap_or(text);
@@ -157,6 +183,49 @@ mod tests {
         for shape in &SHAPES {
             assert!(shape.pattern.is_some(), "{}", shape.kind);
         }
+    }
+
+    /// The bytes that a part of a pattern can match.
+    fn bytes_of(part: &regex_syntax::hir::Hir, seen: &mut Vec<u8>) {
+        use regex_syntax::hir::{Class, HirKind};
+        match part.kind() {
+            HirKind::Empty | HirKind::Look(_) => {}
+            HirKind::Literal(literal) => seen.extend(&*literal.0),
+            HirKind::Class(Class::Bytes(class)) => {
+                let ranges = class.ranges().iter();
+                seen.extend(ranges.flat_map(|it| it.start()..=it.end()));
+            }
+            HirKind::Class(Class::Unicode(class)) => {
+                let chars = class.ranges().iter().flat_map(|it| it.start()..=it.end());
+                seen.extend(chars.map(|it| u8::try_from(it).expect("ASCII")));
+            }
+            HirKind::Repetition(it) => bytes_of(&it.sub, seen),
+            HirKind::Capture(it) => bytes_of(&it.sub, seen),
+            HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+                parts.iter().for_each(|part| bytes_of(part, seen));
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_long_word_has_no_token_but_a_private_key() {
+        for shape in &SHAPES {
+            if shape.hints == [PRIVATE_KEY] {
+                continue;
+            }
+            let pattern = shape.pattern.as_ref().expect("it compiles").as_str();
+            let parsed = regex_syntax::parse(pattern).expect("it is a pattern");
+            let shortest = parsed.properties().minimum_len().expect("it matches");
+            assert!(shortest >= SHORTEST, "{pattern}: {shortest}");
+            let mut bytes = Vec::new();
+            bytes_of(&parsed, &mut bytes);
+            let other = bytes.into_iter().find(|it| !is_of_tokens(*it));
+            assert_eq!(other.map(char::from), None, "{pattern}");
+        }
+        assert!(!may_contain_tokens(
+            "a text of short words, and a_name-of.19:chars"
+        ));
+        assert!(may_contain_tokens("-----BEGIN PRIVATE KEY-----"));
     }
 
     #[test]

@@ -146,7 +146,7 @@ pub(crate) fn or_tolerate(help: &str, rule: &str) -> String {
 }
 
 /// A fact about this machine or this day.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fact {
     WorkingFolder,
     HomeFolder,
