@@ -15,6 +15,7 @@ Peers come from PyPI into a cache of their own; one that does not install or doe
 Needs Linux or macOS, Node with npm, Python 3.10 or newer with venv, and the network on the first run.
 """
 
+import argparse
 import json
 import os
 import shlex
@@ -121,22 +122,19 @@ def race(server, rounds, work, programs):
 
 
 def main():
-    arguments = sys.argv[1:]
-    file = None
-    if "--json" in arguments:
-        at = arguments.index("--json")
-        file = arguments[at + 1]
-        del arguments[at : at + 2]
-    rounds = int(arguments[0]) if arguments else 15
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rounds", nargs="?", type=int, default=15)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    given = parser.parse_args()
     for program in (KEEL, FLOOR):
         if not Path(program).is_file():
             sys.exit(f"{Path(program).name} is missing: cargo build --release --bins --examples")
     install_all(list(CONTESTED))
     programs = peers()
     with tempfile.TemporaryDirectory(prefix="mcp-keel-race-") as work:
-        results = [race(server, rounds, Path(work).resolve(), programs) for server in CONTESTED]
-    if file:
-        Path(file).write_text(json.dumps(results, indent=2) + "\n")
+        results = [race(server, given.rounds, Path(work).resolve(), programs) for server in CONTESTED]
+    if given.json:
+        given.json.write_text(json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

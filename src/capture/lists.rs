@@ -26,26 +26,15 @@ pub(super) fn method(kind: Kind) -> &'static str {
 #[derive(Default)]
 struct Listed {
     items: Vec<Json>,
-    pages: usize,
     hint: CacheHint,
     /// What no revision defines.
     other_members: Object,
-}
-
-/// How requests reach the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Delivery {
-    /// As they were written, one after the other.
-    InOrder,
-    /// Each by itself.
-    Concurrent,
 }
 
 /// A server whose connection is open.
 pub(super) struct Lister<'a> {
     pub(super) peer: &'a Peer<RoleClient>,
     pub(super) inbox: &'a Arc<Inbox>,
-    pub(super) delivery: Delivery,
     pub(super) era: Era,
     pub(super) limits: &'a Limits,
     pub(super) progress: &'a (dyn Fn(Stage) + Send + Sync),
@@ -77,12 +66,7 @@ impl Lister<'_> {
                 .iter()
                 .map(|kind| (*kind, self.inbox.changes(*kind)))
                 .collect();
-            let confirmed = if round > 0 && self.delivery == Delivery::InOrder {
-                self.list_and_ask(&stale, &mut lists).await?
-            } else {
-                self.list(&stale, &mut lists).await?;
-                false
-            };
+            self.list(&stale, &mut lists).await?;
             let changed_since = |before: &[(Kind, usize)]| -> Vec<Kind> {
                 let changed = before
                     .iter()
@@ -93,7 +77,7 @@ impl Lister<'_> {
             // A server that ever announced or requested something may be in the middle of a change
             // that it announces right after its answer. It reads in order, so one more request
             // finds out, without waiting. If a list is stale already, the next round does.
-            if stale.is_empty() && self.inbox.has_moved() && !confirmed {
+            if stale.is_empty() && self.inbox.has_moved() {
                 self.round_trip().await;
                 stale = changed_since(&before);
             }
@@ -121,13 +105,10 @@ impl Lister<'_> {
         self.all(capabilities).await
     }
 
-    /// Lists some kinds, all requests concurrently. Whether they are as they were in `lists`, and
-    /// of one page each.
-    async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<bool, CaptureError> {
+    /// Lists some kinds, all requests concurrently.
+    async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
         let under_way = kinds.iter().map(|kind| self.pages(*kind));
-        let mut same = true;
         for (kind, listed) in kinds.iter().zip(all_of(under_way).await?) {
-            same &= listed.pages == 1 && *lists.of_mut(*kind) == listed.items;
             *lists.of_mut(*kind) = listed.items;
             lists.caching.add(*kind, listed.hint);
             if listed.other_members.is_empty() {
@@ -137,31 +118,7 @@ impl Lister<'_> {
                 lists.other_members.insert(method(*kind), others);
             }
         }
-        Ok(same)
-    }
-
-    /// The same again, with one more request right behind those for the lists. If nothing is
-    /// different, what was known before has been confirmed, and a change that was announced right
-    /// after it has been seen: no other request is needed.
-    async fn list_and_ask(&self, kinds: &[Kind], lists: &mut Lists) -> Result<bool, CaptureError> {
-        let mut listing = std::pin::pin!(self.list(kinds, lists));
-        let mut asking = std::pin::pin!(self.round_trip());
-        let mut same = None;
-        let mut asked = false;
-        std::future::poll_fn(|context| {
-            // In this order: what is polled first is sent first.
-            if same.is_none()
-                && let Poll::Ready(listed) = listing.as_mut().poll(context)
-            {
-                same = Some(listed?);
-            }
-            asked = asked || asking.as_mut().poll(context).is_ready();
-            match same {
-                Some(same) if asked => Poll::Ready(Ok(same)),
-                _ => Poll::Pending,
-            }
-        })
-        .await
+        Ok(())
     }
 
     /// All pages of one list.
@@ -198,7 +155,6 @@ impl Lister<'_> {
             {
                 return Err(CaptureError::Incomplete { method, kind });
             }
-            all.pages += 1;
             all.hint = all.hint.and(CacheHint::of(&result));
             for (name, value) in list_members(kind, &result).iter() {
                 // Of several pages the first counts.

@@ -44,7 +44,7 @@ use crate::rules::RuleId;
 use crate::sentences::surface as sentences;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
 use inbox::Inbox;
-use lists::{Delivery, Lister};
+use lists::Lister;
 use opening::{Opening, UNTIL_INITIALIZE};
 use wire::Wire;
 
@@ -336,15 +336,7 @@ async fn capture_stdio(
 
     let inbox = Arc::new(Inbox::default());
     let (wire, sender) = Wire::new(stdout, stdin, client, opening, Arc::clone(&inbox), limits);
-    let conversation = converse(
-        wire,
-        &inbox,
-        Delivery::InOrder,
-        client,
-        opening,
-        limits,
-        progress,
-    );
+    let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {
         // What the server sent before it ended counts.
@@ -469,7 +461,6 @@ type Heard = (Era, Json, Lists, Option<Lists>);
 async fn converse<R>(
     wire: Wire<R>,
     inbox: &Arc<Inbox>,
-    delivery: Delivery,
     client: &ClientProfile,
     opening: Opening,
     limits: &Limits,
@@ -509,7 +500,6 @@ where
     let lister = Lister {
         peer: service.peer(),
         inbox,
-        delivery,
         era,
         limits,
         progress,

@@ -230,6 +230,11 @@ pub fn kill_all() {
     }
 }
 
+/// Whether one launch is running or being ended, and none is being started.
+pub(super) fn is_only_launch() -> bool {
+    unless_held(STARTING.try_write()).is_some() && live().len() == 1
+}
+
 /// Whether any process of a group still runs. If running and unreaped processes cannot be
 /// distinguished, it does.
 fn group_runs(leader: u32) -> bool {

@@ -1,8 +1,10 @@
 //! Whether a server does anything about the end of its stdin.
 //!
-//! Closing a pipe wakes everyone who reads from it before `close` returns. If all threads of a
-//! server sleep afterwards, nothing came of it; if it has no processes of its own either, which may
-//! be what reads, it is idle and can be asked to exit at once.
+//! Closing a pipe wakes everyone who reads from it before `close` returns, unless another process
+//! that is just being started still has a copy; the caller knows whether there is one. If all threads
+//! of a server sleep for a while afterwards, nothing came of it; if it has no processes of its own
+//! either, which may be what reads, it is idle and can be asked to exit. A while, because it may
+//! exchange a few words with another program before it exits.
 
 use std::time::Duration;
 
@@ -10,7 +12,10 @@ use std::time::Duration;
 use super::proc::{after_name, read_line};
 
 /// After how many looks at which all its threads slept, and none had run in between, a server is
-/// idle even if it is unknown how long they sleep.
+/// idle. A look at a dozen threads takes half as long as the pause before it.
+const LOOKS: usize = 4;
+
+/// The same if it is unknown how long they sleep.
 const LOOKS_IN_DOUBT: usize = 6;
 
 /// The threads of a process, all of which sleep.
@@ -51,22 +56,17 @@ impl Watch {
 
     /// Whether the process is idle now, and stays so for `patience` as far as can be seen.
     pub(super) fn is_idle(&mut self, patience: Duration) -> bool {
-        let is_long = |it: Option<Sleep>| it.is_some_and(|it| it.wait == Wait::Long);
-        let look = || sleep(self.leader, patience).filter(|it| it.wait != Wait::Short);
-        let mut now = look();
-        if is_long(now) {
-            // Threads are looked at one after the other. If none ran until a second look, there
-            // was an instant between the two at which all slept.
-            self.seen = now;
-            now = look();
-        }
+        let now = sleep(self.leader, patience).filter(|it| it.wait != Wait::Short);
         self.same = match now {
             Some(_) if now == self.seen => self.same + 1,
             _ => 0,
         };
         self.seen = now;
-        let is_certain = self.same > 0 && is_long(now);
-        (is_certain || self.same >= LOOKS_IN_DOUBT) && !has_children(self.leader)
+        let needed = match now.map(|it| it.wait) {
+            Some(Wait::Long) => LOOKS,
+            _ => LOOKS_IN_DOUBT,
+        };
+        self.same >= needed && !has_children(self.leader)
     }
 }
 
@@ -89,6 +89,11 @@ fn sleep(process: u32, patience: Duration) -> Option<Sleep> {
     for thread in std::fs::read_dir(format!("/proc/{process}/task")).ok()? {
         let name = thread.ok()?.file_name();
         let folder = format!("/proc/{process}/task/{}", name.to_str()?);
+        // Before its wait: a thread that wakes in between counts as one that has run.
+        let mut line = [0; 128];
+        let count = read_line(format!("{folder}/schedstat"), &mut line)?;
+        let count = std::str::from_utf8(count).ok()?.split_whitespace().nth(2)?;
+        all.runs += count.parse::<u64>().ok()?;
         let mut line = [0; 256];
         let call = read_line(format!("{folder}/syscall"), &mut line);
         let wait = call.map_or(Wait::Unknown, |it| wait(it, patience));
@@ -96,10 +101,6 @@ fn sleep(process: u32, patience: Duration) -> Option<Sleep> {
             return None;
         }
         all.wait = all.wait.min(wait);
-        let mut line = [0; 128];
-        let line = read_line(format!("{folder}/schedstat"), &mut line)?;
-        let count = std::str::from_utf8(line).ok()?.split_whitespace().nth(2)?;
-        all.runs += count.parse::<u64>().ok()?;
     }
     Some(all)
 }

@@ -534,7 +534,10 @@ impl Launched {
     /// The same, but a process that does nothing about the end of its stdin is not waited for.
     fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
         let mut watch = idle::Watch::new(self.group.leader());
-        self.gone_unless(patience, BETWEEN_LOOKS, || watch.is_idle(patience))
+        // A server that is being started has a copy of this one's stdin for a moment.
+        self.gone_unless(patience, BETWEEN_LOOKS, || {
+            watch.is_idle(patience) && group::is_only_launch()
+        })
     }
 
     fn gone_unless(
@@ -545,11 +548,10 @@ impl Launched {
     ) -> bool {
         let until = std::time::Instant::now() + patience;
         loop {
+            let left = until.saturating_duration_since(std::time::Instant::now());
             match self.child.try_wait() {
                 Ok(Some(_)) => return true,
-                Ok(None) if std::time::Instant::now() < until && !stop() => {
-                    self.child.pause(between);
-                }
+                Ok(None) if !left.is_zero() && !stop() => self.child.pause(between.min(left)),
                 Ok(None) | Err(_) => return false,
             }
         }

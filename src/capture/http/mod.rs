@@ -23,7 +23,6 @@ use client::Client;
 use pipe::Pipe;
 
 use super::inbox::Inbox;
-use super::lists::Delivery;
 use super::opening::Opening;
 use super::wire::Wire;
 use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
@@ -60,15 +59,7 @@ pub(super) async fn capture_http(
     let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&inbox), limits);
     let (reader, writer) = tokio::io::split(near);
     let (wire, sender) = Wire::new(reader, writer, client, opening, Arc::clone(&inbox), limits);
-    let conversation = converse(
-        wire,
-        &inbox,
-        Delivery::Concurrent,
-        client,
-        opening,
-        limits,
-        progress,
-    );
+    let conversation = converse(wire, &inbox, client, opening, limits, progress);
     let mut left = None;
     let gone = async {
         match &mut server {
