@@ -40,7 +40,7 @@ pub(super) enum ClientError {
     Body(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the request cannot be sent")]
     Request(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("it is longer than {} bytes", .limit)]
+    #[error("it is longer than {limit} bytes")]
     TooLong { limit: usize },
 }
 

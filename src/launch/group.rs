@@ -97,6 +97,7 @@ impl Group {
         }
     }
 
+    #[cfg(target_os = "linux")]
     pub(super) fn leader(&self) -> u32 {
         self.leader
     }
@@ -230,7 +231,8 @@ pub fn kill_all() {
     }
 }
 
-/// Whether one launch is running or being ended, and none is being started.
+/// Whether there is one launch, running or being ended, and none is being started.
+#[cfg(target_os = "linux")]
 pub(super) fn is_only_launch() -> bool {
     unless_held(STARTING.try_write()).is_some() && live().len() == 1
 }
@@ -299,5 +301,23 @@ fn adopt_orphans() {
             // Only fails on kernels older than 3.4; there is still the process group then.
             let _ = nix::sys::prctl::set_child_subreaper(true);
         });
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_beside_another_or_beside_a_start_is_not_the_only_one() {
+        {
+            let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+            assert!(!is_only_launch());
+        }
+        let markers = [Group::new_marker(), Group::new_marker()];
+        // No process has the id 0.
+        live().extend(markers.clone().map(|it| (it, 0)));
+        assert!(!is_only_launch());
+        live().retain(|marker, _| !markers.contains(marker));
     }
 }

@@ -8,7 +8,6 @@
 
 use std::time::Duration;
 
-#[cfg(target_os = "linux")]
 use super::proc::{after_name, read_line};
 
 /// After how many looks at which all its threads slept, and none had run in between, a server is
@@ -71,7 +70,6 @@ impl Watch {
 }
 
 /// `None` if a thread of the process runs, or if the system does not say.
-#[cfg(target_os = "linux")]
 fn sleep(process: u32, patience: Duration) -> Option<Sleep> {
     let sleeps = |folder: &str| {
         let mut line = [0; 512];
@@ -107,7 +105,6 @@ fn sleep(process: u32, patience: Duration) -> Option<Sleep> {
 
 /// How long a thread sleeps according to its line of `syscall`, `number argument...`. That of a
 /// thread that runs is `running`.
-#[cfg(target_os = "linux")]
 fn wait(line: &[u8], patience: Duration) -> Wait {
     use nix::libc;
     let Ok(line) = std::str::from_utf8(line) else {
@@ -156,7 +153,6 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
 }
 
 /// Whether a process has started others that are still there.
-#[cfg(target_os = "linux")]
 fn has_children(process: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));
     let mut threads = threads.into_iter().flatten().flatten();
@@ -167,17 +163,7 @@ fn has_children(process: u32) -> bool {
     })
 }
 
-#[cfg(not(target_os = "linux"))]
-fn sleep(_: u32, _: Duration) -> Option<Sleep> {
-    None
-}
-
-#[cfg(not(target_os = "linux"))]
-fn has_children(_: u32) -> bool {
-    false
-}
-
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use nix::libc;

@@ -17,6 +17,7 @@ mod environment;
 mod error;
 mod group;
 mod guards;
+#[cfg(target_os = "linux")]
 mod idle;
 #[cfg(target_os = "linux")]
 mod proc;
@@ -532,12 +533,18 @@ impl Launched {
     }
 
     /// The same, but a process that does nothing about the end of its stdin is not waited for.
+    #[cfg(target_os = "linux")]
     fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
         let mut watch = idle::Watch::new(self.group.leader());
         // A server that is being started has a copy of this one's stdin for a moment.
         self.gone_unless(patience, BETWEEN_LOOKS, || {
             watch.is_idle(patience) && group::is_only_launch()
         })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
+        self.gone_within(patience)
     }
 
     fn gone_unless(
