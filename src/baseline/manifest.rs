@@ -235,10 +235,10 @@ impl Reader<'_> {
                 .map(|name| (*name, self.server(document, name)));
             read.collect()
         };
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        if names.len() < WORTH_A_THREAD || cores == 1 {
+        if names.len() < WORTH_A_THREAD {
             return read(&names);
         }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
             let read = &read;
             let parts = names.chunks(names.len().div_ceil(cores));

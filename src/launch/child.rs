@@ -204,7 +204,12 @@ pub(super) mod spawned {
             };
             let mut watched = [PollFd::new(exit, PollFlags::IN)];
             // An interruption only means that the caller looks early.
-            let _ = poll(&mut watched, Timespec::try_from(patience).ok().as_ref());
+            let exited = poll(&mut watched, Timespec::try_from(patience).ok().as_ref());
+            if exited.is_ok_and(|it| it > 0) {
+                // Its last thread says so before it is gone, and this one often gets its processor.
+                // Reaping would then wait for it without giving that back, until the next tick.
+                std::thread::sleep(Duration::from_micros(1));
+            }
         }
 
         pub(super) fn try_wait(&mut self) -> Result<Option<ExitStatus>> {

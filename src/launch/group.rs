@@ -123,14 +123,20 @@ impl Group {
 fn has_left_nothing(leader: Leader) -> bool {
     #[cfg(target_os = "linux")]
     if leader == Leader::Gone {
-        // Nothing is reaped here: a server that is just being started may be among them.
-        let children = strays::children();
-        let live = live();
-        let is_live = |pid: &u32| live.values().any(|leader| leader == pid);
-        return children.is_some_and(|it| it.iter().all(is_live));
+        return has_adopted_nothing();
     }
     let _ = leader;
     false
+}
+
+/// Whether all children of this process are first processes of launches. Nothing is reaped here: a
+/// server that is just being started may be among them.
+#[cfg(target_os = "linux")]
+fn has_adopted_nothing() -> bool {
+    let children = strays::children();
+    let live = live();
+    let is_live = |pid: &u32| live.values().any(|leader| leader == pid);
+    children.is_some_and(|it| it.iter().all(is_live))
 }
 
 /// All launches, while none is being started.
@@ -231,10 +237,11 @@ pub fn kill_all() {
     }
 }
 
-/// Whether there is one launch, running or being ended, and none is being started.
+/// Whether there is one launch, running or being ended, and none is being started, and no daemon of
+/// it is known.
 #[cfg(target_os = "linux")]
 pub(super) fn is_only_launch() -> bool {
-    unless_held(STARTING.try_write()).is_some() && live().len() == 1
+    unless_held(STARTING.try_write()).is_some() && live().len() == 1 && has_adopted_nothing()
 }
 
 /// Whether any process of a group still runs. If running and unreaped processes cannot be

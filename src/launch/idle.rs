@@ -2,20 +2,29 @@
 //!
 //! Closing a pipe wakes everyone who reads from it before `close` returns, unless another process
 //! that is just being started still has a copy; the caller knows whether there is one. If all threads
-//! of a server sleep for a while afterwards, nothing came of it; if it has no processes of its own
-//! either, which may be what reads, it is idle and can be asked to exit. A while, because it may
-//! exchange a few words with another program before it exits.
+//! of a server sleep afterwards, nothing came of it; if it has no processes of its own either, which
+//! may be what reads, it is idle and can be asked to exit. It may exchange a few words with another
+//! program before it exits, so it must sleep for a while, unless no other process can reach it: all
+//! its descriptors are its own or lead here, and its threads wait for those, for each other, or for a
+//! timer that is due later.
 
+#![allow(clippy::disallowed_methods, reason = "/proc, not files of a user")]
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::time::Duration;
 
-use super::proc::{after_name, read_line};
+use super::proc::after_name;
 
-/// After how many looks at which all its threads slept, and none had run in between, a server is
-/// idle. A look at a dozen threads takes half as long as the pause before it.
-const LOOKS: usize = 4;
+/// After how many looks at which all its threads slept, and none had run since the look before, a
+/// server is idle.
+const LOOKS: usize = 12;
 
 /// The same if it is unknown how long they sleep.
-const LOOKS_IN_DOUBT: usize = 6;
+const LOOKS_IN_DOUBT: usize = 18;
 
 /// The threads of a process, all of which sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,76 +41,196 @@ enum Wait {
     /// A timer wakes it while the server is waited for.
     Short,
     Unknown,
-    /// It waits for events, for a lock, or for a later timer.
+    /// It waits for a lock that other processes may share, or for a later timer.
     Long,
+    /// It waits for its descriptors, for other threads, or for a later timer.
+    Inside,
 }
 
 /// Watches one process.
 pub(super) struct Watch {
     leader: u32,
+    stat: Option<File>,
+    threads: Vec<Thread>,
     seen: Option<Sleep>,
     /// How many looks saw the same as the one before.
     same: usize,
+    /// Others may have a way to it.
+    is_reachable: bool,
 }
 
 impl Watch {
+    /// Prepares for the looks, which takes longer than they do.
     pub(super) fn new(leader: u32) -> Self {
         Self {
             leader,
+            stat: File::open(format!("/proc/{leader}/stat")).ok(),
+            threads: threads(leader).unwrap_or_default(),
             seen: None,
             same: 0,
+            is_reachable: false,
         }
     }
 
-    /// Whether the process is idle now, and stays so for `patience` as far as can be seen.
+    /// Looks once more. Whether the process is idle now, and stays so for `patience` as far as can be
+    /// seen.
     pub(super) fn is_idle(&mut self, patience: Duration) -> bool {
-        let now = sleep(self.leader, patience).filter(|it| it.wait != Wait::Short);
+        self.look(patience);
+        let leader = self.leader;
+        let sleeps_inside = self.seen.is_some_and(|it| it.wait == Wait::Inside);
+        if sleeps_inside && !self.is_reachable {
+            self.is_reachable = !is_alone(leader) || has_children(leader);
+            // Between two looks: what slept all that time could not change anything about it.
+            self.look(patience);
+            if !self.is_reachable && self.same > 0 {
+                return true;
+            }
+        }
+        let needed = match self.seen.map(|it| it.wait) {
+            Some(Wait::Inside | Wait::Long) => LOOKS,
+            _ => LOOKS_IN_DOUBT,
+        };
+        self.same >= needed && !has_children(leader)
+    }
+
+    /// Whether its first thread has ended, and all others but the last. From then on it only gives
+    /// back its memory.
+    pub(super) fn is_ending(&self) -> bool {
+        let mut line = [0; 512];
+        let status = self.stat.as_ref().and_then(|it| status(it, &mut line));
+        status.is_none_or(|it| !b"RSDITt".contains(&it.state) && it.threads <= 2)
+    }
+
+    /// Closes the files of its threads: reaping a process takes longer while they are open.
+    pub(super) fn close(&mut self) {
+        self.threads.clear();
+    }
+
+    fn look(&mut self, patience: Duration) {
+        let now = self.sleep(patience).filter(|it| it.wait != Wait::Short);
         self.same = match now {
             Some(_) if now == self.seen => self.same + 1,
             _ => 0,
         };
         self.seen = now;
-        let needed = match now.map(|it| it.wait) {
-            Some(Wait::Long) => LOOKS,
-            _ => LOOKS_IN_DOUBT,
-        };
-        self.same >= needed && !has_children(self.leader)
+    }
+
+    /// `None` if a thread of the process runs, or if the system does not say.
+    fn sleep(&mut self, patience: Duration) -> Option<Sleep> {
+        // One that is busy exiting is busy with its first thread most of the time.
+        let mut line = [0; 512];
+        let leader = status(self.stat.as_ref()?, &mut line)?;
+        if leader.state != b'S' {
+            return None;
+        }
+        if self.threads.len() != leader.threads {
+            self.threads = threads(self.leader)?;
+        }
+        asleep(&self.threads, patience)
     }
 }
 
-/// `None` if a thread of the process runs, or if the system does not say.
-fn sleep(process: u32, patience: Duration) -> Option<Sleep> {
-    let sleeps = |folder: &str| {
-        let mut line = [0; 512];
-        let stat = read_line(format!("{folder}/stat"), &mut line)?;
-        Some(after_name(stat)?.trim_ascii_start().first() == Some(&b'S'))
-    };
-    // One that is busy exiting is busy with its first thread most of the time.
-    if !sleeps(&format!("/proc/{process}"))? {
-        return None;
-    }
+/// The files that tell about a thread, kept open: a look is short then.
+struct Thread {
+    stat: File,
+    schedstat: File,
+    syscall: Option<File>,
+}
+
+fn threads(process: u32) -> Option<Vec<Thread>> {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
+    let opened = threads.map(|thread| {
+        let folder = thread.ok()?.path();
+        Some(Thread {
+            stat: File::open(folder.join("stat")).ok()?,
+            schedstat: File::open(folder.join("schedstat")).ok()?,
+            syscall: File::open(folder.join("syscall")).ok(),
+        })
+    });
+    opened.collect()
+}
+
+fn asleep(threads: &[Thread], patience: Duration) -> Option<Sleep> {
     let mut all = Sleep {
         runs: 0,
-        wait: Wait::Long,
+        wait: Wait::Inside,
     };
-    for thread in std::fs::read_dir(format!("/proc/{process}/task")).ok()? {
-        let name = thread.ok()?.file_name();
-        let folder = format!("/proc/{process}/task/{}", name.to_str()?);
+    for thread in threads {
         // Before its wait: a thread that wakes in between counts as one that has run.
         let mut line = [0; 128];
-        let count = read_line(format!("{folder}/schedstat"), &mut line)?;
-        let count = std::str::from_utf8(count).ok()?.split_whitespace().nth(2)?;
-        all.runs += count.parse::<u64>().ok()?;
+        let count = std::str::from_utf8(read_again(&thread.schedstat, &mut line)?).ok()?;
+        all.runs += count.split_whitespace().nth(2)?.parse::<u64>().ok()?;
         let mut line = [0; 256];
-        let call = read_line(format!("{folder}/syscall"), &mut line);
+        let call = thread.syscall.as_ref();
+        let call = call.and_then(|it| read_again(it, &mut line));
         let wait = call.map_or(Wait::Unknown, |it| wait(it, patience));
-        if wait == Wait::Unknown && !sleeps(&folder)? {
+        let mut line = [0; 512];
+        if wait == Wait::Unknown && status(&thread.stat, &mut line)?.state != b'S' {
             return None;
         }
         all.wait = all.wait.min(wait);
     }
     Some(all)
 }
+
+/// The beginning of a file of `/proc`, as it is now.
+fn read_again<'l>(file: &File, line: &'l mut [u8]) -> Option<&'l [u8]> {
+    let length = file.read_at(line, 0).ok()?;
+    Some(&line[..length])
+}
+
+struct Status {
+    state: u8,
+    /// The number of threads of its process.
+    threads: usize,
+}
+
+/// What a file `stat` says now.
+fn status(stat: &File, line: &mut [u8]) -> Option<Status> {
+    let fields = std::str::from_utf8(after_name(read_again(stat, line)?)?).ok()?;
+    let mut fields = fields.split_ascii_whitespace();
+    Some(Status {
+        state: *fields.next()?.as_bytes().first()?,
+        threads: fields.nth(16)?.parse().ok()?,
+    })
+}
+
+/// Whether no other process can reach this one through its descriptors: besides stdin, stdout and
+/// stderr, which lead here, it only has what wakes its own threads. The caller knows whether it has
+/// children, which may have the same descriptors.
+fn is_alone(process: u32) -> bool {
+    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{process}/fd")) else {
+        return false;
+    };
+    // Of each pipe, which ends it has.
+    let mut pipes: BTreeMap<OsString, u32> = BTreeMap::new();
+    for descriptor in descriptors {
+        let Ok(descriptor) = descriptor else {
+            return false;
+        };
+        let Ok(target) = std::fs::read_link(descriptor.path()) else {
+            return false;
+        };
+        let number = descriptor.file_name();
+        match target.as_os_str().as_bytes() {
+            b"/dev/null" | b"anon_inode:[eventfd]" | b"anon_inode:[eventpoll]" => {}
+            name if name.starts_with(b"pipe:") => {
+                let ends = pipes.entry(target.into_os_string()).or_default();
+                if ["0", "1", "2"].iter().any(|it| number == *it) {
+                    *ends |= BOTH;
+                } else if let Ok(link) = descriptor.metadata() {
+                    // What the owner may do with the link is what the descriptor is open for.
+                    *ends |= link.mode() & BOTH;
+                }
+            }
+            _ => return false,
+        }
+    }
+    pipes.values().all(|ends| *ends == BOTH)
+}
+
+/// Readable and writable by the owner.
+const BOTH: u32 = 0o600;
 
 /// How long a thread sleeps according to its line of `syscall`, `number argument...`. That of a
 /// thread that runs is `running`.
@@ -121,12 +250,12 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
         None => Wait::Unknown,
         Some(count) => match u128::try_from(count) {
             Ok(count) if count <= patience.as_millis() => Wait::Short,
-            _ => Wait::Long,
+            _ => Wait::Inside,
         },
     };
     // The time itself is in the memory of the process.
     let pointer = |at: usize| match arguments.get(at) {
-        Some(0) => Wait::Long,
+        Some(0) => Wait::Inside,
         _ => Wait::Unknown,
     };
     #[cfg(target_arch = "x86_64")]
@@ -142,9 +271,14 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
         libc::SYS_ppoll => pointer(2),
         libc::SYS_pselect6 => pointer(4),
         libc::SYS_futex => {
-            let command = arguments.get(1).map(|it| *it as i32 & libc::FUTEX_CMD_MASK);
-            match command {
-                Some(libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) => pointer(3),
+            let operation = arguments.get(1).map_or(-1, |it| *it as i32);
+            match operation & libc::FUTEX_CMD_MASK {
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET
+                    if operation & libc::FUTEX_PRIVATE_FLAG != 0 =>
+                {
+                    pointer(3)
+                }
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => pointer(3).min(Wait::Long),
                 _ => Wait::Unknown,
             }
         }
@@ -159,7 +293,7 @@ fn has_children(process: u32) -> bool {
     threads.any(|thread| {
         let children = thread.path().join("children");
         let mut line = [0; 16];
-        read_line(&children, &mut line).is_some_and(|it| !it.is_empty())
+        super::proc::read_line(&children, &mut line).is_some_and(|it| !it.is_empty())
     })
 }
 
@@ -169,6 +303,20 @@ mod tests {
     use nix::libc;
 
     const PATIENCE: Duration = Duration::from_millis(20);
+
+    /// Whether this kernel tells how often threads run, and what they wait for.
+    fn is_shown() -> bool {
+        let files = ["schedstat", "syscall"].map(|it| std::fs::read(format!("/proc/self/{it}")));
+        files.iter().all(Result::is_ok)
+    }
+
+    /// Whether something holds at one of many looks.
+    fn soon(mut holds: impl FnMut() -> bool) -> bool {
+        (0..100_000).any(|_| {
+            std::thread::yield_now();
+            holds()
+        })
+    }
 
     fn call(number: libc::c_long, arguments: [u64; 6]) -> String {
         let arguments: Vec<String> = arguments.iter().map(|it| format!("{it:#x}")).collect();
@@ -188,8 +336,8 @@ mod tests {
             let arguments = [13, 0x7ffe, 1024, timeout, 0, 8];
             wait_of(&call(libc::SYS_epoll_pwait, arguments))
         };
-        assert_eq!(epoll(0xffff_ffff), Wait::Long, "for ever");
-        assert_eq!(epoll(7998), Wait::Long);
+        assert_eq!(epoll(0xffff_ffff), Wait::Inside, "for ever");
+        assert_eq!(epoll(7998), Wait::Inside);
         assert_eq!(epoll(20), Wait::Short);
         assert_eq!(epoll(0), Wait::Short);
     }
@@ -201,8 +349,12 @@ mod tests {
             wait_of(&call(libc::SYS_futex, arguments))
         };
         let private_bitset = 0x189;
-        assert_eq!(futex(private_bitset, 0), Wait::Long);
+        assert_eq!(futex(private_bitset, 0), Wait::Inside);
         assert_eq!(futex(private_bitset, 0x7ffd_1000), Wait::Unknown);
+        // Another process may hold it.
+        let shared_bitset = 0x109;
+        assert_eq!(futex(shared_bitset, 0), Wait::Long);
+        assert_eq!(futex(shared_bitset, 0x7ffd_1000), Wait::Unknown);
         let wake = 0x81;
         assert_eq!(futex(wake, 0), Wait::Unknown);
     }
@@ -220,19 +372,93 @@ mod tests {
 
     #[test]
     fn a_process_that_only_waits_is_idle() {
-        if std::fs::metadata("/proc/self/schedstat").is_err() {
-            // A kernel that does not count.
+        if !is_shown() {
             return;
         }
         let mut command = std::process::Command::new("cat");
         let piped = std::process::Stdio::piped;
         let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
         let mut watch = Watch::new(child.id());
-        while !watch.is_idle(PATIENCE) {
-            std::thread::yield_now();
-        }
+        assert!(soon(|| watch.is_idle(PATIENCE)));
         child.kill().unwrap();
         child.wait().unwrap();
+    }
+
+    /// A process that waits for nothing: this test itself, started by the next one.
+    #[test]
+    #[ignore = "waits until it is killed"]
+    fn waiting() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        runtime.block_on(std::future::pending::<()>());
+    }
+
+    #[test]
+    fn what_no_other_process_can_wake_is_idle_at_the_first_look() {
+        if !is_shown() {
+            return;
+        }
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "launch::idle::tests::waiting", "--ignored"]);
+        // On the first thread, so that no other waits for it with a limit.
+        command.arg("--test-threads=1");
+        crate::own_env::inherited::close(|_| false);
+        let (piped, null) = (std::process::Stdio::piped, std::process::Stdio::null());
+        command.stdin(piped()).stdout(piped()).stderr(null);
+        let mut child = command.spawn().unwrap();
+        let is_idle = || Watch::new(child.id()).is_idle(PATIENCE);
+        assert!(soon(is_idle));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    /// Whether `cat` is alone that has these descriptors besides stdin and stdout.
+    fn is_alone_with(descriptors: Vec<std::os::fd::OwnedFd>) -> bool {
+        use command_fds::{CommandFdExt as _, FdMapping};
+        let (piped, null) = (std::process::Stdio::piped, std::process::Stdio::null());
+        let mut command = std::process::Command::new("cat");
+        command.stdin(piped()).stdout(piped()).stderr(null);
+        let mappings = (10..).zip(descriptors);
+        let mappings = mappings.map(|(child_fd, parent_fd)| FdMapping {
+            parent_fd,
+            child_fd,
+        });
+        command.fd_mappings(mappings.collect()).unwrap();
+        crate::own_env::inherited::close(|_| false);
+        let mut child = command.spawn().unwrap();
+        // The loader has files open.
+        let mut watch = Watch::new(child.id());
+        assert!(soon(|| watch.is_idle(PATIENCE)));
+        let is_alone = is_alone(child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        is_alone
+    }
+
+    #[test]
+    fn a_process_is_alone_with_both_ends_of_its_pipes() {
+        if !is_shown() {
+            return;
+        }
+        assert!(is_alone_with(vec![]));
+        let (reader, writer) = std::io::pipe().unwrap();
+        assert!(is_alone_with(vec![reader.into(), writer.into()]));
+    }
+
+    #[test]
+    fn a_process_is_reachable_through_a_pipe_of_another_a_socket_or_a_file() {
+        if !is_shown() {
+            return;
+        }
+        let (reader, _writer) = std::io::pipe().unwrap();
+        let again = reader.try_clone().unwrap();
+        assert!(!is_alone_with(vec![reader.into(), again.into()]));
+        let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        assert!(!is_alone_with(vec![one.into()]));
+        let file = File::open("/proc/self/stat").unwrap();
+        assert!(!is_alone_with(vec![file.into()]));
+        assert!(!is_alone(0), "it does not exist");
     }
 
     #[test]

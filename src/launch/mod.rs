@@ -109,8 +109,14 @@ impl Farewell {
     }
 }
 
+/// Dropped once a server is ending, or long after it was asked to.
+type Busy = std::sync::mpsc::Sender<()>;
+
+/// For how long a server that is being ended has the processors to itself at most.
+const HEAD_START: Duration = Duration::from_millis(3);
+
 /// How often to look whether a server is idle, or has exited, unless the system says so.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
+const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
 
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
@@ -495,27 +501,32 @@ impl Launched {
     pub fn shutdown_in_background(mut self, patience: Patience) -> Farewell {
         self.stdin = None;
         let (done, over) = tokio::sync::watch::channel(());
+        let (busy, quiet) = std::sync::mpsc::channel::<()>();
         let started = std::thread::Builder::new()
             .name("farewell".into())
             .spawn(move || {
-                self.end(patience);
+                // By default the system adds half of its length to a pause of this thread.
+                #[cfg(target_os = "linux")]
+                let _ = nix::sys::prctl::set_timerslack(1);
+                self.end(patience, busy);
                 // First the server and its group, then the word that they are gone.
                 drop(self);
                 drop(done);
             });
         // Without a second thread everything was dropped, which kills the server at once.
         let _ = started;
-        // A new thread often gets the processor of this one, and would wait until the caller has
-        // compared; so would the server, if it was here. Both soon sleep.
-        std::thread::yield_now();
+        // What the caller does next takes a processor from the server or from the new thread, even
+        // if another one is free: the system notices milliseconds later. It has time until the
+        // server is gone. Nothing is ever sent.
+        let _ = quiet.recv_timeout(HEAD_START);
         Farewell { over }
     }
 
     /// The steps of [`Launched::shutdown`], without a runtime; an idle server is asked to exit earlier.
-    fn end(&mut self, patience: Patience) {
-        let mut gone = self.gone_or_idle_within(patience.after_eof);
+    /// `busy` is dropped once the server is ending.
+    fn end(&mut self, patience: Patience, busy: Busy) {
+        let mut gone = self.gone_or_asked(patience.after_eof, busy);
         if !gone {
-            self.group.terminate();
             gone = self.gone_within(patience.after_term);
         }
         self.group
@@ -532,19 +543,42 @@ impl Launched {
         self.gone_unless(patience, patience, || false)
     }
 
-    /// The same, but a process that does nothing about the end of its stdin is not waited for.
-    #[cfg(target_os = "linux")]
-    fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
-        let mut watch = idle::Watch::new(self.group.leader());
+    /// The same, and if not, it is asked to exit.
+    fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
         // A server that is being started has a copy of this one's stdin for a moment.
-        self.gone_unless(patience, BETWEEN_LOOKS, || {
-            watch.is_idle(patience) && group::is_only_launch()
-        })
+        #[cfg(target_os = "linux")]
+        if group::is_only_launch() {
+            return self.gone_or_asked_early(patience, busy);
+        }
+        drop(busy);
+        let gone = self.gone_within(patience);
+        if !gone {
+            self.group.terminate();
+        }
+        gone
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn gone_or_idle_within(&mut self, patience: Duration) -> bool {
-        self.gone_within(patience)
+    /// The same, but a process that does nothing about the end of its stdin is asked at once.
+    #[cfg(target_os = "linux")]
+    fn gone_or_asked_early(&mut self, patience: Duration, busy: Busy) -> bool {
+        let mut busy = Some(busy);
+        let mut watch = idle::Watch::new(self.group.leader());
+        let gone = self.gone_unless(patience, BETWEEN_LOOKS, || {
+            let is_idle = watch.is_idle(patience);
+            if watch.is_ending() {
+                busy = None;
+                watch.close();
+            }
+            is_idle && group::is_only_launch()
+        });
+        if !gone {
+            self.group.terminate();
+            watch.close();
+            if busy.is_some() {
+                self.gone_unless(HEAD_START, BETWEEN_LOOKS, || watch.is_ending());
+            }
+        }
+        gone
     }
 
     fn gone_unless(

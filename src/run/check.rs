@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::base::Base;
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
-use super::fleet::{self, Leaving};
+use super::fleet::{self, Jobs, Leaving};
 use super::judge_server::{self, AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
@@ -35,7 +35,7 @@ pub(crate) struct CheckRequest {
     pub(crate) policy: PolicyRequest,
     pub(crate) shard: ShardRequest,
     /// How many servers run in parallel.
-    pub(crate) jobs: usize,
+    pub(crate) jobs: Jobs,
     /// The revision whose policy counts instead of the working folder's.
     pub(crate) policy_from: Option<String>,
 }
@@ -46,7 +46,7 @@ impl CheckRequest {
             server: ServerRequest::new(given),
             policy: PolicyRequest::new(given),
             shard: ShardRequest::new(given),
-            jobs: fleet::jobs(given),
+            jobs: Jobs::new(given),
             policy_from: given.text(settings::POLICY_FROM),
         }
     }
@@ -98,7 +98,7 @@ pub(crate) struct Examined {
 pub(crate) async fn examine(
     plan: &Arc<Plan>,
     baselines: &Arc<Baselines>,
-    jobs: usize,
+    jobs: Jobs,
     observer: Arc<dyn Observer>,
 ) -> Result<Examined, Error> {
     // Configuration errors are reported before anything is started.
@@ -117,19 +117,20 @@ pub(crate) async fn examine(
     observer.begin(plan.targets.len());
     let (examined, leaving) = {
         let (plan, baselines) = (Arc::clone(plan), Arc::clone(baselines));
-        fleet::each(plan.targets.len(), jobs, move |index, job| {
+        fleet::each(plan.targets.len(), jobs, async move |index, job| {
             let (target, release) = (&plan.targets[index], releases[index].clone());
             let baseline = &baselines[&plan.baseline_of(target)];
             let begun = Instant::now();
             let mut proposed = None;
-            let checked = job.run(check_server(
+            let checked = check_server(
                 target,
                 release,
                 baseline,
                 &plan.policy,
                 &*observer,
                 &mut proposed,
-            ));
+            );
+            let checked = job.run(checked).await;
             observer.finished();
             checked.map(|(report, farewell)| {
                 if let Some(farewell) = farewell {

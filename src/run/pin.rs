@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::baseline::{Baseline, whole_definitions};
+use super::fleet::{self, Jobs};
 use super::judge_server::{AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
 use super::plan::{Plan, Target, plan, since_1970, today};
 use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
 use super::sign_lock::{SignRequest, Signer, not_a_lock};
-use super::{Error, fleet, secrets};
+use super::{Error, secrets};
 use crate::baseline::{Manifest, Pinned, server_entry, store, with_launch};
 use crate::canonical::Json;
 use crate::interop::toolpin::FILE_NAME;
@@ -29,7 +30,7 @@ use crate::surface::Surface;
 pub(crate) struct PinRequest {
     pub(crate) server: ServerRequest,
     /// How many servers run in parallel.
-    pub(crate) jobs: usize,
+    pub(crate) jobs: Jobs,
     /// Whether to write a ToolPin lock.
     pub(crate) lock: bool,
     /// How to sign it.
@@ -56,7 +57,7 @@ impl PinRequest {
         server.named_by_itself = !lock;
         Self {
             server,
-            jobs: fleet::jobs(&given),
+            jobs: Jobs::new(&given),
             lock,
             sign,
             force: false,
@@ -124,10 +125,11 @@ pub(crate) async fn pin(
     let plan = Arc::new(plan);
     let (observed, leaving) = {
         let (plan, observer) = (Arc::clone(&plan), Arc::clone(&observer));
-        fleet::each(plan.targets.len(), request.jobs, move |index, job| {
+        fleet::each(plan.targets.len(), request.jobs, async move |index, job| {
             let target = &plan.targets[index];
             let destination = &destinations[&plan.baseline_of(target)];
-            let observed = job.run(capture_to_pin(target, destination, &plan, &*observer));
+            let captured = capture_to_pin(target, destination, &plan, &*observer);
+            let observed = job.run(captured).await;
             observer.finished();
             observed
         })

@@ -11,6 +11,7 @@ use super::base::Base;
 use super::baseline::Baselines;
 use super::check::examine;
 use super::check_changes::{CheckChange, covers};
+use super::fleet::Jobs;
 use super::observer::Observer;
 use super::plan::{Plan, today};
 use super::{Error, merged_parts, sdk};
@@ -67,7 +68,7 @@ pub(crate) struct Questions<'a> {
 /// Answers both questions.
 pub(crate) async fn check(
     questions: &Questions<'_>,
-    (mut plan, jobs): (Plan, usize),
+    (mut plan, jobs): (Plan, Jobs),
     observer: Arc<dyn Observer>,
 ) -> Result<Answered, Error> {
     let Questions {
