@@ -166,6 +166,27 @@ def signals(work):
                         f"children were there: {there}; exit {started.returncode}; took {took:.1f} s; {found}\n{out}{err}")
 
 
+def last_words(work):
+    """A server that says more than fits into a pipe when it is asked to exit: its output is read until it has."""
+    keel("pin", "x", "--yes", "--", *scripted(tools=[TOOL]), cwd=work)
+    for verb in ("check", "pin", "capture"):
+        up, done = work / f"up-{verb}", work / f"done-{verb}"
+        words = f"head -c 300000 /dev/zero >&2; touch {shlex.quote(str(done))}; exit"
+        line = f"trap '{words}' TERM; touch {shlex.quote(str(up))}; sleep 1000 & wait"
+        started = subprocess.Popen([KEEL, verb, "x", "--", "sh", "-c", line], cwd=work, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        there = wait_for(up.exists)
+        started.send_signal(signal.SIGINT)
+        try:
+            out, err = started.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            out, err = started.communicate()
+        tally.check(there and started.returncode == 130 and done.exists(),
+                    f"SIGINT during {verb}: a server's long last words are read",
+                    f"it was there: {there}; exit {started.returncode}\n{out}{err}")
+
+
 def on_a_terminal(work, *arguments):
     """Starts mcp-keel on its own terminal."""
     pid, terminal = pty.fork()
@@ -374,8 +395,8 @@ def main():
     install_all(["everything"])
     with tempfile.TemporaryDirectory(prefix="mcp-keel-ci-") as work:
         work = Path(work).resolve()
-        for test in (failures, pipes, environment, children_are_ended, failures_leave_nothing, signals, sandbox,
-                     ctrl_c_on_a_terminal, the_terminal_is_ours):
+        for test in (failures, pipes, environment, children_are_ended, failures_leave_nothing, signals, last_words,
+                     sandbox, ctrl_c_on_a_terminal, the_terminal_is_ours):
             print(f"-- {test.__name__.replace('_', ' ')}", flush=True)
             try:
                 test(work)

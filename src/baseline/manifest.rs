@@ -239,6 +239,9 @@ impl Reader<'_> {
             return read(&names);
         }
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        if cores == 1 {
+            return read(&names);
+        }
         std::thread::scope(|scope| {
             let read = &read;
             let parts = names.chunks(names.len().div_ceil(cores));

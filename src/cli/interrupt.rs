@@ -41,7 +41,9 @@ pub(super) async fn end() {
         // Not forever: a signal ends the program in bounded time, whatever goes wrong on the way.
         return tokio::time::sleep(GRACE + PATIENCE).await;
     }
-    crate::launch::end_all(GRACE);
+    // On a thread of its own: a server may have to write its last words before it exits, and this
+    // runtime reads them.
+    let _ = tokio::task::spawn_blocking(|| crate::launch::end_all(GRACE)).await;
     super::progress::end();
     let words = LAST_WORDS
         .lock()

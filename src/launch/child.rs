@@ -206,8 +206,9 @@ pub(super) mod spawned {
             // An interruption only means that the caller looks early.
             let exited = poll(&mut watched, Timespec::try_from(patience).ok().as_ref());
             if exited.is_ok_and(|it| it > 0) {
-                // Its last thread says so before it is gone, and this one often gets its processor.
-                // Reaping would then wait for it without giving that back, until the next tick.
+                // That is known shortly before its last thread is gone. If reaping begins on the
+                // processor which that still needs, the kernel waits there without releasing it
+                // until its next tick, 1 to 4 ms.
                 std::thread::sleep(Duration::from_micros(1));
             }
         }

@@ -6,7 +6,8 @@
 //! may be what reads, it is idle and can be asked to exit. It may exchange a few words with another
 //! program before it exits, so it must sleep for a while, unless no other process can reach it: all
 //! its descriptors are its own or lead here, and its threads wait for those, for each other, or for a
-//! timer that is due later.
+//! timer that was set for later. One that waits until stderr can be written to without blocking is
+//! taken for idle as well; one that blocks in writing is not.
 
 #![allow(clippy::disallowed_methods, reason = "/proc, not files of a user")]
 
@@ -93,8 +94,8 @@ impl Watch {
         self.same >= needed && !has_children(leader)
     }
 
-    /// Whether its first thread has ended, and all others but the last. From then on it only gives
-    /// back its memory.
+    /// Whether its first thread has ended, and all others but the last: from then on it only gives
+    /// back its memory. Or it cannot be read any more.
     pub(super) fn is_ending(&self) -> bool {
         let mut line = [0; 512];
         let status = self.stat.as_ref().and_then(|it| status(it, &mut line));
@@ -126,7 +127,12 @@ impl Watch {
         if self.threads.len() != leader.threads {
             self.threads = threads(self.leader)?;
         }
-        asleep(&self.threads, patience)
+        let sleep = asleep(&self.threads, patience);
+        if sleep.is_none() {
+            // One has ended and another has started.
+            self.threads.clear();
+        }
+        sleep.flatten()
     }
 }
 
@@ -150,7 +156,8 @@ fn threads(process: u32) -> Option<Vec<Thread>> {
     opened.collect()
 }
 
-fn asleep(threads: &[Thread], patience: Duration) -> Option<Sleep> {
+/// `Some(None)` if one of them runs, `None` if one cannot be read.
+fn asleep(threads: &[Thread], patience: Duration) -> Option<Option<Sleep>> {
     let mut all = Sleep {
         runs: 0,
         wait: Wait::Inside,
@@ -159,18 +166,23 @@ fn asleep(threads: &[Thread], patience: Duration) -> Option<Sleep> {
         // Before its wait: a thread that wakes in between counts as one that has run.
         let mut line = [0; 128];
         let count = std::str::from_utf8(read_again(&thread.schedstat, &mut line)?).ok()?;
-        all.runs += count.split_whitespace().nth(2)?.parse::<u64>().ok()?;
+        let count: u64 = count.split_whitespace().nth(2)?.parse().ok()?;
+        if count == 0 {
+            // It is about to run for the first time, or this kernel does not count.
+            return Some(None);
+        }
+        all.runs += count;
         let mut line = [0; 256];
         let call = thread.syscall.as_ref();
         let call = call.and_then(|it| read_again(it, &mut line));
         let wait = call.map_or(Wait::Unknown, |it| wait(it, patience));
         let mut line = [0; 512];
         if wait == Wait::Unknown && status(&thread.stat, &mut line)?.state != b'S' {
-            return None;
+            return Some(None);
         }
         all.wait = all.wait.min(wait);
     }
-    Some(all)
+    Some(Some(all))
 }
 
 /// The beginning of a file of `/proc`, as it is now.
@@ -266,6 +278,8 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
         _ => {}
     }
     match call {
+        // Someone may be reading it, and this program is soon.
+        libc::SYS_write | libc::SYS_writev => Wait::Short,
         libc::SYS_epoll_pwait => milliseconds(3),
         libc::SYS_epoll_pwait2 => pointer(3),
         libc::SYS_ppoll => pointer(2),
@@ -304,18 +318,55 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_millis(20);
 
-    /// Whether this kernel tells how often threads run, and what they wait for.
-    fn is_shown() -> bool {
-        let files = ["schedstat", "syscall"].map(|it| std::fs::read(format!("/proc/self/{it}")));
-        files.iter().all(Result::is_ok)
+    /// A started process, killed at the end of a test.
+    struct Started(std::process::Child);
+
+    impl Started {
+        /// With pipes as stdin and stdout, and nothing else but what the command says.
+        fn new(command: &mut std::process::Command) -> Self {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            ONCE.call_once(|| crate::own_env::inherited::close(|_| false));
+            let (piped, null) = (std::process::Stdio::piped, std::process::Stdio::null());
+            command.stdin(piped()).stdout(piped()).stderr(null);
+            Self(command.spawn().unwrap())
+        }
+
+        fn id(&self) -> u32 {
+            self.0.id()
+        }
+
+        /// Whether this kernel shows how often its threads run, and what they wait for.
+        fn is_shown(&self) -> bool {
+            let path = |name| format!("/proc/{}/{name}", self.id());
+            let mut files = ["schedstat", "syscall"]
+                .map(|it| std::fs::read(path(it)))
+                .into_iter();
+            files.all(|it| it.is_ok())
+        }
     }
 
-    /// Whether something holds at one of many looks.
+    impl Drop for Started {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn cat() -> std::process::Command {
+        std::process::Command::new("cat")
+    }
+
+    /// Whether something holds sooner or later.
     fn soon(mut holds: impl FnMut() -> bool) -> bool {
-        (0..100_000).any(|_| {
+        let until = std::time::Instant::now() + Duration::from_secs(60);
+        loop {
+            if holds() {
+                return true;
+            } else if std::time::Instant::now() > until {
+                return false;
+            }
             std::thread::yield_now();
-            holds()
-        })
+        }
     }
 
     fn call(number: libc::c_long, arguments: [u64; 6]) -> String {
@@ -371,104 +422,96 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_only_waits_is_idle() {
-        if !is_shown() {
-            return;
+    fn a_thread_that_waits_until_it_can_write_is_not_idle() {
+        for number in [libc::SYS_write, libc::SYS_writev] {
+            let write = call(number, [2, 0x7ffd, 65536, 0, 0, 0]);
+            assert_eq!(wait_of(&write), Wait::Short);
         }
-        let mut command = std::process::Command::new("cat");
-        let piped = std::process::Stdio::piped;
-        let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
-        let mut watch = Watch::new(child.id());
-        assert!(soon(|| watch.is_idle(PATIENCE)));
-        child.kill().unwrap();
-        child.wait().unwrap();
     }
 
-    /// A process that waits for nothing: this test itself, started by the next one.
     #[test]
-    #[ignore = "waits until it is killed"]
+    fn a_process_that_only_waits_is_idle() {
+        let child = Started::new(&mut cat());
+        if child.is_shown() {
+            let mut watch = Watch::new(child.id());
+            assert!(soon(|| watch.is_idle(PATIENCE)));
+        }
+    }
+
+    /// Set for the process that waits.
+    const WAITS: &str = "MCP_KEEL_TEST_WAITS";
+
+    /// Waits for nothing, in a process of its own that the next test starts.
+    #[test]
     fn waiting() {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .unwrap();
-        runtime.block_on(std::future::pending::<()>());
+        if std::env::var_os(WAITS).is_some() {
+            let mut runtime = tokio::runtime::Builder::new_current_thread();
+            let runtime = runtime.build().unwrap();
+            runtime.block_on(std::future::pending::<()>());
+        }
     }
 
     #[test]
     fn what_no_other_process_can_wake_is_idle_at_the_first_look() {
-        if !is_shown() {
-            return;
-        }
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "launch::idle::tests::waiting", "--ignored"]);
         // On the first thread, so that no other waits for it with a limit.
-        command.arg("--test-threads=1");
-        crate::own_env::inherited::close(|_| false);
-        let (piped, null) = (std::process::Stdio::piped, std::process::Stdio::null());
-        command.stdin(piped()).stdout(piped()).stderr(null);
-        let mut child = command.spawn().unwrap();
-        let is_idle = || Watch::new(child.id()).is_idle(PATIENCE);
-        assert!(soon(is_idle));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        command.args([
+            "--exact",
+            "launch::idle::tests::waiting",
+            "--test-threads=1",
+        ]);
+        let child = Started::new(command.env(WAITS, ""));
+        if child.is_shown() {
+            assert!(soon(|| Watch::new(child.id()).is_idle(PATIENCE)));
+        }
     }
 
-    /// Whether `cat` is alone that has these descriptors besides stdin and stdout.
-    fn is_alone_with(descriptors: Vec<std::os::fd::OwnedFd>) -> bool {
+    /// Whether `cat` is alone that has these descriptors besides stdin and stdout. `None` if this kernel
+    /// does not show when it has started.
+    fn is_alone_with(descriptors: Vec<std::os::fd::OwnedFd>) -> Option<bool> {
         use command_fds::{CommandFdExt as _, FdMapping};
-        let (piped, null) = (std::process::Stdio::piped, std::process::Stdio::null());
-        let mut command = std::process::Command::new("cat");
-        command.stdin(piped()).stdout(piped()).stderr(null);
+        let mut command = cat();
         let mappings = (10..).zip(descriptors);
         let mappings = mappings.map(|(child_fd, parent_fd)| FdMapping {
             parent_fd,
             child_fd,
         });
         command.fd_mappings(mappings.collect()).unwrap();
-        crate::own_env::inherited::close(|_| false);
-        let mut child = command.spawn().unwrap();
-        // The loader has files open.
+        let child = Started::new(&mut command);
+        if !child.is_shown() {
+            return None;
+        }
+        // Until then the loader has files open.
         let mut watch = Watch::new(child.id());
         assert!(soon(|| watch.is_idle(PATIENCE)));
-        let is_alone = is_alone(child.id());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        is_alone
+        Some(is_alone(child.id()))
     }
 
     #[test]
     fn a_process_is_alone_with_both_ends_of_its_pipes() {
-        if !is_shown() {
-            return;
-        }
-        assert!(is_alone_with(vec![]));
+        assert_ne!(is_alone_with(vec![]), Some(false));
         let (reader, writer) = std::io::pipe().unwrap();
-        assert!(is_alone_with(vec![reader.into(), writer.into()]));
+        let both = is_alone_with(vec![reader.into(), writer.into()]);
+        assert_ne!(both, Some(false));
     }
 
     #[test]
     fn a_process_is_reachable_through_a_pipe_of_another_a_socket_or_a_file() {
-        if !is_shown() {
-            return;
-        }
         let (reader, _writer) = std::io::pipe().unwrap();
         let again = reader.try_clone().unwrap();
-        assert!(!is_alone_with(vec![reader.into(), again.into()]));
+        let one_end = is_alone_with(vec![reader.into(), again.into()]);
+        assert_ne!(one_end, Some(true));
         let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert!(!is_alone_with(vec![one.into()]));
+        assert_ne!(is_alone_with(vec![one.into()]), Some(true));
         let file = File::open("/proc/self/stat").unwrap();
-        assert!(!is_alone_with(vec![file.into()]));
+        assert_ne!(is_alone_with(vec![file.into()]), Some(true));
         assert!(!is_alone(0), "it does not exist");
     }
 
     #[test]
     fn a_process_with_others_below_it_has_children() {
-        let piped = std::process::Stdio::piped;
-        let mut command = std::process::Command::new("cat");
-        let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
+        let child = Started::new(&mut cat());
         assert!(has_children(std::process::id()));
         assert!(!has_children(child.id()));
-        child.kill().unwrap();
-        child.wait().unwrap();
     }
 }

@@ -26,6 +26,7 @@ mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -109,7 +110,8 @@ impl Farewell {
     }
 }
 
-/// Dropped once a server is ending, or long after it was asked to.
+/// Dropped when the caller of [`Launched::shutdown_in_background`] may go on: the server is ending, or
+/// is not the only one, or was asked to exit [`HEAD_START`] ago.
 type Busy = std::sync::mpsc::Sender<()>;
 
 /// For how long a server that is being ended has the processors to itself at most.
@@ -497,7 +499,7 @@ impl Launched {
 
     /// [`Launched::shutdown`] on a thread of its own, so that the caller can go on. The same steps
     /// in the same order; the caller must wait for [`Farewell::over`] before the program exits or
-    /// starts the same server again, and keeps reading its stderr meanwhile.
+    /// starts the same server again. Its stderr is read whenever the caller's runtime has a chance.
     pub fn shutdown_in_background(mut self, patience: Patience) -> Farewell {
         self.stdin = None;
         let (done, over) = tokio::sync::watch::channel(());
@@ -515,9 +517,9 @@ impl Launched {
             });
         // Without a second thread everything was dropped, which kills the server at once.
         let _ = started;
-        // What the caller does next takes a processor from the server or from the new thread, even
-        // if another one is free: the system notices milliseconds later. It has time until the
-        // server is gone. Nothing is ever sent.
+        // Whatever the caller computes now, it takes a processor from the server or from the new
+        // thread, even if another is free: the system moves them milliseconds later. There is time
+        // for it while the system takes back the server's memory. Nothing is ever sent.
         let _ = quiet.recv_timeout(HEAD_START);
         Farewell { over }
     }
@@ -540,16 +542,51 @@ impl Launched {
 
     /// Whether the first process has been reaped, after at most `patience`.
     fn gone_within(&mut self, patience: Duration) -> bool {
-        self.gone_unless(patience, patience, || false)
+        self.gone_unless(patience, || ControlFlow::Continue(patience))
     }
 
-    /// The same, and if not, it is asked to exit.
+    /// The same, and if not, it is asked to exit; on Linux earlier if it does nothing about the end of
+    /// its stdin.
+    #[cfg(target_os = "linux")]
     fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
-        // A server that is being started has a copy of this one's stdin for a moment.
-        #[cfg(target_os = "linux")]
-        if group::is_only_launch() {
-            return self.gone_or_asked_early(patience, busy);
+        let (mut busy, mut watch) = (Some(busy), None);
+        let leader = self.group.leader();
+        let gone = self.gone_unless(patience, || {
+            // A server that is being started has a copy of this one's stdin for a moment. With
+            // several servers there is always one to compare meanwhile.
+            if !group::is_only_launch() {
+                busy = None;
+                return ControlFlow::Continue(BETWEEN_LOOKS * 10);
+            }
+            let watch = watch.get_or_insert_with(|| idle::Watch::new(leader));
+            if watch.is_idle(patience) && group::is_only_launch() {
+                return ControlFlow::Break(());
+            }
+            if watch.is_ending() {
+                busy = None;
+                watch.close();
+            }
+            ControlFlow::Continue(BETWEEN_LOOKS)
+        });
+        if !gone {
+            self.group.terminate();
         }
+        if let Some(mut watch) = watch.filter(|_| !gone) {
+            watch.close();
+            let ending = || {
+                if busy.is_none() || watch.is_ending() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(BETWEEN_LOOKS)
+                }
+            };
+            self.gone_unless(HEAD_START, ending);
+        }
+        gone
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
         drop(busy);
         let gone = self.gone_within(patience);
         if !gone {
@@ -558,41 +595,21 @@ impl Launched {
         gone
     }
 
-    /// The same, but a process that does nothing about the end of its stdin is asked at once.
-    #[cfg(target_os = "linux")]
-    fn gone_or_asked_early(&mut self, patience: Duration, busy: Busy) -> bool {
-        let mut busy = Some(busy);
-        let mut watch = idle::Watch::new(self.group.leader());
-        let gone = self.gone_unless(patience, BETWEEN_LOOKS, || {
-            let is_idle = watch.is_idle(patience);
-            if watch.is_ending() {
-                busy = None;
-                watch.close();
-            }
-            is_idle && group::is_only_launch()
-        });
-        if !gone {
-            self.group.terminate();
-            watch.close();
-            if busy.is_some() {
-                self.gone_unless(HEAD_START, BETWEEN_LOOKS, || watch.is_ending());
-            }
-        }
-        gone
-    }
-
+    /// [`Launched::gone_within`], but `look` may end it, and says when to look again.
     fn gone_unless(
         &mut self,
         patience: Duration,
-        between: Duration,
-        mut stop: impl FnMut() -> bool,
+        mut look: impl FnMut() -> ControlFlow<(), Duration>,
     ) -> bool {
         let until = std::time::Instant::now() + patience;
         loop {
             let left = until.saturating_duration_since(std::time::Instant::now());
             match self.child.try_wait() {
                 Ok(Some(_)) => return true,
-                Ok(None) if !left.is_zero() && !stop() => self.child.pause(between.min(left)),
+                Ok(None) if !left.is_zero() => match look() {
+                    ControlFlow::Continue(pause) => self.child.pause(pause.min(left)),
+                    ControlFlow::Break(()) => return false,
+                },
                 Ok(None) | Err(_) => return false,
             }
         }

@@ -71,7 +71,7 @@ impl Job {
 #[must_use]
 pub(crate) struct Leaving {
     threads: Vec<JoinHandle<()>>,
-    /// That had no thread of its own.
+    /// The job that ran on the caller's runtime.
     job: Job,
 }
 
