@@ -402,7 +402,7 @@ async fn finished(
         paths = server.paths().to_vec();
         if limits.end_in_background && outcome.is_ok() && server.may_end_unheard() {
             stderr = server.stderr();
-            farewell = Some(server.shutdown_in_background(limits.patience));
+            farewell = Some(server.shutdown_in_background(limits.patience).await);
         } else {
             let ending = server.shutdown(limits.patience).await;
             stderr = ending.stderr;

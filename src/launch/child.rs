@@ -96,6 +96,11 @@ pub(super) mod spawned {
 
     use super::{BETWEEN_LOOKS, Child, Pipes};
 
+    /// That a process has exited is known shortly before its last thread is gone. If reaping begins on
+    /// the processor which that still needs, the kernel waits there without releasing it until its
+    /// next tick, 1 to 4 ms.
+    const BEFORE_REAPING: Duration = Duration::from_micros(50);
+
     /// A process that `posix_spawn` started.
     #[derive(Debug)]
     pub(in crate::launch) struct Spawned {
@@ -206,10 +211,7 @@ pub(super) mod spawned {
             // An interruption only means that the caller looks early.
             let exited = poll(&mut watched, Timespec::try_from(patience).ok().as_ref());
             if exited.is_ok_and(|it| it > 0) {
-                // That is known shortly before its last thread is gone. If reaping begins on the
-                // processor which that still needs, the kernel waits there without releasing it
-                // until its next tick, 1 to 4 ms.
-                std::thread::sleep(Duration::from_micros(1));
+                std::thread::sleep(BEFORE_REAPING);
             }
         }
 

@@ -2,12 +2,16 @@
 //!
 //! Closing a pipe wakes everyone who reads from it before `close` returns, unless another process
 //! that is just being started still has a copy; the caller knows whether there is one. If all threads
-//! of a server sleep afterwards, nothing came of it; if it has no processes of its own either, which
-//! may be what reads, it is idle and can be asked to exit. It may exchange a few words with another
-//! program before it exits, so it must sleep for a while, unless no other process can reach it: all
-//! its descriptors are its own or lead here, and its threads wait for those, for each other, or for a
-//! timer that was set for later. One that waits until stderr can be written to without blocking is
-//! taken for idle as well; one that blocks in writing is not.
+//! of a server sleep afterwards, nothing came of it, unless a timer wakes one soon; if it has no
+//! processes of its own either, which may be what reads, it is idle and can be asked to exit. It may
+//! exchange a few words with another program before it exits, so it must sleep for a while, unless no
+//! other process can reach it: all its descriptors are its own or lead here, it handles no signal that
+//! could be a message, and its threads wait for those descriptors, for each other, or for a timer that
+//! was set for later.
+//!
+//! All of this is as far as `/proc` shows it: memory that it shares with a process that it did not
+//! start, a descriptor that it has sent to one, and input and output of the kernel that has no
+//! descriptor any more are not seen.
 
 #![allow(clippy::disallowed_methods, reason = "/proc, not files of a user")]
 
@@ -16,7 +20,10 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::PathBuf;
 use std::time::Duration;
+
+use nix::libc;
 
 use super::proc::after_name;
 
@@ -26,6 +33,13 @@ const LOOKS: usize = 12;
 
 /// The same if it is unknown how long they sleep.
 const LOOKS_IN_DOUBT: usize = 18;
+
+/// A server with more threads is never idle: two files of each are open while it is watched.
+const MOST_THREADS: usize = 64;
+
+/// How many times the patience a timer must be set for to be a later one. How long ago it was set is
+/// unknown, and a server may look regularly whether its stdin has ended.
+const LATER: u32 = 10;
 
 /// The threads of a process, all of which sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,13 +53,24 @@ struct Sleep {
 /// How long a thread sleeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Wait {
-    /// A timer wakes it while the server is waited for.
+    /// A timer may wake it while the server is waited for.
     Short,
     Unknown,
-    /// It waits for a lock that other processes may share, or for a later timer.
+    /// It waits for a lock that other processes may share.
     Long,
     /// It waits for its descriptors, for other threads, or for a later timer.
     Inside,
+}
+
+/// What else can wake a process that sleeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Nothing, as far as can be seen.
+    Closed,
+    /// Another process.
+    Others,
+    /// A timer.
+    Timers,
 }
 
 /// Watches one process.
@@ -56,8 +81,8 @@ pub(super) struct Watch {
     seen: Option<Sleep>,
     /// How many looks saw the same as the one before.
     same: usize,
-    /// Others may have a way to it.
-    is_reachable: bool,
+    /// Unknown again once it has run.
+    reach: Option<Reach>,
 }
 
 impl Watch {
@@ -69,7 +94,7 @@ impl Watch {
             threads: threads(leader).unwrap_or_default(),
             seen: None,
             same: 0,
-            is_reachable: false,
+            reach: None,
         }
     }
 
@@ -77,21 +102,23 @@ impl Watch {
     /// seen.
     pub(super) fn is_idle(&mut self, patience: Duration) -> bool {
         self.look(patience);
+        let Some(sleep) = self.seen else {
+            return false;
+        };
         let leader = self.leader;
-        let sleeps_inside = self.seen.is_some_and(|it| it.wait == Wait::Inside);
-        if sleeps_inside && !self.is_reachable {
-            self.is_reachable = !is_alone(leader) || has_children(leader);
-            // Between two looks: what slept all that time could not change anything about it.
-            self.look(patience);
-            if !self.is_reachable && self.same > 0 {
-                return true;
-            }
-        }
-        let needed = match self.seen.map(|it| it.wait) {
-            Some(Wait::Inside | Wait::Long) => LOOKS,
+        let reach = *self.reach.get_or_insert_with(|| reach(leader));
+        let needed = match (sleep.wait, reach) {
+            (_, Reach::Timers) => return false,
+            (Wait::Inside, Reach::Closed) => 0,
+            (Wait::Inside | Wait::Long, _) => LOOKS,
             _ => LOOKS_IN_DOUBT,
         };
-        self.same >= needed && !has_children(leader)
+        if self.same < needed || has_children(leader) {
+            return false;
+        }
+        // Again: what slept all the time in between could not change anything about that.
+        self.look(patience);
+        self.same > 0
     }
 
     /// Whether its first thread has ended, and all others but the last: from then on it only gives
@@ -109,10 +136,12 @@ impl Watch {
 
     fn look(&mut self, patience: Duration) {
         let now = self.sleep(patience).filter(|it| it.wait != Wait::Short);
-        self.same = match now {
-            Some(_) if now == self.seen => self.same + 1,
-            _ => 0,
-        };
+        if now.is_some() && now == self.seen {
+            self.same += 1;
+        } else {
+            self.same = 0;
+            self.reach = None;
+        }
         self.seen = now;
     }
 
@@ -121,7 +150,7 @@ impl Watch {
         // One that is busy exiting is busy with its first thread most of the time.
         let mut line = [0; 512];
         let leader = status(self.stat.as_ref()?, &mut line)?;
-        if leader.state != b'S' {
+        if leader.state != b'S' || leader.threads > MOST_THREADS {
             return None;
         }
         if self.threads.len() != leader.threads {
@@ -138,19 +167,19 @@ impl Watch {
 
 /// The files that tell about a thread, kept open: a look is short then.
 struct Thread {
-    stat: File,
+    folder: PathBuf,
     schedstat: File,
     syscall: Option<File>,
 }
 
 fn threads(process: u32) -> Option<Vec<Thread>> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).ok()?;
-    let opened = threads.map(|thread| {
+    let opened = threads.take(MOST_THREADS).map(|thread| {
         let folder = thread.ok()?.path();
         Some(Thread {
-            stat: File::open(folder.join("stat")).ok()?,
             schedstat: File::open(folder.join("schedstat")).ok()?,
             syscall: File::open(folder.join("syscall")).ok(),
+            folder,
         })
     });
     opened.collect()
@@ -176,9 +205,11 @@ fn asleep(threads: &[Thread], patience: Duration) -> Option<Option<Sleep>> {
         let call = thread.syscall.as_ref();
         let call = call.and_then(|it| read_again(it, &mut line));
         let wait = call.map_or(Wait::Unknown, |it| wait(it, patience));
-        let mut line = [0; 512];
-        if wait == Wait::Unknown && status(&thread.stat, &mut line)?.state != b'S' {
-            return Some(None);
+        if wait == Wait::Unknown {
+            let stat = File::open(thread.folder.join("stat")).ok()?;
+            if status(&stat, &mut [0; 512])?.state != b'S' {
+                return Some(None);
+            }
         }
         all.wait = all.wait.min(wait);
     }
@@ -207,47 +238,94 @@ fn status(stat: &File, line: &mut [u8]) -> Option<Status> {
     })
 }
 
-/// Whether no other process can reach this one through its descriptors: besides stdin, stdout and
-/// stderr, which lead here, it only has what wakes its own threads. The caller knows whether it has
+/// What can wake a process besides what its threads wait for. The caller knows whether it has
 /// children, which may have the same descriptors.
-fn is_alone(process: u32) -> bool {
-    let Ok(descriptors) = std::fs::read_dir(format!("/proc/{process}/fd")) else {
-        return false;
-    };
+fn reach(process: u32) -> Reach {
+    match (through_descriptors(process), through_signals(process)) {
+        (Some(Reach::Timers), _) | (_, Some(Reach::Timers)) => Reach::Timers,
+        (Some(Reach::Closed), Some(Reach::Closed)) => Reach::Closed,
+        _ => Reach::Others,
+    }
+}
+
+/// No other process can reach this one through its descriptors if, besides stdin, stdout and stderr,
+/// which lead here, it only has what wakes its own threads. `None` if they cannot be read.
+fn through_descriptors(process: u32) -> Option<Reach> {
+    let mut reach = Reach::Closed;
     // Of each pipe, which ends it has.
     let mut pipes: BTreeMap<OsString, u32> = BTreeMap::new();
-    for descriptor in descriptors {
-        let Ok(descriptor) = descriptor else {
-            return false;
-        };
-        let Ok(target) = std::fs::read_link(descriptor.path()) else {
-            return false;
-        };
+    for descriptor in std::fs::read_dir(format!("/proc/{process}/fd")).ok()? {
+        let descriptor = descriptor.ok()?;
+        let target = std::fs::read_link(descriptor.path()).ok()?;
         let number = descriptor.file_name();
         match target.as_os_str().as_bytes() {
             b"/dev/null" | b"anon_inode:[eventfd]" | b"anon_inode:[eventpoll]" => {}
+            b"anon_inode:[timerfd]" => return Some(Reach::Timers),
             name if name.starts_with(b"pipe:") => {
                 let ends = pipes.entry(target.into_os_string()).or_default();
                 if ["0", "1", "2"].iter().any(|it| number == *it) {
                     *ends |= BOTH;
-                } else if let Ok(link) = descriptor.metadata() {
+                } else {
                     // What the owner may do with the link is what the descriptor is open for.
-                    *ends |= link.mode() & BOTH;
+                    *ends |= descriptor.metadata().ok()?.mode() & BOTH;
                 }
             }
-            _ => return false,
+            _ => reach = Reach::Others,
         }
     }
-    pipes.values().all(|ends| *ends == BOTH)
+    let are_own = pipes.values().all(|ends| *ends == BOTH);
+    Some(if are_own { reach } else { Reach::Others })
 }
 
 /// Readable and writable by the owner.
 const BOTH: u32 = 0o600;
 
+/// What signals end a process, report its errors or tell about its terminal, and those that runtimes
+/// handle on their own: Node's inspector, threads of the C library.
+const ORDINARY: [libc::c_int; 16] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGUSR1,
+    libc::SIGSEGV,
+    libc::SIGPIPE,
+    libc::SIGTERM,
+    libc::SIGCHLD,
+    libc::SIGWINCH,
+    32,
+    33,
+];
+
+/// A signal that a process handles may be a message of another, or that of a timer.
+fn through_signals(process: u32) -> Option<Reach> {
+    let timers = std::fs::read(format!("/proc/{process}/timers"));
+    if timers.is_ok_and(|it| !it.is_empty()) {
+        return Some(Reach::Timers);
+    }
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let mut lines = status.lines();
+    let handled = lines.find_map(|it| it.strip_prefix("SigCgt:"))?;
+    let handled = u64::from_str_radix(handled.trim(), 16).ok()?;
+    let bit = |signal: libc::c_int| 1_u64 << (signal - 1);
+    let timers = bit(libc::SIGALRM) | bit(libc::SIGVTALRM) | bit(libc::SIGPROF);
+    let ordinary = ORDINARY.iter().fold(0, |all, it| all | bit(*it));
+    Some(if handled & timers != 0 {
+        Reach::Timers
+    } else if handled & !ordinary != 0 {
+        Reach::Others
+    } else {
+        Reach::Closed
+    })
+}
+
 /// How long a thread sleeps according to its line of `syscall`, `number argument...`. That of a
 /// thread that runs is `running`.
 fn wait(line: &[u8], patience: Duration) -> Wait {
-    use nix::libc;
     let Ok(line) = std::str::from_utf8(line) else {
         return Wait::Unknown;
     };
@@ -257,42 +335,45 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
     };
     let words = words.map_while(|it| u64::from_str_radix(it.strip_prefix("0x")?, 16).ok());
     let arguments: Vec<u64> = words.collect();
+    let later = (patience * LATER).as_millis();
     // A negative number is for ever.
     let milliseconds = |at: usize| match arguments.get(at).map(|it| *it as i32) {
         None => Wait::Unknown,
         Some(count) => match u128::try_from(count) {
-            Ok(count) if count <= patience.as_millis() => Wait::Short,
+            Ok(count) if count <= later => Wait::Short,
             _ => Wait::Inside,
         },
     };
     // The time itself is in the memory of the process.
-    let pointer = |at: usize| match arguments.get(at) {
-        Some(0) => Wait::Inside,
-        _ => Wait::Unknown,
+    let pointer = |at: usize, without: Wait| match arguments.get(at) {
+        None => Wait::Unknown,
+        Some(0) => without,
+        Some(_) => Wait::Short,
     };
     #[cfg(target_arch = "x86_64")]
     match call {
         libc::SYS_epoll_wait => return milliseconds(3),
         libc::SYS_poll => return milliseconds(2),
-        libc::SYS_select => return pointer(4),
+        libc::SYS_select => return pointer(4, Wait::Inside),
         _ => {}
     }
     match call {
         // Someone may be reading it, and this program is soon.
         libc::SYS_write | libc::SYS_writev => Wait::Short,
+        libc::SYS_nanosleep | libc::SYS_clock_nanosleep => Wait::Short,
+        libc::SYS_rt_sigtimedwait => pointer(2, Wait::Unknown),
         libc::SYS_epoll_pwait => milliseconds(3),
-        libc::SYS_epoll_pwait2 => pointer(3),
-        libc::SYS_ppoll => pointer(2),
-        libc::SYS_pselect6 => pointer(4),
+        libc::SYS_epoll_pwait2 => pointer(3, Wait::Inside),
+        libc::SYS_ppoll => pointer(2, Wait::Inside),
+        libc::SYS_pselect6 => pointer(4, Wait::Inside),
         libc::SYS_futex => {
             let operation = arguments.get(1).map_or(-1, |it| *it as i32);
+            let is_private = operation & libc::FUTEX_PRIVATE_FLAG != 0;
             match operation & libc::FUTEX_CMD_MASK {
-                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET
-                    if operation & libc::FUTEX_PRIVATE_FLAG != 0 =>
-                {
-                    pointer(3)
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET if is_private => {
+                    pointer(3, Wait::Inside)
                 }
-                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => pointer(3).min(Wait::Long),
+                libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET => pointer(3, Wait::Long),
                 _ => Wait::Unknown,
             }
         }
@@ -314,7 +395,6 @@ fn has_children(process: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nix::libc;
 
     const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -389,7 +469,7 @@ mod tests {
         };
         assert_eq!(epoll(0xffff_ffff), Wait::Inside, "for ever");
         assert_eq!(epoll(7998), Wait::Inside);
-        assert_eq!(epoll(20), Wait::Short);
+        assert_eq!(epoll(200), Wait::Short, "it may have been set long ago");
         assert_eq!(epoll(0), Wait::Short);
     }
 
@@ -401,31 +481,35 @@ mod tests {
         };
         let private_bitset = 0x189;
         assert_eq!(futex(private_bitset, 0), Wait::Inside);
-        assert_eq!(futex(private_bitset, 0x7ffd_1000), Wait::Unknown);
+        assert_eq!(futex(private_bitset, 0x7ffd_1000), Wait::Short);
         // Another process may hold it.
         let shared_bitset = 0x109;
         assert_eq!(futex(shared_bitset, 0), Wait::Long);
-        assert_eq!(futex(shared_bitset, 0x7ffd_1000), Wait::Unknown);
+        assert_eq!(futex(shared_bitset, 0x7ffd_1000), Wait::Short);
         let wake = 0x81;
         assert_eq!(futex(wake, 0), Wait::Unknown);
     }
 
     #[test]
     fn of_everything_else_it_is_unknown_how_long_it_takes() {
-        let nanosleep = call(libc::SYS_nanosleep, [0x7ffd, 0, 0, 0, 0, 0]);
         let read = call(libc::SYS_read, [0, 0x7ffd, 1024, 0, 0, 0]);
         let cut_off = format!("{} 0xd", libc::SYS_epoll_pwait);
         let in_a_fault = "-1 0x7ffe276ebb70 0x7f7df9046cae\n";
-        for line in [&nanosleep, &read, &cut_off, in_a_fault, "running\n", ""] {
+        for line in [&read, &cut_off, in_a_fault, "running\n", ""] {
             assert_eq!(wait_of(line), Wait::Unknown, "{line}");
         }
     }
 
     #[test]
-    fn a_thread_that_waits_until_it_can_write_is_not_idle() {
-        for number in [libc::SYS_write, libc::SYS_writev] {
-            let write = call(number, [2, 0x7ffd, 65536, 0, 0, 0]);
-            assert_eq!(wait_of(&write), Wait::Short);
+    fn a_thread_that_sleeps_or_waits_until_it_can_write_soon_goes_on() {
+        for number in [
+            libc::SYS_write,
+            libc::SYS_writev,
+            libc::SYS_nanosleep,
+            libc::SYS_clock_nanosleep,
+        ] {
+            let line = call(number, [2, 0x7ffd, 65536, 0, 0, 0]);
+            assert_eq!(wait_of(&line), Wait::Short);
         }
     }
 
@@ -466,9 +550,25 @@ mod tests {
         }
     }
 
-    /// Whether `cat` is alone that has these descriptors besides stdin and stdout. `None` if this kernel
-    /// does not show when it has started.
-    fn is_alone_with(descriptors: Vec<std::os::fd::OwnedFd>) -> Option<bool> {
+    /// What can wake a process that has read nothing yet. `None` if this kernel does not show when it
+    /// has started.
+    fn reach_of(command: &mut std::process::Command) -> Option<Reach> {
+        let child = Started::new(command);
+        if !child.is_shown() {
+            return None;
+        }
+        // Until then the loader has files open.
+        assert!(soon(|| is_started(child.id())));
+        Some(reach(child.id()))
+    }
+
+    /// Whether a process waits for its stdin.
+    fn is_started(process: u32) -> bool {
+        let call = std::fs::read_to_string(format!("/proc/{process}/syscall"));
+        call.is_ok_and(|it| it.starts_with(&format!("{} 0x0 ", libc::SYS_read)))
+    }
+
+    fn reach_with(descriptors: Vec<std::os::fd::OwnedFd>) -> Option<Reach> {
         use command_fds::{CommandFdExt as _, FdMapping};
         let mut command = cat();
         let mappings = (10..).zip(descriptors);
@@ -477,35 +577,46 @@ mod tests {
             child_fd,
         });
         command.fd_mappings(mappings.collect()).unwrap();
-        let child = Started::new(&mut command);
-        if !child.is_shown() {
-            return None;
-        }
-        // Until then the loader has files open.
-        let mut watch = Watch::new(child.id());
-        assert!(soon(|| watch.is_idle(PATIENCE)));
-        Some(is_alone(child.id()))
+        reach_of(&mut command)
+    }
+
+    /// As far as this kernel shows it.
+    fn assert_reach(seen: Option<Reach>, expected: Reach) {
+        assert_eq!(seen.unwrap_or(expected), expected);
     }
 
     #[test]
-    fn a_process_is_alone_with_both_ends_of_its_pipes() {
-        assert_ne!(is_alone_with(vec![]), Some(false));
+    fn a_process_with_both_ends_of_its_pipes_cannot_be_reached() {
+        assert_reach(reach_with(vec![]), Reach::Closed);
         let (reader, writer) = std::io::pipe().unwrap();
-        let both = is_alone_with(vec![reader.into(), writer.into()]);
-        assert_ne!(both, Some(false));
+        let both = reach_with(vec![reader.into(), writer.into()]);
+        assert_reach(both, Reach::Closed);
     }
 
     #[test]
     fn a_process_is_reachable_through_a_pipe_of_another_a_socket_or_a_file() {
         let (reader, _writer) = std::io::pipe().unwrap();
         let again = reader.try_clone().unwrap();
-        let one_end = is_alone_with(vec![reader.into(), again.into()]);
-        assert_ne!(one_end, Some(true));
+        let one_end = reach_with(vec![reader.into(), again.into()]);
+        assert_reach(one_end, Reach::Others);
         let (one, _other) = std::os::unix::net::UnixStream::pair().unwrap();
-        assert_ne!(is_alone_with(vec![one.into()]), Some(true));
+        assert_reach(reach_with(vec![one.into()]), Reach::Others);
         let file = File::open("/proc/self/stat").unwrap();
-        assert_ne!(is_alone_with(vec![file.into()]), Some(true));
-        assert!(!is_alone(0), "it does not exist");
+        assert_reach(reach_with(vec![file.into()]), Reach::Others);
+        assert_eq!(reach(0), Reach::Others, "it does not exist");
+    }
+
+    #[test]
+    fn a_process_is_reachable_through_signals_that_it_handles() {
+        for (signal, expected) in [
+            ("TERM", Reach::Closed),
+            ("USR2", Reach::Others),
+            ("ALRM", Reach::Timers),
+        ] {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", &format!("trap : {signal}; read line")]);
+            assert_reach(reach_of(&mut command), expected);
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ mod tail;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::ops::ControlFlow;
+#[cfg(target_os = "linux")]
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -112,7 +114,7 @@ impl Farewell {
 
 /// Dropped when the caller of [`Launched::shutdown_in_background`] may go on: the server is ending, or
 /// is not the only one, or was asked to exit [`HEAD_START`] ago.
-type Busy = std::sync::mpsc::Sender<()>;
+type Busy = std::sync::Arc<()>;
 
 /// For how long a server that is being ended has the processors to itself at most.
 const HEAD_START: Duration = Duration::from_millis(3);
@@ -126,6 +128,9 @@ pub struct Launched {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Tail,
+    /// The end of its stderr that is read here.
+    #[cfg(target_os = "linux")]
+    words: Option<OwnedFd>,
     missing: Vec<String>,
     sandbox: Option<Listener>,
     /// What its processes ran when [`Launched::look`] was called.
@@ -257,6 +262,10 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stdout,
         stderr,
     } = pipes;
+    #[cfg(target_os = "linux")]
+    let words = stderr.as_ref();
+    #[cfg(target_os = "linux")]
+    let words = words.and_then(|it| it.as_fd().try_clone_to_owned().ok());
     let stderr = match stderr {
         Some(pipe) => Tail::of(pipe),
         None => Tail::of(tokio::io::empty()),
@@ -265,6 +274,8 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stdin,
         stdout,
         stderr,
+        #[cfg(target_os = "linux")]
+        words,
         missing,
         sandbox: listener,
         paths: Vec::new(),
@@ -500,10 +511,11 @@ impl Launched {
     /// [`Launched::shutdown`] on a thread of its own, so that the caller can go on. The same steps
     /// in the same order; the caller must wait for [`Farewell::over`] before the program exits or
     /// starts the same server again. Its stderr is read whenever the caller's runtime has a chance.
-    pub fn shutdown_in_background(mut self, patience: Patience) -> Farewell {
+    pub async fn shutdown_in_background(mut self, patience: Patience) -> Farewell {
         self.stdin = None;
         let (done, over) = tokio::sync::watch::channel(());
-        let (busy, quiet) = std::sync::mpsc::channel::<()>();
+        let quiet = Busy::default();
+        let busy = Busy::clone(&quiet);
         let started = std::thread::Builder::new()
             .name("farewell".into())
             .spawn(move || {
@@ -519,8 +531,14 @@ impl Launched {
         let _ = started;
         // Whatever the caller computes now, it takes a processor from the server or from the new
         // thread, even if another is free: the system moves them milliseconds later. There is time
-        // for it while the system takes back the server's memory. Nothing is ever sent.
-        let _ = quiet.recv_timeout(HEAD_START);
+        // for it while the system takes back the server's memory. A pause is what gets this thread a
+        // free processor; if the other woke it, it could wait for the one that the server needs.
+        let until = std::time::Instant::now() + HEAD_START;
+        while Busy::strong_count(&quiet) > 1 && std::time::Instant::now() < until {
+            std::thread::sleep(BETWEEN_LOOKS);
+            // The server's last words are read.
+            tokio::task::yield_now().await;
+        }
         Farewell { over }
     }
 
@@ -550,7 +568,7 @@ impl Launched {
     #[cfg(target_os = "linux")]
     fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
         let (mut busy, mut watch) = (Some(busy), None);
-        let leader = self.group.leader();
+        let (leader, words) = (self.group.leader(), self.words.take());
         let gone = self.gone_unless(patience, || {
             // A server that is being started has a copy of this one's stdin for a moment. With
             // several servers there is always one to compare meanwhile.
@@ -559,7 +577,9 @@ impl Launched {
                 return ControlFlow::Continue(BETWEEN_LOOKS * 10);
             }
             let watch = watch.get_or_insert_with(|| idle::Watch::new(leader));
-            if watch.is_idle(patience) && group::is_only_launch() {
+            let is_idle = watch.is_idle(patience) && group::is_only_launch();
+            // With something to read there, it may wait until it can write more.
+            if is_idle && !words.as_ref().is_some_and(has_unread) {
                 return ControlFlow::Break(());
             }
             if watch.is_ending() {
@@ -619,6 +639,12 @@ impl Launched {
     pub async fn exited_within(&mut self, patience: Duration) -> Option<ExitStatus> {
         tokio::time::timeout(patience, self.exited()).await.ok()?
     }
+}
+
+/// Whether a pipe holds something.
+#[cfg(target_os = "linux")]
+fn has_unread(pipe: &OwnedFd) -> bool {
+    rustix::io::ioctl_fionread(pipe).is_ok_and(|count| count > 0)
 }
 
 /// Where a program would be started from: for messages, and on Windows for starting scripts.

@@ -746,15 +746,16 @@ mod farewell {
     fn an_idle_server_is_asked_to_exit_early() {
         let name = "an_idle_server_is_asked_to_exit_early";
         alone(module_path!(), name, || {
-            assert!(!finishes("", r#"{"sleep_ms":30000}"#));
+            assert!(!finishes("", r#""park""#));
         });
     }
 
     #[test]
-    fn a_busy_server_can_finish() {
-        let name = "a_busy_server_can_finish";
+    fn a_server_that_computes_or_waits_for_a_timer_can_finish() {
+        let name = "a_server_that_computes_or_waits_for_a_timer_can_finish";
         alone(module_path!(), name, || {
             assert!(finishes("", r#"{"busy_ms":100}"#));
+            assert!(finishes("", r#"{"sleep_ms":100}"#));
         });
     }
 
@@ -762,8 +763,17 @@ mod farewell {
     fn a_server_that_has_left_a_daemon_can_finish() {
         let name = "a_server_that_has_left_a_daemon_can_finish";
         alone(module_path!(), name, || {
-            let daemon = r#"{"spawn":["setsid","-f","sleep","1000"]},{"sleep_ms":100},"#;
-            assert!(finishes(daemon, r#"{"sleep_ms":100}"#));
+            // It waits for a file that the daemon writes, without a timer.
+            let folder = tempfile::tempdir().unwrap();
+            let fifo = folder.path().join("fifo");
+            nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+            let script = format!(
+                "while :; do sleep 0.2; echo done >'{}'; done",
+                fifo.display()
+            );
+            let daemon = format!(r#"{{"spawn":["setsid","-f","sh","-c",{script:?}]}},"#);
+            let waits = format!(r#"{{"stderr":"$file{{{}}}"}}"#, fifo.display());
+            assert!(finishes(&daemon, &waits));
         });
     }
 
