@@ -97,7 +97,7 @@ pub(crate) async fn each<T: Send + 'static>(
         threads: Vec::new(),
         job: Job::default(),
     };
-    // A thread and a runtime take longer than all else before the start of a server.
+    // One server needs neither a thread nor a runtime of its own.
     if count == 1 {
         let result = work(0, &leaving.job).await;
         return Ok((vec![result], leaving));
