@@ -577,9 +577,11 @@ impl Launched {
                 return ControlFlow::Continue(BETWEEN_LOOKS * 10);
             }
             let watch = watch.get_or_insert_with(|| idle::Watch::new(leader));
-            let is_idle = watch.is_idle(patience) && group::is_only_launch();
             // With something to read there, it may wait until it can write more.
-            if is_idle && !words.as_ref().is_some_and(has_unread) {
+            let is_read = || !words.as_ref().is_some_and(has_unread);
+            let was_read = is_read();
+            let is_idle = watch.is_idle(patience) && group::is_only_launch();
+            if was_read && is_idle && is_read() {
                 return ControlFlow::Break(());
             }
             if watch.is_ending() {
