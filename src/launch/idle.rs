@@ -25,7 +25,7 @@ use std::time::Duration;
 
 use nix::libc;
 
-use super::proc::after_name;
+use super::proc::{after_name, read_line};
 
 /// After how many looks at which all its threads slept, and none had run since the look before, a
 /// server is idle.
@@ -36,6 +36,9 @@ const LOOKS_IN_DOUBT: usize = 18;
 
 /// A server with more threads is never idle: two files of each are open while it is watched.
 const MOST_THREADS: usize = 64;
+
+/// A server with more descriptors is never idle: reading them all takes too long.
+const MOST_DESCRIPTORS: usize = 256;
 
 /// How many times the patience a timer must be set for to be a later one. How long ago it was set is
 /// unknown, and a server may look regularly whether its stdin has ended.
@@ -254,7 +257,12 @@ fn through_descriptors(process: u32) -> Option<Reach> {
     let mut reach = Reach::Closed;
     // Of each pipe, which ends it has.
     let mut pipes: BTreeMap<OsString, u32> = BTreeMap::new();
-    for descriptor in std::fs::read_dir(format!("/proc/{process}/fd")).ok()? {
+    let descriptors = std::fs::read_dir(format!("/proc/{process}/fd")).ok()?;
+    for (count, descriptor) in descriptors.enumerate() {
+        if count == MOST_DESCRIPTORS {
+            // One of the others may be a timer.
+            return Some(Reach::Timers);
+        }
         let descriptor = descriptor.ok()?;
         let target = std::fs::read_link(descriptor.path()).ok()?;
         let number = descriptor.file_name();
@@ -303,8 +311,7 @@ const ORDINARY: [libc::c_int; 16] = [
 
 /// A signal that a process handles may be a message of another, or that of a timer.
 fn through_signals(process: u32) -> Option<Reach> {
-    let timers = std::fs::read(format!("/proc/{process}/timers"));
-    if timers.is_ok_and(|it| !it.is_empty()) {
+    if read_line(format!("/proc/{process}/timers"), &mut [0; 1]).is_some_and(|it| !it.is_empty()) {
         return Some(Reach::Timers);
     }
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
@@ -358,7 +365,7 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
         _ => {}
     }
     match call {
-        // Someone may be reading it, and this program is soon.
+        // A reader may be about to read it: this program is.
         libc::SYS_write | libc::SYS_writev => Wait::Short,
         libc::SYS_nanosleep | libc::SYS_clock_nanosleep => Wait::Short,
         libc::SYS_rt_sigtimedwait => pointer(2, Wait::Unknown),
@@ -384,11 +391,11 @@ fn wait(line: &[u8], patience: Duration) -> Wait {
 /// Whether a process has started others that are still there.
 fn has_children(process: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));
-    let mut threads = threads.into_iter().flatten().flatten();
+    // One that has more by now is not idle either.
+    let mut threads = threads.into_iter().flatten().flatten().take(MOST_THREADS);
     threads.any(|thread| {
         let children = thread.path().join("children");
-        let mut line = [0; 16];
-        super::proc::read_line(&children, &mut line).is_some_and(|it| !it.is_empty())
+        read_line(&children, &mut [0; 16]).is_some_and(|it| !it.is_empty())
     })
 }
 
@@ -604,6 +611,13 @@ mod tests {
         let file = File::open("/proc/self/stat").unwrap();
         assert_reach(reach_with(vec![file.into()]), Reach::Others);
         assert_eq!(reach(0), Reach::Others, "it does not exist");
+    }
+
+    #[test]
+    fn a_process_with_very_many_descriptors_may_have_a_timer() {
+        let one = || File::open("/dev/null").unwrap().into();
+        let many = (0..=MOST_DESCRIPTORS).map(|_| one());
+        assert_reach(reach_with(many.collect()), Reach::Timers);
     }
 
     #[test]

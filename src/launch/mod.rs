@@ -130,7 +130,7 @@ pub struct Launched {
     stderr: Tail,
     /// The end of its stderr that is read here.
     #[cfg(target_os = "linux")]
-    words: Option<OwnedFd>,
+    stderr_end: Option<OwnedFd>,
     missing: Vec<String>,
     sandbox: Option<Listener>,
     /// What its processes ran when [`Launched::look`] was called.
@@ -263,9 +263,9 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stderr,
     } = pipes;
     #[cfg(target_os = "linux")]
-    let words = stderr.as_ref();
-    #[cfg(target_os = "linux")]
-    let words = words.and_then(|it| it.as_fd().try_clone_to_owned().ok());
+    let stderr_end = stderr
+        .as_ref()
+        .and_then(|it| it.as_fd().try_clone_to_owned().ok());
     let stderr = match stderr {
         Some(pipe) => Tail::of(pipe),
         None => Tail::of(tokio::io::empty()),
@@ -275,7 +275,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stdout,
         stderr,
         #[cfg(target_os = "linux")]
-        words,
+        stderr_end,
         missing,
         sandbox: listener,
         paths: Vec::new(),
@@ -519,7 +519,7 @@ impl Launched {
         let started = std::thread::Builder::new()
             .name("farewell".into())
             .spawn(move || {
-                // By default the system adds half of its length to a pause of this thread.
+                // By default the system may add 50 microseconds to each pause of this thread.
                 #[cfg(target_os = "linux")]
                 let _ = nix::sys::prctl::set_timerslack(1);
                 self.end(patience, busy);
@@ -568,17 +568,17 @@ impl Launched {
     #[cfg(target_os = "linux")]
     fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
         let (mut busy, mut watch) = (Some(busy), None);
-        let (leader, words) = (self.group.leader(), self.words.take());
+        let (leader, stderr_end) = (self.group.leader(), self.stderr_end.take());
         let gone = self.gone_unless(patience, || {
-            // A server that is being started has a copy of this one's stdin for a moment. With
-            // several servers there is always one to compare meanwhile.
+            // A server that is being started has a copy of this one's stdin for a moment. The caller
+            // need not wait either: several servers share the processors anyway.
             if !group::is_only_launch() {
                 busy = None;
                 return ControlFlow::Continue(BETWEEN_LOOKS * 10);
             }
             let watch = watch.get_or_insert_with(|| idle::Watch::new(leader));
             // With something to read there, it may wait until it can write more.
-            let is_read = || !words.as_ref().is_some_and(has_unread);
+            let is_read = || !stderr_end.as_ref().is_some_and(has_unread);
             let was_read = is_read();
             let is_idle = watch.is_idle(patience) && group::is_only_launch();
             if was_read && is_idle && is_read() {
@@ -590,21 +590,21 @@ impl Launched {
             }
             ControlFlow::Continue(BETWEEN_LOOKS)
         });
-        if !gone {
-            self.group.terminate();
+        if gone {
+            return true;
         }
-        if let Some(mut watch) = watch.filter(|_| !gone) {
+        self.group.terminate();
+        if let (Some(mut watch), Some(_busy)) = (watch, busy) {
             watch.close();
-            let ending = || {
-                if busy.is_none() || watch.is_ending() {
+            self.gone_unless(HEAD_START, || {
+                if watch.is_ending() {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(BETWEEN_LOOKS)
                 }
-            };
-            self.gone_unless(HEAD_START, ending);
+            });
         }
-        gone
+        false
     }
 
     #[cfg(not(target_os = "linux"))]
