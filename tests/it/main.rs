@@ -31,6 +31,7 @@ mod http_double;
 mod http_failures;
 mod init;
 mod interop;
+mod judge;
 mod keel;
 mod locate;
 mod machine;
