@@ -11,6 +11,7 @@ ARG BINARY=build
 FROM ${RUST} AS binary-build
 WORKDIR /source
 COPY Cargo.toml Cargo.lock ./
+COPY crates crates
 COPY src src
 COPY docs/schema docs/schema
 COPY fixtures/demo fixtures/demo

@@ -37,7 +37,7 @@
 )]
 
 #[doc(hidden)]
-pub mod canonical;
+pub use exact_json as canonical;
 
 mod keyword_enum;
 

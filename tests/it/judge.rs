@@ -281,7 +281,7 @@ fn no_verdict_about_a_published_server_flips_unnoticed() {
 }
 
 #[test]
-fn a_flip_is_told_by_rule_and_count_and_a_pass_by_name() {
+fn a_flip_is_described_by_rule_and_count_and_a_pass_by_name() {
     let row = |row: &str| Judgement::from_row(row);
     let before = Table::from([
         ("one".to_owned(), row("1\ttool-removed*2 title-changed")),
@@ -293,9 +293,9 @@ fn a_flip_is_told_by_rule_and_count_and_a_pass_by_name() {
         ("two".to_owned(), row("1\ttool-removed")),
         ("new".to_owned(), row("0\t")),
     ]);
-    let told = flips(&before, &now, |name| format!("`{name}`"));
+    let described = flips(&before, &now, |name| format!("`{name}`"));
     assert_eq!(
-        told,
+        described,
         "new pair: `new`\npair is gone: `old`\nexit 1 -> 0: `one`\nexit 0 -> 1: `two`\n\
          tool-removed: -2 +1 in 2 pairs\n"
     );

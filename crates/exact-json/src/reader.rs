@@ -144,7 +144,7 @@ pub fn parse_str(text: &str) -> Result<Json, ReadError> {
 
 /// [`parse`] with the caller's limit on values, and with Python's constants if `python`; `None` as soon as the
 /// outermost object has a member of this name. A document that another reader reads is not read twice.
-pub(crate) fn parse_unless<'a>(
+pub fn parse_unless<'a>(
     bytes: &'a [u8],
     member: &'a str,
     limit: usize,
@@ -554,7 +554,7 @@ impl<'a> Reader<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::to_compact;
+    use crate::to_compact;
 
     #[test]
     fn reading_and_writing_round_trips() {

@@ -153,7 +153,7 @@ pub fn write_line(out: &mut String, value: &Json) {
 
 /// Which characters to escape beyond those that JSON requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Escape {
+pub enum Escape {
     /// None: RFC 8785 and `JSON.stringify`.
     Needed,
     /// Those that are invisible or change how the text around them looks.
@@ -199,7 +199,7 @@ pub fn is_unseen(character: char) -> bool {
         || u32::from(character) & 0xfffe == 0xfffe
 }
 
-pub(crate) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
+pub fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
     match value {
         Json::Null => out.push_str("null"),
         Json::Bool(true) => out.push_str("true"),
@@ -211,7 +211,7 @@ pub(crate) fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
     }
 }
 
-pub(crate) fn write_string(out: &mut String, text: &Text, escape: Escape) {
+pub fn write_string(out: &mut String, text: &Text, escape: Escape) {
     out.push('"');
     if let Some(text) = text.as_str() {
         // Most text needs no escapes and is copied in one go.
@@ -274,7 +274,7 @@ fn write_unit(out: &mut String, unit: u16) {
 }
 
 /// Writes `open`, the items separated by commas, `close`.
-pub(crate) fn sequence<T>(
+pub fn sequence<T>(
     out: &mut String,
     open: char,
     close: char,
@@ -328,7 +328,7 @@ impl From<Object> for Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use crate::parse_str;
 
     #[test]
     fn canonical_form_sorts_members_and_keeps_numbers_exact() {

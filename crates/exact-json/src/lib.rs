@@ -1,14 +1,4 @@
-//! JSON exactly as it was sent, and its canonical forms.
-//!
-//! A fingerprint is only as good as the reader below it. This room promises:
-//!
-//! - **Reading is lossless**: number literals, member order, repeated members and lone surrogates survive
-//!   ([`Json`], [`parse`]). `serde_json` keeps none of the four, so it is not used for anything that a digest
-//!   covers.
-//! - **Reading is bounded**: depth and number of values are limited ([`reader::MAX_DEPTH`],
-//!   [`reader::MAX_VALUES`]), and errors have line and column.
-//! - **Each canonical form is one function**: [`to_canonical`] (mcp-keel's own), [`jcs::to_string`] (RFC 8785
-//!   to the letter), [`python::dumps`] (CPython's `json.dumps`), [`to_pretty`] and [`to_compact`] (as sent).
+#![doc = include_str!("../README.md")]
 
 mod embedded;
 pub mod jcs;
@@ -18,7 +8,7 @@ pub mod pointer;
 pub mod python;
 pub mod reader;
 mod text;
-pub(crate) mod writer;
+pub mod writer;
 
 use std::collections::BTreeMap;
 
@@ -148,7 +138,7 @@ impl FromIterator<(Text, Json)> for Object {
 }
 
 impl Json {
-    /// An object from pairs, for what mcp-keel itself writes.
+    /// An object from pairs.
     pub fn object<'a>(members: impl IntoIterator<Item = (&'a str, Json)>) -> Self {
         Json::Object(
             members
