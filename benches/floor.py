@@ -3,7 +3,7 @@
 The floor is `examples/floor-client.rs`: from starting the server to its last list response, with nothing around it (no
 parsing, no shutdown, the server is killed). It is compared with a whole `mcp-keel check`, from its start to its
 exit as seen from outside: reading the baseline, booting, capturing, comparing, reporting and ending the server down to
-the last grandchild. Both run alternately, so that a busy machine slows both, on the everything-server of `.ci/real-servers`.
+the last grandchild. Both run alternately, so that a busy machine slows both, on the everything-server of `.ci/e2e real_servers`.
 The ratio is computed per round; the median and the quartiles are printed.
 
 The difference is broken down in two ways: the same two programs with a server that boots in a millisecond (the

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo test --locked --test hostile answer-never              # one of them
-//! cargo test --locked --test hostile -- --include-ignored      # the heavy ones too, as `.ci/hostile` does
+//! cargo test --locked --test hostile -- --include-ignored      # the heavy ones too, as `.ci/run` does
 //! MCP_KEEL_UPDATE=1 cargo test --locked --test hostile         # accept outcomes and messages
 //! ```
 //!
@@ -99,7 +99,7 @@ struct Behaviour {
     /// Files and folders that the server itself writes into its working directory.
     #[serde(default)]
     writes: Vec<String>,
-    /// Too heavy for every test run: ignored, and run by `.ci/hostile`.
+    /// Too heavy for every test run: ignored, and run by `.ci/run`.
     #[serde(default)]
     heavy: bool,
     expect: Expected,

@@ -203,7 +203,7 @@ the real program and asserts, besides the outcome:
 The figures are of a development build on a shared Linux machine with 2 cores, 8 runs at a time: time rounded up to the
 second (or to 15 s), memory to the next power of two; of mcp-keel itself, not of the server. `MCP_KEEL_UPDATE=1 cargo test
 --locked --test hostile` accepts new outcomes; with `MCP_KEEL_MEASURE=1` too, the measurements are replaced. Add
-`-- --include-ignored` for the heavy ones, which `.ci/hostile` runs.
+`-- --include-ignored` for the heavy ones, which `.ci/run` runs.
 
 | file | behaviour | outcome | time | peak memory |
 |---|---|---|---|---|

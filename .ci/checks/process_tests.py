@@ -3,7 +3,7 @@
 Linux only (it looks into /proc). Every process that a server starts here has a unique word in its command line,
 so that leftovers can be distinguished from other processes on this machine.
 
-    MCP_KEEL=path/to/mcp-keel SCRIPTED_SERVER=path/to/scripted-server python3 .ci/process_tests.py
+    MCP_KEEL=path/to/mcp-keel SCRIPTED_SERVER=path/to/scripted-server python3 .ci/checks/process_tests.py
 """
 
 import json

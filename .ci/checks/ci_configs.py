@@ -27,7 +27,7 @@ import tree_sitter_powershell
 
 from real_servers import Tally
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 KEEL = os.environ["MCP_KEEL"]
 tally = Tally()
 yaml = ruamel.yaml.YAML(typ="safe")

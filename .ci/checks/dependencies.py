@@ -6,13 +6,13 @@ import re
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 # A call of cargo that resolves dependencies; `fmt` and `--version` do not.
 RESOLVES = re.compile(r"\bcargo (?:\+\S+ )?(build|test|run|clippy|install|check|bench|doc|nextest|publish)\b[^`\n]*")
 # Files with commands that a shell, a runner, docker or a reader runs.
 CALLERS = ["Dockerfile", "README.md", "CONTRIBUTING.md", "docs/fuzzing.md", "docs/install.md", "SECURITY.md", "packaging/**/*", ".github/workflows/*.yml",
-           "action.yml", "host/action.yml", ".ci/*"]
+           "action.yml", "host/action.yml", ".ci/*", ".ci/checks/*"]
 
 
 def listed(name: str) -> list[str]:

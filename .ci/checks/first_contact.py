@@ -3,7 +3,7 @@
 Needs Node with npm, Python 3.10 or newer with venv, cargo, git, and the network on the first run. Nothing but the
 standard library.
 
-    MCP_KEEL=path/to/mcp-keel SCRIPTED_SERVER=path KEEL_TOOLS=venv python3 .ci/first_contact.py [NAME ...]
+    MCP_KEEL=path/to/mcp-keel SCRIPTED_SERVER=path KEEL_TOOLS=venv python3 .ci/checks/first_contact.py [NAME ...]
 """
 
 import json

@@ -3,7 +3,7 @@
 Installs what real_servers.py installs, in the same cache. Each cost is the difference between two ways to check the same
 server, run in turns; the medians are printed, and they may differ by at most a second.
 
-    MCP_KEEL=path/to/mcp-keel MCP_KEEL_EXAMPLES=folder python3 .ci/eras.py [SERVER ...]
+    MCP_KEEL=path/to/mcp-keel MCP_KEEL_EXAMPLES=folder python3 .ci/checks/eras.py [SERVER ...]
 """
 
 import json

@@ -3,7 +3,7 @@
 # ToolPin's words, a lock by mcp-keel is accepted by ToolPin, and MCP Hangar prints the same
 # digests.
 #
-# Usage: .ci/conventions [PATH OF mcp-keel]. Needs node with npm, and python3 with venv. Installs
+# Usage: .ci/checks/conventions.sh [PATH OF mcp-keel]. Needs node with npm, and python3 with venv. Installs
 # into a temporary folder.
 set -euo pipefail
 

@@ -6,7 +6,7 @@ on the hostile lists of fixtures/hostile, on a server that cannot be captured an
 
 Packages are installed into a cache outside the work tree (MCP_KEEL_CI_CACHE, default ~/.cache/mcp-keel-ci).
 
-    MCP_KEEL=path/to/mcp-keel python3 .ci/formats.py
+    MCP_KEEL=path/to/mcp-keel python3 .ci/checks/formats.py
 """
 
 import json
@@ -20,7 +20,7 @@ import time
 import xml.etree.ElementTree
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 CACHE = Path(os.environ.get("MCP_KEEL_CI_CACHE") or Path.home() / ".cache" / "mcp-keel-ci")
 KEEL = os.environ.get("MCP_KEEL") or str(ROOT / "target" / "debug" / "mcp-keel")
 NODE = ["@microsoft/sarif-multitool@5.7.0"]

@@ -1,4 +1,4 @@
-// Looks at the HTML report in a headless browser. See .ci/html.
+// Looks at the HTML report in a headless browser. See .ci/pages.
 //
 // usage: html.mjs MCP_KEEL SCRIPTED_SERVER BROWSER FOLDER [PICTURES]
 import { execFileSync } from 'node:child_process';

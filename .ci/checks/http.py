@@ -4,7 +4,7 @@ never calls.
 
 Needs what real_servers.py needs, and its cache. The suite needs Node 22; if `node` is older, npm fetches one.
 
-    MCP_KEEL=path/to/mcp-keel python3 .ci/http.py
+    MCP_KEEL=path/to/mcp-keel python3 .ci/checks/http.py
 """
 
 import json

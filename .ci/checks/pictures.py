@@ -1,6 +1,6 @@
 """Pictures of what the action posts: the pages of `tests/snapshots`, as GitHub shows them, made with Chromium.
 
-Usage: .ci/pictures OUT [SCENE]... Prints the height of each page, and fails if the medium drift is taller than 640 px at 800 px.
+Usage: .ci/pages pictures OUT [SCENE]... Prints the height of each page, and fails if the medium drift is taller than 640 px at 800 px.
 The rendering follows GitHub's: CommonMark with tables and inline HTML, and a style of our own that has GitHub's sizes.
 """
 
@@ -11,7 +11,7 @@ import sys
 
 from markdown_it import MarkdownIt
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 STYLE = """
 :root { color-scheme: light dark; --fg: #1f2328; --bg: #ffffff; --soft: #f6f8fa; --line: #d1d9e0; --link: #0969da;
   --add: #dafbe1; --cut: #ffebe9; --code: #818b981f; }

@@ -6,7 +6,7 @@ per server and version, and reused while the requirements stay the same.
 
 The differences between two versions are computed here, from the two captures, without mcp-keel's own comparison.
 
-    MCP_KEEL=path/to/mcp-keel python3 .ci/real_servers.py [--install-only] [SERVER ...]
+    MCP_KEEL=path/to/mcp-keel python3 .ci/checks/real_servers.py [--install-only] [SERVER ...]
 """
 
 import concurrent.futures
@@ -20,7 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 CACHE = Path(os.environ.get("MCP_KEEL_CI_CACHE") or Path.home() / ".cache" / "mcp-keel-ci")
 KEEL = os.environ.get("MCP_KEEL") or str(ROOT / "target" / "debug" / "mcp-keel")
 FIXTURE = ROOT / "fixtures" / "fastmcp"
