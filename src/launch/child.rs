@@ -5,12 +5,9 @@
 //! `posix_spawn` cannot do (another working directory, a sandbox) goes through `fork`.
 
 use std::process::ExitStatus;
-use std::time::Duration;
 
 use process_wrap::tokio::ChildWrapper;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-
-use super::BETWEEN_LOOKS;
 
 /// A started process. Dropping it kills it.
 #[derive(Debug)]
@@ -49,24 +46,6 @@ impl Child {
         }
     }
 
-    /// Its status, if it has exited.
-    pub(super) fn try_wait(&mut self) -> std::io::Result<Option<ExitStatus>> {
-        match self {
-            Self::Forked(child) => child.inner_mut().try_wait(),
-            #[cfg(target_os = "linux")]
-            Self::Spawned(child) => child.try_wait(),
-        }
-    }
-
-    /// Waits until it may have exited, but at most `patience`. Blocks the thread.
-    pub(super) fn pause(&self, patience: Duration) {
-        match self {
-            Self::Forked(_) => std::thread::sleep(patience.min(BETWEEN_LOOKS)),
-            #[cfg(target_os = "linux")]
-            Self::Spawned(child) => child.pause(patience),
-        }
-    }
-
     /// Kills it, where killing its group is not enough.
     #[cfg(not(unix))]
     pub(super) fn start_kill(&mut self) {
@@ -89,25 +68,16 @@ pub(super) mod spawned {
 
     use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
     use nix::sys::signal::{SigSet, Signal};
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::process::{Pid, PidfdFlags, WaitOptions, kill_process, pidfd_open, waitpid};
+    use rustix::process::{Pid, WaitOptions, kill_process, waitpid};
     use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
     use tokio::signal::unix::{SignalKind, signal};
 
-    use super::{BETWEEN_LOOKS, Child, Pipes};
-
-    /// That a process has exited is known shortly before its last thread is gone. If reaping begins on
-    /// the processor which that still needs, the kernel waits there without releasing it until its
-    /// next tick, 1 to 4 ms.
-    const BEFORE_REAPING: Duration = Duration::from_micros(50);
+    use super::{Child, Pipes};
 
     /// A process that `posix_spawn` started.
     #[derive(Debug)]
     pub(in crate::launch) struct Spawned {
         pid: Pid,
-        /// Readable once it has exited. `None` on kernels before 5.3, and where a filter of system
-        /// calls does not know it.
-        exit: Option<OwnedFd>,
         /// Set when it has been reaped.
         status: Option<ExitStatus>,
     }
@@ -167,11 +137,7 @@ pub(super) mod spawned {
                 Ok(pid) => {
                     let pid = Pid::from_raw(pid.as_raw()).ok_or(ErrorKind::NotFound)?;
                     let id = u32::try_from(pid.as_raw_nonzero().get()).unwrap_or_default();
-                    let child = Spawned {
-                        pid,
-                        exit: pidfd_open(pid, PidfdFlags::empty()).ok(),
-                        status: None,
-                    };
+                    let child = Spawned { pid, status: None };
                     let pipes = Pipes {
                         stdin: Some(ChildStdin::from_std(OwnedFd::from(stdin_end).into())?),
                         stdout: Some(ChildStdout::from_std(OwnedFd::from(stdout_end).into())?),
@@ -202,20 +168,7 @@ pub(super) mod spawned {
             }
         }
 
-        /// Waits until it exits, but at most `patience`. Blocks the thread.
-        pub(super) fn pause(&self, patience: Duration) {
-            let Some(exit) = &self.exit else {
-                return std::thread::sleep(patience.min(BETWEEN_LOOKS));
-            };
-            let mut watched = [PollFd::new(exit, PollFlags::IN)];
-            // An interruption only means that the caller looks early.
-            let exited = poll(&mut watched, Timespec::try_from(patience).ok().as_ref());
-            if exited.is_ok_and(|it| it > 0) {
-                std::thread::sleep(BEFORE_REAPING);
-            }
-        }
-
-        pub(super) fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
+        fn try_wait(&mut self) -> Result<Option<ExitStatus>> {
             if self.status.is_none() {
                 let reaped = waitpid(Some(self.pid), WaitOptions::NOHANG)?;
                 self.status = reaped.map(|(_, status)| ExitStatus::from_raw(status.as_raw()));
