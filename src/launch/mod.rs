@@ -10,7 +10,6 @@
 //! - **Limits**: in a [`sandbox`] the kernel restricts files and the network.
 //! - **stderr is drained** continuously and its tail is kept, raw.
 
-mod child;
 #[cfg(target_os = "linux")]
 mod descriptors;
 mod environment;
@@ -28,10 +27,9 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{CommandWrap, KillOnDrop};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use child::{Child, Pipes};
 use sandbox::{Level, Listener, Observed, Sandbox};
 use tail::Tail;
 
@@ -105,7 +103,7 @@ pub struct Launched {
     // Before the child: the group is killed before the leader is reaped, so its process id has not
     // been reused.
     group: Group,
-    child: Child,
+    child: Box<dyn ChildWrapper>,
 }
 
 impl LaunchSpec {
@@ -175,23 +173,6 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         Sandbox { .. } => Some(Listener::without(vec![sandbox::ELSEWHERE.into()])),
     };
     let spawn = || {
-        #[cfg(target_os = "linux")]
-        if inherited.is_none() && spec.cwd.as_deref().is_none_or(is_here) {
-            let program = child::spawned::Program {
-                candidates: candidates(program, None, path.map(AsRef::as_ref)),
-                name: start,
-                arguments: &arguments,
-            };
-            let variables = variables.iter().map(|(name, value)| (&**name, &**value));
-            let variables = variables.filter(|(name, _)| *name != MARKER);
-            let marked = (OsStr::new(MARKER), OsStr::new(&marker));
-            let started = child::spawned::start(&program, variables.chain([marked]));
-            // Only the C library's own search passes such a file to a shell.
-            let foreign = Some(nix::libc::ENOEXEC);
-            if !matches!(&started, Err(error) if error.raw_os_error() == foreign) {
-                return started;
-            }
-        }
         let mut command = CommandWrap::with_new(start, |command| {
             #[cfg(target_os = "linux")]
             if let Some(inherited) = inherited {
@@ -216,20 +197,16 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         command.wrap(process_wrap::tokio::ProcessSession);
         #[cfg(windows)]
         command.wrap(process_wrap::tokio::JobObject);
-        Child::forked(command.spawn()?)
+        let child = command.spawn()?;
+        let leader = child.id().ok_or(std::io::ErrorKind::NotFound)?;
+        Ok((child, leader))
     };
-    let ((child, pipes), group) = Group::start(marker.clone(), || {
-        let (child, pipes, leader) = spawn()?;
-        Ok(((child, pipes), leader))
-    })
-    .map_err(|source| LaunchError::diagnose(spec, file.as_deref(), source))?;
+    let (mut child, group) = Group::start(marker.clone(), spawn)
+        .map_err(|source| LaunchError::diagnose(spec, file.as_deref(), source))?;
 
-    let Pipes {
-        stdin,
-        stdout,
-        stderr,
-    } = pipes;
-    let stderr = match stderr {
+    let stdin = child.stdin().take();
+    let stdout = child.stdout().take();
+    let stderr = match child.stderr().take() {
         Some(pipe) => Tail::of(pipe),
         None => Tail::of(tokio::io::empty()),
     };
@@ -318,14 +295,6 @@ pub(crate) fn helper(
     Ok((command, listener))
 }
 
-/// Whether a folder is the one that mcp-keel runs in, where a configuration usually is.
-#[cfg(target_os = "linux")]
-fn is_here(folder: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino()));
-    matches!((identity(folder), identity(Path::new("."))), (Ok(one), Ok(other)) if one == other)
-}
-
 /// Whether this is a job of a workflow.
 #[cfg(target_os = "linux")]
 fn is_on_runner() -> bool {
@@ -405,7 +374,8 @@ impl Launched {
     /// Waits until the server's first process exits. What it started may still run and talk.
     /// Cancel-safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
-        self.child.wait().await.ok()
+        // Not the wrapper's own `wait`: it waits for the whole group.
+        self.child.inner_mut().wait().await.ok()
     }
 
     /// The tail of the server's stderr so far, raw.
@@ -445,7 +415,7 @@ impl Launched {
             None => Leader::MayRun,
         });
         #[cfg(not(unix))]
-        self.child.start_kill();
+        let _ = self.child.start_kill();
         if status.is_none() {
             status = self.exited_within(Duration::from_secs(2)).await;
         }
