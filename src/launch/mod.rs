@@ -10,8 +10,6 @@
 //! - **Limits**: in a [`sandbox`] the kernel restricts files and the network.
 //! - **stderr is drained** continuously and its tail is kept, raw.
 
-#[cfg(target_os = "linux")]
-mod descriptors;
 mod environment;
 mod error;
 mod group;

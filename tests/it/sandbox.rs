@@ -297,44 +297,6 @@ fn a_server_without_a_sandbox_also_inherits_three_descriptors() {
     assert_three_descriptors(&place.work_file("src/open").unwrap());
 }
 
-#[test]
-#[cfg(target_os = "linux")]
-fn a_server_has_room_for_many_descriptors_from_the_start() {
-    // A server with threads would wait for the kernel each time its table grows.
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap();
-    let mut limits = limits.lines();
-    let limit = limits
-        .find_map(|it| it.strip_prefix("Max open files"))
-        .unwrap();
-    let limit = limit.split_whitespace().next().unwrap();
-    if limit.parse::<u32>().is_ok_and(|it| it < 256) {
-        return;
-    }
-    for level in ["off", "fs"] {
-        if level != "off" && !has_sandbox() {
-            continue;
-        }
-        let place = Place::new();
-        let scenario = json!({
-            "start": [{"write": "src/status", "content": "$file{/proc/self/status}"}],
-            "tools": [],
-        });
-        place
-            .run(
-                &["capture", "--sandbox", level],
-                &scripted(&scenario.to_string()),
-            )
-            .exits(0);
-        let status = place.work_file("src/status").unwrap();
-        let mut lines = status.lines();
-        let size = lines.find_map(|it| it.strip_prefix("FDSize:")).unwrap();
-        assert!(
-            size.trim().parse::<u32>().unwrap() >= 256,
-            "{level}: {size}"
-        );
-    }
-}
-
 /// Checks what a server listed of `/proc/self/fd`.
 fn assert_three_descriptors(open: &str) {
     let numbers: Vec<&str> = open
