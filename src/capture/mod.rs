@@ -15,6 +15,7 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod contents;
+mod denied;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
@@ -47,7 +48,7 @@ use lists::Lister;
 use opening::{Opening, UNTIL_INITIALIZE};
 use wire::Wire;
 
-pub use error::{CaptureError, CaptureFailure, Noise};
+pub use error::{CaptureError, CaptureFailure, InSandbox, Noise};
 pub use http::HttpSpec;
 
 /// The limits for a server. Each has its own error.
@@ -219,9 +220,7 @@ pub async fn capture(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     let attempt = async |opening, limits: &Limits| match reach {
-        Endpoint::Stdio(launch) => {
-            capture_undisturbed(launch, client, opening, limits, progress).await
-        }
+        Endpoint::Stdio(launch) => capture_stdio(launch, client, opening, limits, progress).await,
         Endpoint::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
     };
     let begun = tokio::time::Instant::now();
@@ -264,24 +263,6 @@ pub async fn capture(
                 outcome => outcome,
             }
         }
-    }
-}
-
-/// [`capture_stdio`], and once more without tracing the sandbox if that may be why it failed.
-async fn capture_undisturbed(
-    spec: &LaunchSpec,
-    client: &ClientProfile,
-    opening: Opening,
-    limits: &Limits,
-    progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<Captured, CaptureFailure> {
-    match capture_stdio(spec, client, opening, limits, progress).await {
-        Err(failure) if failure.is_disturbed() => {
-            let mut spec = spec.clone();
-            spec.sandbox.unwatched = true;
-            capture_stdio(&spec, client, opening, limits, progress).await
-        }
-        outcome => outcome,
     }
 }
 
@@ -369,7 +350,13 @@ async fn finished(
         stderr = ending.stderr;
         not_started = spec.not_started(&ending.sandbox);
         sandbox_notes = ending.sandbox.notes();
-        sandbox = (spec.sandbox.level != Level::Off).then(|| Box::new(ending.sandbox));
+        if spec.sandbox.level != Level::Off {
+            sandbox_notes.extend(denied::denied(spec.sandbox.level, &stderr));
+            sandbox = Some(Box::new(InSandbox {
+                level: spec.sandbox.level,
+                observed: ending.sandbox,
+            }));
+        }
     }
     match outcome {
         Ok((era, greeting, lists, again)) => {
