@@ -4,8 +4,7 @@ Three published servers (everything, filesystem, memory), each pinned once by ev
 rounds: in each round every contestant runs once, in an order that rotates, so that a busy machine slows all of them. All run
 in the environment that mcp-keel gives a server. A ratio is computed per round, against the floor of that round
 (`examples/floor-client.rs`: from starting the server to its last list response, nothing around it); medians and quartiles are
-printed, and with --json FILE everything is written there. A second floor gives the server a large table of descriptors, as
-mcp-keel does, which saves some servers a wait for the kernel: mcp-keel can be faster than the first floor, but not than this.
+printed, and with --json FILE everything is written there.
 
 Peers come from PyPI into a cache of their own; one that does not install or does not pin a server is named and left out.
 
@@ -93,14 +92,13 @@ def race(server, rounds, work, programs):
             if name == "mcp-keel":
                 raise
             print(f"  {server}: {name} is left out: {error}")
-    floors = {"floor": [FLOOR], "floor, room": [FLOOR, "--room"]}
-    names = [*floors, *checks]
+    names = ["floor", *checks]
     times = {name: [] for name in names}
     for turn in range(rounds + 1):
         shift = turn % len(names)
         taken = {}
         for name in names[shift:] + names[:shift]:
-            taken[name] = float(run([*floors[name], *start], cwd)[1]) if name in floors else run(checks[name], cwd)[0]
+            taken[name] = float(run([FLOOR, *start], cwd)[1]) if name == "floor" else run(checks[name], cwd)[0]
         if turn:  # the first round warms the caches
             for name, took in taken.items():
                 times[name].append(took)
@@ -112,10 +110,7 @@ def race(server, rounds, work, programs):
         low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive")
         results[name] = {"milliseconds": statistics.median(times[name]), "ratio": middle, "quartiles": [low, high]}
         print(f"  {name:<13} median {statistics.median(times[name]):7.1f} ms   ratio {middle:.3f}  quartiles {low:.3f} .. {high:.3f}")
-    with_room = statistics.median(ours / floor for ours, floor in zip(times["mcp-keel"], times["floor, room"]))
-    results["mcp-keel"]["ratio to the floor with room"] = with_room
-    print(f"  mcp-keel takes {with_room:.3f} of the floor with room")
-    nearest = min((it["ratio"] for name, it in results.items() if name not in ("mcp-keel", *floors)), default=None)
+    nearest = min((it["ratio"] for name, it in results.items() if name not in ("mcp-keel", "floor")), default=None)
     if nearest:
         print(f"  the nearest peer takes {nearest / results['mcp-keel']['ratio']:.2f} times as long as mcp-keel")
     return {"package": package, "rounds": rounds, "results": results}

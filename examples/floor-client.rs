@@ -3,11 +3,8 @@
 //! Starts the server in its arguments, sends `initialize`, then `notifications/initialized` and
 //! every list that the server declares in one write, follows cursors, and stops at the last
 //! response: it parses no JSON, stores nothing, skips the shutdown and kills the server. Prints the
-//! milliseconds from the start of the server to that response. For `benches/floor.py`; only uses
+//! milliseconds from the start of the server to that response. For `benches/floor.py` and `benches/race.py`; only uses
 //! the standard library.
-//!
-//! With `--room` as its first argument it also has so many files open that the server's table of
-//! descriptors is large from the start, as mcp-keel's servers' is: that saves some of them a wait.
 
 // A test program: it prints for a person or a script.
 #![allow(
@@ -33,14 +30,8 @@ const LISTS: [(&str, &str); 4] = [
 
 fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    let mut first = words.next();
-    let mut files = Vec::new();
-    if first.as_deref() == Some("--room".as_ref()) {
-        files.extend((0..300).map(|_| std::fs::File::open("/dev/null")));
-        first = words.next();
-    }
-    let Some(program) = first else {
-        eprintln!("usage: floor-client [--room] COMMAND [ARGUMENT]...");
+    let Some(program) = words.next() else {
+        eprintln!("usage: floor-client COMMAND [ARGUMENT]...");
         return ExitCode::from(64);
     };
     let begun = Instant::now();
@@ -88,7 +79,6 @@ fn main() -> ExitCode {
             .expect("the server reads");
     }
     println!("{:.3}", begun.elapsed().as_secs_f64() * 1000.0);
-    drop(files);
     let _ = child.kill();
     let _ = child.wait();
     ExitCode::SUCCESS

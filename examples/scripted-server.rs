@@ -32,7 +32,6 @@
 //! | `{"write": PATH, "content": TEXT}` | replaces a file, and prints on stderr whether it could |
 //! | `{"repeat": N, "do": ACTIONS}` | runs ACTIONS N times; 0 means forever |
 //! | `{"sleep_ms": N}`, `"hang"` | waits; forever |
-//! | `"park"` | waits forever, without a timer |
 //! | `{"until_file": PATH}` | waits until the file exists |
 //! | `{"busy_ms": N}` | keeps a core busy, as servers do while they load |
 //! | `{"spawn": [COMMAND, ...]}` | starts a process and leaves it running, with the server's own pipes |
@@ -297,9 +296,6 @@ impl Server {
             "answer" => self.answer(message),
             "hang" => loop {
                 std::thread::sleep(Duration::from_secs(3600));
-            },
-            "park" => loop {
-                std::thread::park();
             },
             "abort" => std::process::abort(),
             #[cfg(unix)]

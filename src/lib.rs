@@ -58,8 +58,6 @@ pub mod settings;
 #[doc(hidden)]
 pub mod files;
 
-mod git;
-
 mod connection;
 
 #[doc(hidden)]
@@ -73,6 +71,8 @@ pub mod own_env;
 
 #[doc(hidden)]
 pub mod launch;
+
+mod git;
 
 #[doc(hidden)]
 pub mod capture;

@@ -204,10 +204,7 @@ fn printed(folder: &Path, command: &[String], sandbox: Sandbox) -> Result<String
     let spec = LaunchSpec {
         command: command.to_vec(),
         cwd: Some(folder.to_owned()),
-        sandbox: Sandbox {
-            unwatched: true,
-            ..sandbox
-        },
+        sandbox,
         ..LaunchSpec::default()
     };
     let refused = |error: std::io::Error| format!("cannot run {program}: {error}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::http::HttpError;
 use super::opening::{DISCOVER, INITIALIZE};
 use crate::launch::LaunchError;
-use crate::launch::sandbox::Observed;
+use crate::launch::sandbox::{Level, Observed};
 use crate::surface::{Era, Note};
 
 /// Lines on stdout that were not JSON-RPC.
@@ -290,8 +290,16 @@ pub struct CaptureFailure {
     pub stderr: Vec<u8>,
     /// Variables in `pass_env` that are not set: often the cause.
     pub missing_variables: Box<[String]>,
-    /// What its sandbox reported, if any.
-    pub sandbox: Option<Box<Observed>>,
+    /// The sandbox that it ran in, if any.
+    pub sandbox: Option<Box<InSandbox>>,
+}
+
+/// The sandbox that a server failed in.
+#[derive(Debug)]
+pub struct InSandbox {
+    pub level: Level,
+    /// What the sandbox reported.
+    pub observed: Observed,
 }
 
 impl CaptureFailure {
@@ -307,12 +315,12 @@ impl CaptureFailure {
 
     /// What was noticed anyway: findings, like those of a capture.
     pub fn notes(&self) -> Vec<Note> {
-        self.sandbox.iter().flat_map(|it| it.notes()).collect()
-    }
-
-    /// Whether it may have failed because it was traced.
-    pub(super) fn is_disturbed(&self) -> bool {
-        self.sandbox.as_ref().is_some_and(|it| it.is_disturbed())
+        let Some(sandbox) = &self.sandbox else {
+            return Vec::new();
+        };
+        let mut notes = sandbox.observed.notes();
+        notes.extend(super::denied::denied(sandbox.level, &self.stderr));
+        notes
     }
 
     pub fn help(&self) -> String {
@@ -321,9 +329,18 @@ impl CaptureFailure {
             help.push_str("; not set here: ");
             help.push_str(&self.missing_variables.join(", "));
         }
-        if self.sandbox.is_some() && !matches!(self.error, CaptureError::Launch(_)) {
-            help.push_str("; it ran in a sandbox, and `--sandbox off` shows whether that is why");
-            for note in self.notes().iter().take(4) {
+        if let Some(sandbox) = &self.sandbox
+            && !matches!(self.error, CaptureError::Launch(_))
+        {
+            help.push_str(match sandbox.level {
+                Level::Strict => {
+                    "; its sandbox may be the cause: `--sandbox fs` shows whether it needs the network, `--sandbox off` whether it needs files that are hidden"
+                }
+                _ => {
+                    "; its sandbox may be the cause: `--sandbox off` shows whether it needs files that are hidden"
+                }
+            });
+            for note in sandbox.observed.notes() {
                 help.push_str("; ");
                 help.push_str(&note.message);
             }

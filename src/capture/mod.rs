@@ -12,10 +12,10 @@
 //!   everything is listed once more on the same connection, for comparison ([`Captured::again`]).
 //! - **One connection has one era** of the protocol ([`Order`]). Another era needs a new start of
 //!   the server.
-//! - **The server is gone afterwards**, with everything that it started. If the caller has something
-//!   to do meanwhile ([`Limits::end_in_background`]), it waits for [`Captured::server_is_gone`].
+//! - **The server is gone afterwards**, with everything that it started.
 
 mod contents;
+mod denied;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
@@ -39,7 +39,7 @@ use tokio::io::AsyncRead;
 use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
-use crate::launch::{Farewell, LaunchSpec, Launched, Patience, launch};
+use crate::launch::{LaunchSpec, Launched, Patience, launch};
 use crate::rules::RuleId;
 use crate::sentences::surface as sentences;
 use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
@@ -48,7 +48,7 @@ use lists::Lister;
 use opening::{Opening, UNTIL_INITIALIZE};
 use wire::Wire;
 
-pub use error::{CaptureError, CaptureFailure, Noise};
+pub use error::{CaptureError, CaptureFailure, InSandbox, Noise};
 pub use http::HttpSpec;
 
 /// The limits for a server. Each has its own error.
@@ -88,9 +88,6 @@ pub struct Limits {
     pub relist_after: Option<Duration>,
     /// How long the server may take to exit.
     pub patience: Patience,
-    /// Return once everything is known, while the server is still being ended, if its end can tell
-    /// nothing more.
-    pub end_in_background: bool,
     /// Note where the server's processes run from ([`Captured::paths`]), which reads the table of
     /// processes.
     pub note_processes: bool,
@@ -117,7 +114,6 @@ impl Default for Limits {
             content_bytes: 4 * 1024 * 1024,
             relist_after: None,
             patience: Patience::default(),
-            end_in_background: false,
             note_processes: false,
         }
     }
@@ -158,40 +154,11 @@ pub struct Captured {
     pub surface: Surface,
     /// The second listing of the same connection, if [`Limits::relist_after`] is set.
     pub again: Option<Surface>,
-    /// The tail of the server's stderr, raw. What it writes while it is ended in the background is
-    /// not in it.
+    /// The tail of the server's stderr, raw.
     pub stderr: Vec<u8>,
     /// The absolute paths among the words of its processes, if they were asked for and the system
     /// shows them: where a launcher put what it fetched.
     pub paths: Vec<PathBuf>,
-    ending: Ending,
-}
-
-/// A server that may still be on its way out. It is not part of what was captured.
-#[derive(Debug, Clone, Default)]
-struct Ending(Option<Farewell>);
-
-impl PartialEq for Ending {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Ending {}
-
-impl Captured {
-    /// The end of the server, if that goes on in the background.
-    pub fn farewell(&self) -> Option<Farewell> {
-        self.ending.0.clone()
-    }
-
-    /// Waits until the server is gone, with everything that it started. Returns at once unless it
-    /// is ended in the background.
-    pub async fn server_is_gone(&self) {
-        if let Some(farewell) = &self.ending.0 {
-            farewell.over().await;
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -253,9 +220,7 @@ pub async fn capture(
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
     let attempt = async |opening, limits: &Limits| match reach {
-        Endpoint::Stdio(launch) => {
-            capture_undisturbed(launch, client, opening, limits, progress).await
-        }
+        Endpoint::Stdio(launch) => capture_stdio(launch, client, opening, limits, progress).await,
         Endpoint::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
     };
     let begun = tokio::time::Instant::now();
@@ -298,24 +263,6 @@ pub async fn capture(
                 outcome => outcome,
             }
         }
-    }
-}
-
-/// [`capture_stdio`], and once more without tracing the sandbox if that may be why it failed.
-async fn capture_undisturbed(
-    spec: &LaunchSpec,
-    client: &ClientProfile,
-    opening: Opening,
-    limits: &Limits,
-    progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<Captured, CaptureFailure> {
-    match capture_stdio(spec, client, opening, limits, progress).await {
-        Err(failure) if failure.is_disturbed() => {
-            let mut spec = spec.clone();
-            spec.sandbox.unwatched = true;
-            capture_stdio(&spec, client, opening, limits, progress).await
-        }
-        outcome => outcome,
     }
 }
 
@@ -396,19 +343,19 @@ async fn finished(
     let mut sandbox = None;
     let mut sandbox_notes = Vec::new();
     let mut not_started = None;
-    let mut farewell = None;
     if let Some((server, spec)) = server {
         missing_variables = server.missing_variables().to_vec();
         paths = server.paths().to_vec();
-        if limits.end_in_background && outcome.is_ok() && server.may_end_unheard() {
-            stderr = server.stderr();
-            farewell = Some(server.shutdown_in_background(limits.patience).await);
-        } else {
-            let ending = server.shutdown(limits.patience).await;
-            stderr = ending.stderr;
-            not_started = spec.not_started(&ending.sandbox);
-            sandbox_notes = ending.sandbox.notes();
-            sandbox = (spec.sandbox.level != Level::Off).then(|| Box::new(ending.sandbox));
+        let ending = server.shutdown(limits.patience).await;
+        stderr = ending.stderr;
+        not_started = spec.not_started(&ending.sandbox);
+        sandbox_notes = ending.sandbox.notes();
+        if spec.sandbox.level != Level::Off {
+            sandbox_notes.extend(denied::denied(spec.sandbox.level, &stderr));
+            sandbox = Some(Box::new(InSandbox {
+                level: spec.sandbox.level,
+                observed: ending.sandbox,
+            }));
         }
     }
     match outcome {
@@ -441,7 +388,6 @@ async fn finished(
                 surface,
                 again,
                 stderr,
-                ending: Ending(farewell),
                 paths,
             })
         }

@@ -26,9 +26,7 @@ pub(super) async fn check(given: &Given) -> Result<Exit, Error> {
         Some(path) => shards::record(&path, &examined.took),
         None => Ok(()),
     };
-    let delivered = recorded.and_then(|()| output::deliver(&examined.report, &delivery));
-    examined.leaving.gone().await;
-    delivered?;
+    recorded.and_then(|()| output::deliver(&examined.report, &delivery))?;
     Ok(examined.report.verdict.into())
 }
 

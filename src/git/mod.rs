@@ -6,7 +6,7 @@
 //!
 //! - **Which repository** is decided here, by the nearest `.git` above a folder, and passed to git as `GIT_DIR`. Git's own
 //!   search would take a folder for a repository because a pull request committed `HEAD`, `objects` and `refs` in it.
-//! - **No `GIT_*` variable** of our environment reaches git: each of them can point it elsewhere.
+//! - **No `GIT_*` variable** of our environment reaches git: each of them can point it elsewhere. No secret does either.
 //! - **An object is what its hash says** ([`Objects`]): the hash is computed here, so that neither a replacement nor an
 //!   object with other bytes under the same name is believed.
 //! - **Git is never waited for without an end**, and what it prints is read up to a bound.
@@ -20,6 +20,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 pub(crate) use objects::{Commit, Entry, EntryKind, Objects, commit, hash, is_id, tree};
+
+use crate::own_env;
 
 /// How long git may take to answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -111,9 +113,11 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 /// `git`, before it is known in which repository.
 fn git() -> Command {
     let mut git = Command::new("git");
-    let inherited = std::env::vars_os().map(|(name, _)| name);
-    for name in inherited.filter(|it| it.to_string_lossy().starts_with("GIT_")) {
-        git.env_remove(name);
+    for (name, value) in std::env::vars_os() {
+        let is_of_git = name.to_string_lossy().starts_with("GIT_");
+        if is_of_git || own_env::is_private(&name, &value) {
+            git.env_remove(name);
+        }
     }
     git.arg("--no-pager");
     for setting in [

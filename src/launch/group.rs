@@ -97,11 +97,6 @@ impl Group {
         }
     }
 
-    #[cfg(target_os = "linux")]
-    pub(super) fn leader(&self) -> u32 {
-        self.leader
-    }
-
     /// Asks every process of the group to exit.
     pub(super) fn terminate(&self) {
         #[cfg(unix)]
@@ -237,14 +232,6 @@ pub fn kill_all() {
     }
 }
 
-/// Whether there is one launch, running or being ended, and none is being started, and no daemon of
-/// it is known.
-#[cfg(target_os = "linux")]
-pub(super) fn is_only_launch() -> bool {
-    // The cheapest first: this is asked again and again.
-    live().len() == 1 && unless_held(STARTING.try_write()).is_some() && has_adopted_nothing()
-}
-
 /// Whether any process of a group still runs. If running and unreaped processes cannot be
 /// distinguished, it does.
 fn group_runs(leader: u32) -> bool {
@@ -309,24 +296,5 @@ fn adopt_orphans() {
             // Only fails on kernels older than 3.4; there is still the process group then.
             let _ = nix::sys::prctl::set_child_subreaper(true);
         });
-    }
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_launch_beside_another_or_beside_a_start_is_not_the_only_one() {
-        let markers = [Group::new_marker(), Group::new_marker()];
-        // No process has the id 0.
-        live().insert(markers[0].clone(), 0);
-        {
-            let _starting = STARTING.read().unwrap_or_else(PoisonError::into_inner);
-            assert!(!is_only_launch());
-        }
-        live().insert(markers[1].clone(), 0);
-        assert!(!is_only_launch());
-        live().retain(|marker, _| !markers.contains(marker));
     }
 }

@@ -3,11 +3,8 @@
 
 use super::kill_all;
 
-/// Installs a panic hook that ends every launched server, and makes room for the descriptors of servers. Call it once, in
-/// `main`, before there are threads.
+/// Installs a panic hook that ends every launched server. Call it once, in `main`.
 pub fn install_guards() {
-    #[cfg(target_os = "linux")]
-    super::descriptors::make_room();
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         kill_all();

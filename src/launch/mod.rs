@@ -10,15 +10,10 @@
 //! - **Limits**: in a [`sandbox`] the kernel restricts files and the network.
 //! - **stderr is drained** continuously and its tail is kept, raw.
 
-mod child;
-#[cfg(target_os = "linux")]
-mod descriptors;
 mod environment;
 mod error;
 mod group;
 mod guards;
-#[cfg(target_os = "linux")]
-mod idle;
 #[cfg(target_os = "linux")]
 mod proc;
 pub mod sandbox;
@@ -26,17 +21,13 @@ mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::ops::ControlFlow;
-#[cfg(target_os = "linux")]
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{CommandWrap, KillOnDrop};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
 
-use child::{Child, Pipes};
 use sandbox::{Level, Listener, Observed, Sandbox};
 use tail::Tail;
 
@@ -97,40 +88,12 @@ pub struct Ending {
     pub sandbox: Observed,
 }
 
-/// The end of a server that goes on beside the caller.
-#[derive(Debug, Clone)]
-pub struct Farewell {
-    /// Closed when the server is gone. Nothing is ever sent.
-    over: tokio::sync::watch::Receiver<()>,
-}
-
-impl Farewell {
-    /// Waits until the server and everything that it started are gone.
-    pub async fn over(&self) {
-        let mut over = self.over.clone();
-        while over.changed().await.is_ok() {}
-    }
-}
-
-/// Dropped when the caller of [`Launched::shutdown_in_background`] may go on: the server is ending, or
-/// is not the only one, or was asked to exit [`HEAD_START`] ago.
-type Busy = std::sync::Arc<()>;
-
-/// For how long a server that is being ended has the processors to itself at most.
-const HEAD_START: Duration = Duration::from_millis(3);
-
-/// How often to look whether a server is idle, or has exited, unless the system says so.
-const BETWEEN_LOOKS: Duration = Duration::from_micros(100);
-
 /// A running server. Dropping it kills it with everything that it started.
 #[derive(Debug)]
 pub struct Launched {
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
     stderr: Tail,
-    /// The end of its stderr that is read here.
-    #[cfg(target_os = "linux")]
-    stderr_end: Option<OwnedFd>,
     missing: Vec<String>,
     sandbox: Option<Listener>,
     /// What its processes ran when [`Launched::look`] was called.
@@ -138,7 +101,7 @@ pub struct Launched {
     // Before the child: the group is killed before the leader is reaped, so its process id has not
     // been reused.
     group: Group,
-    child: Child,
+    child: Box<dyn ChildWrapper>,
 }
 
 impl LaunchSpec {
@@ -208,23 +171,6 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         Sandbox { .. } => Some(Listener::without(vec![sandbox::ELSEWHERE.into()])),
     };
     let spawn = || {
-        #[cfg(target_os = "linux")]
-        if inherited.is_none() && spec.cwd.as_deref().is_none_or(is_here) {
-            let program = child::spawned::Program {
-                candidates: candidates(program, None, path.map(AsRef::as_ref)),
-                name: start,
-                arguments: &arguments,
-            };
-            let variables = variables.iter().map(|(name, value)| (&**name, &**value));
-            let variables = variables.filter(|(name, _)| *name != MARKER);
-            let marked = (OsStr::new(MARKER), OsStr::new(&marker));
-            let started = child::spawned::start(&program, variables.chain([marked]));
-            // Only the C library's own search passes such a file to a shell.
-            let foreign = Some(nix::libc::ENOEXEC);
-            if !matches!(&started, Err(error) if error.raw_os_error() == foreign) {
-                return started;
-            }
-        }
         let mut command = CommandWrap::with_new(start, |command| {
             #[cfg(target_os = "linux")]
             if let Some(inherited) = inherited {
@@ -249,24 +195,16 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         command.wrap(process_wrap::tokio::ProcessSession);
         #[cfg(windows)]
         command.wrap(process_wrap::tokio::JobObject);
-        Child::forked(command.spawn()?)
+        let child = command.spawn()?;
+        let leader = child.id().ok_or(std::io::ErrorKind::NotFound)?;
+        Ok((child, leader))
     };
-    let ((child, pipes), group) = Group::start(marker.clone(), || {
-        let (child, pipes, leader) = spawn()?;
-        Ok(((child, pipes), leader))
-    })
-    .map_err(|source| LaunchError::diagnose(spec, file.as_deref(), source))?;
+    let (mut child, group) = Group::start(marker.clone(), spawn)
+        .map_err(|source| LaunchError::diagnose(spec, file.as_deref(), source))?;
 
-    let Pipes {
-        stdin,
-        stdout,
-        stderr,
-    } = pipes;
-    #[cfg(target_os = "linux")]
-    let stderr_end = stderr
-        .as_ref()
-        .and_then(|it| it.as_fd().try_clone_to_owned().ok());
-    let stderr = match stderr {
+    let stdin = child.stdin().take();
+    let stdout = child.stdout().take();
+    let stderr = match child.stderr().take() {
         Some(pipe) => Tail::of(pipe),
         None => Tail::of(tokio::io::empty()),
     };
@@ -274,8 +212,6 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
         stdin,
         stdout,
         stderr,
-        #[cfg(target_os = "linux")]
-        stderr_end,
         missing,
         sandbox: listener,
         paths: Vec::new(),
@@ -357,14 +293,6 @@ pub(crate) fn helper(
     Ok((command, listener))
 }
 
-/// Whether a folder is the one that mcp-keel runs in, where a configuration usually is.
-#[cfg(target_os = "linux")]
-fn is_here(folder: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino()));
-    matches!((identity(folder), identity(Path::new("."))), (Ok(one), Ok(other)) if one == other)
-}
-
 /// Whether this is a job of a workflow.
 #[cfg(target_os = "linux")]
 fn is_on_runner() -> bool {
@@ -444,7 +372,8 @@ impl Launched {
     /// Waits until the server's first process exits. What it started may still run and talk.
     /// Cancel-safe.
     pub async fn exited(&mut self) -> Option<ExitStatus> {
-        self.child.wait().await.ok()
+        // Not the wrapper's own `wait`: it waits for the whole group.
+        self.child.inner_mut().wait().await.ok()
     }
 
     /// The tail of the server's stderr so far, raw.
@@ -484,7 +413,7 @@ impl Launched {
             None => Leader::MayRun,
         });
         #[cfg(not(unix))]
-        self.child.start_kill();
+        let _ = self.child.start_kill();
         if status.is_none() {
             status = self.exited_within(Duration::from_secs(2)).await;
         }
@@ -502,151 +431,10 @@ impl Launched {
         }
     }
 
-    /// Whether nothing is learned from the end of the server that is not known now: it has no
-    /// sandbox that reports what it refused.
-    pub fn may_end_unheard(&self) -> bool {
-        self.sandbox.is_none()
-    }
-
-    /// [`Launched::shutdown`] on a thread of its own, so that the caller can go on. The same steps
-    /// in the same order; the caller must wait for [`Farewell::over`] before the program exits or
-    /// starts the same server again. Its stderr is read whenever the caller's runtime has a chance.
-    pub async fn shutdown_in_background(mut self, patience: Patience) -> Farewell {
-        self.stdin = None;
-        let (done, over) = tokio::sync::watch::channel(());
-        let quiet = Busy::default();
-        let busy = Busy::clone(&quiet);
-        let started = std::thread::Builder::new()
-            .name("farewell".into())
-            .spawn(move || {
-                // By default the system may add 50 microseconds to each pause of this thread.
-                #[cfg(target_os = "linux")]
-                let _ = nix::sys::prctl::set_timerslack(1);
-                self.end(patience, busy);
-                // First the server and its group, then the word that they are gone.
-                drop(self);
-                drop(done);
-            });
-        // Without a second thread everything was dropped, which kills the server at once.
-        let _ = started;
-        // Whatever the caller computes now, it takes a processor from the server or from the new
-        // thread, even if another is free: the system moves them milliseconds later. There is time
-        // for it while the system takes back the server's memory. A pause is what gets this thread a
-        // free processor; if the other woke it, it could wait for the one that the server needs.
-        let until = std::time::Instant::now() + HEAD_START;
-        while Busy::strong_count(&quiet) > 1 && std::time::Instant::now() < until {
-            std::thread::sleep(BETWEEN_LOOKS);
-            // The server's last words are read.
-            tokio::task::yield_now().await;
-        }
-        Farewell { over }
-    }
-
-    /// The steps of [`Launched::shutdown`], without a runtime; an idle server is asked to exit earlier.
-    /// `busy` is dropped once the server is ending.
-    fn end(&mut self, patience: Patience, busy: Busy) {
-        let mut gone = self.gone_or_asked(patience.after_eof, busy);
-        if !gone {
-            gone = self.gone_within(patience.after_term);
-        }
-        self.group
-            .kill(if gone { Leader::Gone } else { Leader::MayRun });
-        #[cfg(not(unix))]
-        self.child.start_kill();
-        if !gone {
-            self.gone_within(Duration::from_secs(2));
-        }
-    }
-
-    /// Whether the first process has been reaped, after at most `patience`.
-    fn gone_within(&mut self, patience: Duration) -> bool {
-        self.gone_unless(patience, || ControlFlow::Continue(patience))
-    }
-
-    /// The same, and if not, it is asked to exit; on Linux earlier if it does nothing about the end of
-    /// its stdin.
-    #[cfg(target_os = "linux")]
-    fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
-        let (mut busy, mut watch) = (Some(busy), None);
-        let (leader, stderr_end) = (self.group.leader(), self.stderr_end.take());
-        let gone = self.gone_unless(patience, || {
-            // A server that is being started has a copy of this one's stdin for a moment. The caller
-            // need not wait either: several servers share the processors anyway.
-            if !group::is_only_launch() {
-                busy = None;
-                return ControlFlow::Continue(BETWEEN_LOOKS * 10);
-            }
-            let watch = watch.get_or_insert_with(|| idle::Watch::new(leader));
-            // With something to read there, it may wait until it can write more.
-            let is_read = || !stderr_end.as_ref().is_some_and(has_unread);
-            let was_read = is_read();
-            let is_idle = watch.is_idle(patience) && group::is_only_launch();
-            if was_read && is_idle && is_read() {
-                return ControlFlow::Break(());
-            }
-            if watch.is_ending() {
-                busy = None;
-                watch.close();
-            }
-            ControlFlow::Continue(BETWEEN_LOOKS)
-        });
-        if gone {
-            return true;
-        }
-        self.group.terminate();
-        if let (Some(mut watch), Some(_busy)) = (watch, busy) {
-            watch.close();
-            self.gone_unless(HEAD_START, || {
-                if watch.is_ending() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(BETWEEN_LOOKS)
-                }
-            });
-        }
-        false
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    fn gone_or_asked(&mut self, patience: Duration, busy: Busy) -> bool {
-        drop(busy);
-        let gone = self.gone_within(patience);
-        if !gone {
-            self.group.terminate();
-        }
-        gone
-    }
-
-    /// [`Launched::gone_within`], but `look` may end it, and says when to look again.
-    fn gone_unless(
-        &mut self,
-        patience: Duration,
-        mut look: impl FnMut() -> ControlFlow<(), Duration>,
-    ) -> bool {
-        let until = std::time::Instant::now() + patience;
-        loop {
-            let left = until.saturating_duration_since(std::time::Instant::now());
-            match self.child.try_wait() {
-                Ok(Some(_)) => return true,
-                Ok(None) if !left.is_zero() => match look() {
-                    ControlFlow::Continue(pause) => self.child.pause(pause.min(left)),
-                    ControlFlow::Break(()) => return false,
-                },
-                Ok(None) | Err(_) => return false,
-            }
-        }
-    }
-
     /// [`Launched::exited`], but at most `patience`.
     pub async fn exited_within(&mut self, patience: Duration) -> Option<ExitStatus> {
         tokio::time::timeout(patience, self.exited()).await.ok()?
     }
-}
-
-/// Whether a pipe holds something.
-#[cfg(target_os = "linux")]
-fn has_unread(pipe: &OwnedFd) -> bool {
-    rustix::io::ioctl_fionread(pipe).is_ok_and(|count| count > 0)
 }
 
 /// Where a program would be started from: for messages, and on Windows for starting scripts.

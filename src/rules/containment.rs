@@ -1,4 +1,4 @@
-//! Findings about containment: secrets in the server's output, and access that its sandbox denied.
+//! Findings about containment: secrets in the server's output, and what its sandbox denies.
 
 macro_rules! containment_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*
@@ -10,18 +10,14 @@ macro_rules! containment_rules {
          compared, written or shown; a token keeps a piece of its digest, so another token is drift.",
         "Revoke the secret, and remove it from what the server says.",
         "a tool whose description contains the value of the API_KEY passed to the server";
-    "sandbox-network-denied" SandboxNetworkDenied [Warns] Finding Cosmetic None,
-        "the sandbox denied the server network access",
-        "A server does not need the network to list its tools, and one that uses it anyway talks to someone while it \
-         starts. What it lists without an answer may differ.",
-        "Find out whom it talks to. If its list depends on it, use `--sandbox fs`.",
-        "mcp-keel check --sandbox strict on a server that reports its start to an analytics service";
-    "sandbox-file-denied" SandboxFileDenied [Warns] Finding Cosmetic None,
-        "the sandbox denied the server access to a file",
-        "With `--sandbox strict` the server tried to write outside the working copy and temporary folders, or to \
-         read what the sandbox hides, such as credentials.",
-        "Find out what it wants there. Configuration that it needs can be put into the working copy.",
-        "mcp-keel check --sandbox strict on a server that writes to ~/.bashrc";
+    "sandbox-denied" SandboxDenied [Warns] Finding Cosmetic None,
+        "the server says that it was denied something in its sandbox",
+        "A line of its stderr speaks of a refusal (`EACCES`, `Permission denied`, ...). The sandbox may be the reason, \
+         and what the server lists without it may differ. The kernel refuses silently: a server that says nothing is \
+         refused all the same, and not reported.",
+        "Find out what it wants. Configuration that it needs can be put into the working copy; if its list depends on \
+         the network, use `--sandbox fs`.",
+        "mcp-keel check --sandbox strict on a server that complains that it cannot write to ~/.bashrc";
     "sandbox-unavailable" SandboxUnavailable [Warns] Finding Cosmetic None,
         "the sandbox is not fully supported on this machine",
         "Landlock or seccomp is missing or old, or this is not Linux: the server was started with as many limits as \

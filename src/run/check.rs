@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::base::Base;
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
-use super::fleet::{self, Jobs, Leaving};
+use super::fleet::{self, Jobs};
 use super::judge_server::{self, AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
@@ -17,7 +17,6 @@ use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
-use crate::launch::Farewell;
 use crate::policy::{Action, Policy};
 use crate::release::Release;
 use crate::report::{
@@ -90,8 +89,6 @@ pub(crate) struct Examined {
     pub(crate) took: Vec<(String, Duration)>,
     /// What pinning would write for each server that is not as its baseline says.
     pub(crate) proposed: BTreeMap<String, Json>,
-    /// Servers that may still be on their way out: the report need not wait for them.
-    pub(crate) leaving: Leaving,
 }
 
 /// Captures every server and compares it with its baseline.
@@ -115,9 +112,9 @@ pub(crate) async fn examine(
         })
         .collect::<Result<Vec<_>, _>>()?;
     observer.begin(plan.targets.len());
-    let (examined, leaving) = {
+    let examined = {
         let (plan, baselines) = (Arc::clone(plan), Arc::clone(baselines));
-        fleet::each(plan.targets.len(), jobs, async move |index, job| {
+        fleet::each(plan.targets.len(), jobs, async move |index| {
             let (target, release) = (&plan.targets[index], releases[index].clone());
             let baseline = &baselines[&plan.baseline_of(target)];
             let begun = Instant::now();
@@ -129,26 +126,14 @@ pub(crate) async fn examine(
                 &plan.policy,
                 &*observer,
                 &mut proposed,
-            );
-            let checked = job.run(checked).await;
+            )
+            .await;
             observer.finished();
-            checked.map(|(report, farewell)| {
-                if let Some(farewell) = farewell {
-                    job.leave(farewell);
-                }
-                (report, begun.elapsed(), proposed)
-            })
+            checked.map(|report| (report, begun.elapsed(), proposed))
         })
         .await?
     };
-    let examined: Result<Vec<_>, Error> = examined.into_iter().collect();
-    let examined = match examined {
-        Ok(examined) => examined,
-        Err(error) => {
-            leaving.gone().await;
-            return Err(error);
-        }
-    };
+    let examined = examined.into_iter().collect::<Result<Vec<_>, Error>>()?;
     let captured = examined
         .iter()
         .filter(|(server, ..)| !matches!(server.status, Status::Undetermined(_)));
@@ -165,7 +150,6 @@ pub(crate) async fn examine(
         report: assembled(plan, baselines, servers),
         took,
         proposed,
-        leaving,
     })
 }
 
@@ -211,7 +195,7 @@ async fn check_server(
     policy: &Policy,
     observer: &dyn Observer,
     proposed: &mut Option<Json>,
-) -> Result<(ServerReport, Option<Farewell>), Error> {
+) -> Result<ServerReport, Error> {
     match baseline {
         Baseline::Own(manifest) => {
             let seen = Mutex::new(None);
@@ -223,13 +207,13 @@ async fn check_server(
                 Ok::<_, Error>(report)
             };
             let pinned = manifest.servers().get(&target.name);
-            let (report, farewell) =
+            let report =
                 repeat::capture_and_compare(target, pinned, policy, observer, compare).await?;
             if differs(&report) {
                 let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
                 *proposed = seen.map(|surface| entry(target, release.as_ref(), &surface));
             }
-            Ok((report, farewell))
+            Ok(report)
         }
         Baseline::Lock(it) => {
             let compare =

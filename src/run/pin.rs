@@ -123,19 +123,17 @@ pub(crate) async fn pin(
     let destinations = Arc::new(destinations);
     let before = Arc::clone(&destinations);
     let plan = Arc::new(plan);
-    let (observed, leaving) = {
+    let observed = {
         let (plan, observer) = (Arc::clone(&plan), Arc::clone(&observer));
-        fleet::each(plan.targets.len(), request.jobs, async move |index, job| {
+        fleet::each(plan.targets.len(), request.jobs, async move |index| {
             let target = &plan.targets[index];
             let destination = &destinations[&plan.baseline_of(target)];
-            let captured = capture_to_pin(target, destination, &plan, &*observer);
-            let observed = job.run(captured).await;
+            let observed = capture_to_pin(target, destination, &plan, &*observer).await;
             observer.finished();
             observed
         })
         .await?
     };
-    leaving.gone().await;
 
     let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
     let mut servers = Vec::new();

@@ -15,7 +15,6 @@ use super::plan::Target;
 use super::{Error, boot, secrets, suggested_command};
 use crate::baseline::Pinned;
 use crate::capture::{CaptureFailure, Captured, Eras, Limits};
-use crate::launch::Farewell;
 use crate::policy::{Action, Policy, check_version};
 use crate::report::{Cost, Failure, FailureKind, Finding, ServerReport, Status};
 use crate::rules::RuleId;
@@ -160,22 +159,13 @@ async fn capture_repeatedly(
         policy,
         pinned,
         observer,
-        limits: Limits {
-            // What was captured is compared while its server exits. A server is never started while
-            // it still runs: not for another boot, and not for another era.
-            end_in_background: purpose == Purpose::Check && boots == 1 && target.eras != Eras::Both,
-            ..limits(target, boots > 1)
-        },
+        limits: limits(target, boots > 1),
         booted: AtomicUsize::new(0),
         planned: boots,
     };
     let client = target.client(pinned);
     let first = repeated.boot(&client, None).await?;
-    let found = repeated.within(&first);
-    if found.is_err() {
-        first.server_is_gone().await;
-    }
-    let mut found = found?;
+    let mut found = repeated.within(&first)?;
     for boot in 1..boots {
         let other = match purpose {
             Purpose::Pin if boot % 2 == 1 => another_name(&client),
@@ -206,43 +196,34 @@ pub(crate) async fn require(
 }
 
 /// Captures a server for `check` and compares it. Drift is only reported if two boots agree, and
-/// nothing is claimed about a server that could not be captured. The server may still be on its way
-/// out.
+/// nothing is claimed about a server that could not be captured.
 pub(crate) async fn capture_and_compare<E>(
     target: &Target,
     pinned: Option<&Pinned>,
     policy: &Policy,
     observer: &dyn Observer,
     compare: impl Fn(&Observed) -> Result<ServerReport, E>,
-) -> Result<(ServerReport, Option<Farewell>), E> {
+) -> Result<ServerReport, E> {
     let surface = pinned.map(|pinned| &pinned.surface);
     let observed = match capture_repeatedly(target, surface, policy, Purpose::Check, observer).await
     {
         Ok(observed) => observed,
-        Err(unobserved) => return Ok((unobserved.report(target, pinned), None)),
+        Err(unobserved) => return Ok(unobserved.report(target, pinned)),
     };
-    let report = match compare(&observed) {
-        Ok(report) => report,
-        Err(error) => {
-            observed.captured.server_is_gone().await;
-            return Err(error);
-        }
-    };
+    let report = compare(&observed)?;
     // A revision is negotiated, not listed: a second boot adds nothing.
     let is_agreed = |rule: RuleId| rule == RuleId::ProtocolVersionChanged;
     let mut changes = report.changes.iter();
     if !matches!(report.status, Status::Drifted)
         || changes.all(|it| is_agreed(it.judged.change.rule))
     {
-        return Ok((report, observed.captured.farewell()));
+        return Ok(report);
     }
-    observed.captured.server_is_gone().await;
-    let report = match confirm(target, surface, policy, &observed, observer).await {
-        Ok(None) => report,
-        Ok(Some(observed)) => compare(&observed)?,
-        Err(unobserved) => unobserved.report(target, pinned),
-    };
-    Ok((report, None))
+    match confirm(target, surface, policy, &observed, observer).await {
+        Ok(None) => Ok(report),
+        Ok(Some(observed)) => compare(&observed),
+        Err(unobserved) => Ok(unobserved.report(target, pinned)),
+    }
 }
 
 /// Boots a server once more before drift is reported, unless the number of boots was set. `None` if

@@ -127,7 +127,6 @@ impl SandboxRequest {
                 .unwrap_or_default()
                 .max(self.at_least),
             required: self.required || required,
-            unwatched: false,
         }
     }
 }

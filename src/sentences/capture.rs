@@ -24,27 +24,17 @@ pub(crate) fn member_repeated(name: &str, pointer: &str) -> String {
     format!("the member `{name}` is repeated at `{pointer}`")
 }
 
-/// How often something happened: `` (3 times)``.
-fn times(count: usize) -> String {
-    match count {
-        1 => String::new(),
-        count => format!(" ({count} times)"),
-    }
-}
-
-pub(crate) fn socket_denied(family: &str, count: usize) -> String {
-    format!("the server was denied a socket: {family}{}", times(count))
-}
-
 /// A socket of a container engine that the server could use.
 pub(crate) fn engine_reachable(socket: &str) -> String {
     format!("the server can reach {socket}, and through it the whole machine")
 }
 
-pub(crate) fn file_denied(access: &str, path: &str, count: usize) -> String {
-    format!("the server was denied {access} {path}{}", times(count))
-}
-
-pub(crate) fn more_files_denied(more: usize) -> String {
-    format!("the server was denied {more} more files")
+/// What a server in a sandbox wrote to stderr.
+pub(crate) fn denied(line: &str, more: usize) -> String {
+    let more = match more {
+        0 => String::new(),
+        1 => ", and one more line like it".to_owned(),
+        more => format!(", and {more} more lines like it"),
+    };
+    format!("the server says that something was denied: `{line}`{more}")
 }

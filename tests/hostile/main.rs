@@ -36,6 +36,9 @@ mod http_double;
 #[path = "../it/keel.rs"]
 mod keel;
 #[allow(dead_code)]
+#[path = "../it/machine.rs"]
+mod machine;
+#[allow(dead_code)]
 #[path = "../it/scripted.rs"]
 mod scripted;
 
@@ -194,6 +197,8 @@ fn main() -> ExitCode {
     // Whatever a run leaves behind becomes a child of this process, however it detached itself.
     #[cfg(target_os = "linux")]
     nix::sys::prctl::set_child_subreaper(true).unwrap();
+    #[cfg(target_os = "linux")]
+    machine::forgo_tracing();
     let all = behaviours();
     if !arguments.list {
         table::prepare(&all);

@@ -713,79 +713,17 @@ fn a_server_that_fills_stderr_does_not_block_and_the_tail_is_kept() {
     assert!(captured.stderr.ends_with(b"the end\n"));
 }
 
-// The end of stdin, and what a server does about it
-
-#[cfg(target_os = "linux")]
-mod farewell {
-    use super::*;
-
-    /// Whether a server finishes what it does when its stdin ends, although it is ended beside the
-    /// caller, as `check` does it. It may take a minute unless it is idle.
-    fn finishes(before: &str, at_the_end: &str) -> bool {
-        let folder = tempfile::tempdir().unwrap();
-        let done = folder.path().join("done");
-        let scenario = format!(
-            r#"{{{ONE_TOOL},"on":{{"tools/list":[{before}"answer"]}},"eof":[{at_the_end},{{"write":{done:?},"content":""}}]}}"#
-        );
-        let capture = Capture::of(&scenario).limits(|limits| {
-            limits.end_in_background = true;
-            limits.patience.after_eof = Duration::from_secs(60);
-        });
-        runtime().block_on(async {
-            let endpoint = mcp_keel::capture::Endpoint::Stdio(capture.spec.clone());
-            let (client, order) = (&capture.client, capture.order);
-            let captured =
-                mcp_keel::capture::capture(&endpoint, client, order, &capture.limits, &|_| {})
-                    .await;
-            captured.unwrap().server_is_gone().await;
-        });
-        done.exists()
-    }
-
-    #[test]
-    fn an_idle_server_is_asked_to_exit_early() {
-        let name = "an_idle_server_is_asked_to_exit_early";
-        alone(module_path!(), name, || {
-            assert!(!finishes("", r#""park""#));
-        });
-    }
-
-    #[test]
-    fn a_server_that_computes_or_waits_for_a_timer_can_finish() {
-        let name = "a_server_that_computes_or_waits_for_a_timer_can_finish";
-        alone(module_path!(), name, || {
-            assert!(finishes("", r#"{"busy_ms":100}"#));
-            assert!(finishes("", r#"{"sleep_ms":100}"#));
-        });
-    }
-
-    #[test]
-    fn a_server_that_has_left_a_daemon_can_finish() {
-        let name = "a_server_that_has_left_a_daemon_can_finish";
-        alone(module_path!(), name, || {
-            // It waits for a file that the daemon writes, without a timer.
-            let folder = tempfile::tempdir().unwrap();
-            let fifo = folder.path().join("fifo");
-            nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
-            let script = format!(
-                "while :; do sleep 0.2; echo done >'{}'; done",
-                fifo.display()
-            );
-            let daemon = format!(r#"{{"spawn":["setsid","-f","sh","-c",{script:?}]}},"#);
-            let waits = format!(r#"{{"stderr":"$file{{{}}}"}}"#, fifo.display());
-            assert!(finishes(&daemon, &waits));
-        });
-    }
-
-    #[test]
-    fn last_words_that_do_not_fit_into_a_pipe_are_read() {
-        let name = "last_words_that_do_not_fit_into_a_pipe_are_read";
-        alone(module_path!(), name, || {
-            let words = "x".repeat(8 * 1024);
-            let words = format!(r#"{{"repeat":40,"do":[{{"stderr":"{words}"}}]}}"#);
-            assert!(finishes("", &words));
-        });
-    }
+#[test]
+fn last_words_that_do_not_fit_into_a_pipe_are_read() {
+    let (_folder, done) = log();
+    let words = "x".repeat(8 * 1024);
+    let scenario = format!(
+        r#"{{{ONE_TOOL},"eof":[{{"repeat":40,"do":[{{"stderr":"{words}"}}]}},{{"write":{done:?},"content":""}}]}}"#
+    );
+    let patient =
+        Capture::of(&scenario).limits(|limits| limits.patience.after_eof = Duration::from_secs(60));
+    assert_eq!(tools(&patient), ["a"]);
+    assert!(done.exists());
 }
 
 // Nothing is left behind

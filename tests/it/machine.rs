@@ -44,6 +44,26 @@ fn is_skipped(what: &str, why: &str) -> bool {
     false
 }
 
+/// What this thread starts from now on has not root's right to read every process: on a machine of
+/// its own root has it, a runner's user and a container do not.
+#[cfg(target_os = "linux")]
+pub(crate) fn forgo_tracing() {
+    use caps::{CapSet, Capability};
+    let reading = [
+        Capability::CAP_SYS_PTRACE,
+        Capability::CAP_SYS_ADMIN,
+        Capability::CAP_PERFMON,
+    ];
+    for right in reading {
+        if caps::has_cap(None, CapSet::Permitted, right).expect("rights can be read") {
+            let dropped = caps::drop(None, CapSet::Bounding, right);
+            dropped.expect("root can give up its rights");
+        }
+    }
+    let _ = caps::clear(None, CapSet::Ambient);
+    let _ = caps::clear(None, CapSet::Inheritable);
+}
+
 /// The folder in a variable, for tests that are ignored without it.
 #[track_caller]
 pub(crate) fn folder_of(variable: &str) -> PathBuf {

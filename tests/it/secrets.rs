@@ -23,6 +23,16 @@ fn with_command<'a>(args: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_server_that_inspects_its_parent_finds_no_token() {
+    // On a thread of its own, as the rights are a thread's.
+    let body = || {
+        crate::machine::forgo_tracing();
+        assert_no_token_of_the_parent();
+    };
+    std::thread::scope(|scope| scope.spawn(body).join().unwrap());
+}
+
+#[cfg(target_os = "linux")]
+fn assert_no_token_of_the_parent() {
     let keel = Keel::new();
     let token = token();
     let secrets = [
@@ -56,40 +66,12 @@ fn a_server_that_inspects_its_parent_finds_no_token() {
                 "{name}"
             );
         }
-        // Nothing about the handover of mcp-keel's own secrets is left open.
+        // Refused, not only without secrets.
+        assert!(seen.starts_with("- "), "{seen}");
         assert!(seen.contains("/fd/0 ") && !seen.contains("memfd"), "{seen}");
         std::fs::remove_file(keel.folder().join("seen")).unwrap();
     }
     assert!(!keel.read("mcp-baseline.json").contains(&token));
-}
-
-#[test]
-fn a_program_that_hides_its_secrets_works_as_before() {
-    let keel = Keel::new();
-    let secrets = [("MY_TOKEN", "correct-horse"), ("A_KEY", "")];
-    keel.run_with_env(&["explain", "no such rule"], &secrets)
-        .exits(2)
-        .says("no such rule");
-    keel.run_with_env(&["--version"], &secrets)
-        .exits(0)
-        .says("mcp-keel ");
-    // A handover note from another process is ignored.
-    let stale = [
-        ("MY_TOKEN", "correct-horse"),
-        ("MCP_KEEL_HANDED_OVER", "1:7"),
-    ];
-    keel.run_with_env(&["--version"], &stale).exits(0);
-    // Variables to pass on are passed on.
-    let command = server(&json!({
-        "start": [{"write": "seen", "content": "$env{MY_TOKEN} $env{A_KEY} $env{MCP_KEEL_HANDED_OVER}"}],
-        "tools": [],
-    }));
-    let args = with_command(
-        &["capture", "--pass-env", "MY_TOKEN", "--pass-env", "A_KEY"],
-        &command,
-    );
-    keel.run_with_env(&args, &secrets).exits(0);
-    assert_eq!(keel.read("seen"), "correct-horse  -");
 }
 
 #[test]

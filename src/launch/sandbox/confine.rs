@@ -93,7 +93,7 @@ pub(super) fn rights() -> Result<(), io::Error> {
     let mut given_up: Vec<Capability> = held.difference(&KEPT.into()).copied().collect();
     // The capability to drop capabilities comes last.
     given_up.sort_by_key(|right| *right == Capability::CAP_SETPCAP);
-    if rustix::process::geteuid().is_root() {
+    if nix::unistd::geteuid().is_root() {
         // What a program started by root would regain.
         for right in given_up {
             caps::drop(None, CapSet::Bounding, right).map_err(io::Error::other)?;
@@ -225,9 +225,8 @@ pub(super) fn local_sockets() -> Result<(), io::Error> {
     install(sockets, SeccompAction::Errno(libc::EACCES as u32))
 }
 
-/// Blocks the network. With `watched` a tracer refuses sockets, and reports them; without, the
-/// kernel refuses them.
-pub(super) fn network(watched: bool) -> Result<(), io::Error> {
+/// Blocks the network.
+pub(super) fn network() -> Result<(), io::Error> {
     let mut refused: Rules = REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     // Local sockets are harmless unless connected, which is refused: programs wake themselves up
     // through a pair of them. Any other kind could be sent to an address.
@@ -249,17 +248,7 @@ pub(super) fn network(watched: bool) -> Result<(), io::Error> {
     let mut sockets: Rules = Rules::new();
     sockets.insert(libc::SYS_socket, elsewhere.to_vec());
     sockets.insert(libc::SYS_connect, Vec::new());
-    if watched {
-        #[cfg(target_arch = "x86_64")]
-        sockets.extend(
-            super::watch::CALLS
-                .iter()
-                .map(|call| (call.number, Vec::new())),
-        );
-        install(sockets, SeccompAction::Trace(0))?;
-    } else {
-        install(sockets, SeccompAction::Errno(libc::EACCES as u32))?;
-    }
+    install(sockets, SeccompAction::Errno(libc::EACCES as u32))?;
     install(refused, SeccompAction::Errno(libc::EPERM as u32))
 }
 

@@ -10,7 +10,7 @@
 //! - **No escape**: everything that the server starts has the same restrictions, and cannot inspect
 //!   or signal an outside process.
 //! - **Honest**: restrictions that the kernel does not support are reported, or refused if
-//!   required. In `strict` (x86-64) denied access is reported.
+//!   required. What the kernel denies is known to the server alone.
 //!
 //! This program restricts itself: it starts itself as a stage (`stage`) that applies the
 //! restrictions and then becomes the server. There is no `unsafe` code between fork and exec to get
@@ -25,8 +25,6 @@ mod observed;
 mod sockets;
 #[cfg(target_os = "linux")]
 mod stage;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-mod watch;
 
 use crate::keyword_enum::keyword_enum;
 
@@ -56,8 +54,6 @@ pub struct Sandbox {
     pub level: Level,
     /// Whether to fail if the sandbox cannot be enforced.
     pub required: bool,
-    /// Whether to skip tracing the server: access is still denied, but not reported.
-    pub unwatched: bool,
 }
 
 /// The folder that a pull request can change: the runner's workspace, or the repository around the

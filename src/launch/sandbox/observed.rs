@@ -1,6 +1,5 @@
-//! What a sandbox reports about itself and its server: lines of JSON through a separate pipe.
+//! What a sandbox reports about itself: lines of JSON through a separate pipe.
 
-use std::collections::BTreeMap;
 #[cfg(target_os = "linux")]
 use std::io::{BufRead as _, BufReader, PipeReader, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,13 +9,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::rules::RuleId;
-use crate::sentences::capture as sentences;
 use crate::surface::Note;
 
-/// How many denied accesses are listed individually.
-const MOST_LISTED: usize = 8;
-
-/// How many bytes are read: endless denied accesses must not be recorded forever.
+/// How many bytes are read.
 #[cfg(target_os = "linux")]
 const MOST: u64 = 1024 * 1024;
 
@@ -26,22 +21,10 @@ const MOST: u64 = 1024 * 1024;
 pub(super) enum Word {
     /// A requested restriction that is not available here.
     Missing(String),
-    /// Denied access is reported.
-    Watched,
     /// The required sandbox is not available.
     Refused(String),
     /// The server's command could not be started: the error number.
     NotStarted(i32),
-    /// The server was denied a socket of this family.
-    Network(String),
-    /// The server was denied a file.
-    File {
-        /// `reading` or `writing`.
-        access: String,
-        path: String,
-    },
-    /// The server received a signal that could not be forwarded while it was traced.
-    SignalLost,
 }
 
 /// Everything that a sandbox reported.
@@ -67,20 +50,7 @@ impl Observed {
         })
     }
 
-    /// Whether the server may have failed because it was traced.
-    pub fn is_disturbed(&self) -> bool {
-        self.words.contains(&Word::SignalLost)
-    }
-
     pub fn notes(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let mut note = |rule, message| {
-            notes.push(Note {
-                rule,
-                component: None,
-                message,
-            });
-        };
         let missing: Vec<&str> = self
             .words
             .iter()
@@ -89,38 +59,12 @@ impl Observed {
                 _ => None,
             })
             .collect();
-        if !missing.is_empty() {
-            note(RuleId::SandboxUnavailable, missing.join("; "));
-        }
-        let mut denied: BTreeMap<&Word, usize> = BTreeMap::new();
-        for word in &self.words {
-            if matches!(word, Word::Network(_) | Word::File { .. }) {
-                *denied.entry(word).or_default() += 1;
-            }
-        }
-        let mut files = 0;
-        for (word, count) in denied {
-            match word {
-                Word::Network(family) => note(
-                    RuleId::SandboxNetworkDenied,
-                    sentences::socket_denied(&family.to_string(), count),
-                ),
-                Word::File { access, path } => {
-                    files += 1;
-                    if files <= MOST_LISTED {
-                        let message =
-                            sentences::file_denied(&access.to_string(), &path.to_string(), count);
-                        note(RuleId::SandboxFileDenied, message);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if files > MOST_LISTED {
-            let message = sentences::more_files_denied(files - MOST_LISTED);
-            note(RuleId::SandboxFileDenied, message);
-        }
-        notes
+        let note = (!missing.is_empty()).then(|| Note {
+            rule: RuleId::SandboxUnavailable,
+            component: None,
+            message: missing.join("; "),
+        });
+        note.into_iter().collect()
     }
 }
 
@@ -174,39 +118,5 @@ impl Listener {
         }
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.clone()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn denied_accesses_are_counted_and_the_rest_is_summed() {
-        let mut words = vec![
-            Word::Network("AF_INET".into()),
-            Word::Network("AF_INET".into()),
-            Word::Missing("no Landlock".into()),
-        ];
-        words.extend((10..25).map(|number| Word::File {
-            access: "writing".into(),
-            path: format!("/etc/{number}"),
-        }));
-        let notes = Observed { words }.notes();
-        let rules: Vec<RuleId> = notes.iter().map(|note| note.rule).collect();
-        assert_eq!(
-            &rules[..2],
-            [RuleId::SandboxUnavailable, RuleId::SandboxNetworkDenied]
-        );
-        assert_eq!(
-            notes[1].message,
-            "the server was denied a socket: AF_INET (2 times)"
-        );
-        assert_eq!(notes.len(), 2 + MOST_LISTED + 1);
-        assert_eq!(notes[2].message, "the server was denied writing /etc/10");
-        assert_eq!(
-            notes[2 + MOST_LISTED].message,
-            "the server was denied 7 more files"
-        );
     }
 }

@@ -1,8 +1,7 @@
 //! This program between itself and a sandboxed server: it restricts itself, then becomes the
 //! server.
 //!
-//! Process, pipes, group and exit status are those of an ordinary launch. In `strict`, with
-//! tracing, the stage stays as the server's parent instead and passes its exit on.
+//! Process, pipes, group and exit status are those of an ordinary launch.
 
 #![allow(
     clippy::disallowed_methods,
@@ -47,23 +46,14 @@ pub(crate) struct Orders {
     required: bool,
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
-    home: Option<PathBuf>,
     /// The user and the group to run as, in the place of root.
     user: Option<(u32, u32)>,
-    /// Whether to stay and report denied access.
-    watch: bool,
-    /// Whether this stage is about to be traced.
-    watched: bool,
 }
 
 impl Orders {
     /// For a launch, given the path of its program.
     pub(crate) fn new(spec: &LaunchSpec, program: Option<&Path>) -> Self {
-        let Sandbox {
-            level,
-            required,
-            unwatched,
-        } = spec.sandbox;
+        let Sandbox { level, required } = spec.sandbox;
         // A configuration can set the server's variables; these are ours.
         let variable = crate::own_env::var;
         let home = variable("HOME").map(PathBuf::from);
@@ -96,27 +86,7 @@ impl Orders {
             required,
             read: allowed.read.into_iter().collect(),
             write: allowed.write.into_iter().collect(),
-            home: home.and_then(|home| home.canonicalize().ok()),
             user,
-            watch: level == Level::Strict && !unwatched,
-            watched: false,
-        }
-    }
-
-    /// Whether this access to a path is within the restrictions.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn allows(&self, path: &Path, writing: bool) -> bool {
-        let below = |folders: &[PathBuf]| folders.iter().any(|folder| path.starts_with(folder));
-        below(&self.write) || (!writing && below(&self.read))
-    }
-
-    /// A path for display: the home folder is private.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
-    pub(super) fn display(&self, path: &Path) -> String {
-        let home = self.home.as_deref().filter(|home| home.parent().is_some());
-        match home.and_then(|home| path.strip_prefix(home).ok()) {
-            Some(rest) => format!("~/{}", rest.display()),
-            None => path.display().to_string(),
         }
     }
 }
@@ -137,7 +107,7 @@ fn interpreter_of(script: &Path) -> Option<PathBuf> {
 fn user_for(workspace: &Path) -> Option<(u32, u32)> {
     use std::os::unix::fs::MetadataExt as _;
     let owner = std::fs::metadata(workspace).ok()?;
-    let is_root = rustix::process::geteuid().is_root();
+    let is_root = nix::unistd::geteuid().is_root();
     (is_root && owner.uid() != 0).then(|| (owner.uid(), owner.gid()))
 }
 
@@ -249,14 +219,14 @@ pub fn run() -> Option<ExitCode> {
 }
 
 /// A running stage.
-pub(super) struct Stage {
-    pub(super) orders: Orders,
+struct Stage {
+    orders: Orders,
     channel: Option<File>,
 }
 
 impl Stage {
     /// Reports to the program that started this stage. If that is gone, the report is not needed.
-    pub(super) fn tell(&mut self, word: &Word) {
+    fn tell(&mut self, word: &Word) {
         if let (Some(channel), Ok(line)) = (&mut self.channel, serde_json::to_string(word)) {
             let _ = channel.write_all(format!("{line}\n").as_bytes());
         }
@@ -273,52 +243,10 @@ impl Stage {
             }
             self.tell(&Word::Missing(why));
         }
-        #[cfg(target_arch = "x86_64")]
-        if self.orders.watch {
-            return self.watch(command);
-        }
-        if self.orders.watch && !self.orders.watched {
-            self.tell(&Word::Missing(
-                "denials are enforced but not reported: that needs an x86-64 processor".into(),
-            ));
-        }
         self.become_server(command)
     }
 
-    /// Starts a second stage below this one and traces it.
-    #[cfg(target_arch = "x86_64")]
-    fn watch(&mut self, command: &[OsString]) -> ExitCode {
-        use command_fds::CommandFdExt as _;
-        let orders = Orders {
-            watch: false,
-            watched: true,
-            ..self.orders.clone()
-        };
-        let started = || {
-            let channel = self.channel.as_ref().ok_or(io::ErrorKind::NotFound)?;
-            let mappings = inheritance(&orders, channel.try_clone()?)?;
-            let mut inner = Command::new(OURSELVES);
-            inner.arg(STAGE).args(command);
-            inner.fd_mappings(mappings).map_err(io::Error::other)?;
-            Ok(inner)
-        };
-        let inner = started();
-        let ended = inner.and_then(|inner| super::watch::run(self, inner));
-        ended.unwrap_or_else(|error: io::Error| {
-            // Tracing is not allowed here. The restrictions work without it.
-            self.tell(&Word::Missing(format!(
-                "denials are enforced but not reported: {error}"
-            )));
-            self.become_server(command)
-        })
-    }
-
     fn become_server(&mut self, command: &[OsString]) -> ExitCode {
-        #[cfg(target_arch = "x86_64")]
-        if self.orders.watched {
-            // Until the tracer is ready.
-            let _ = nix::sys::signal::raise(nix::sys::signal::Signal::SIGSTOP);
-        }
         if let Err(why) = self.confine() {
             self.tell(&Word::Refused(why));
             return ExitCode::from(CANNOT_RUN);
@@ -356,7 +284,7 @@ impl Stage {
             missing.push(format!("other processes are not out of reach: {error}"));
         }
         if strict {
-            if let Err(error) = confine::network(self.orders.watched) {
+            if let Err(error) = confine::network() {
                 missing.push(format!("the network is not limited: {error}"));
             }
         } else if has_neighbours && let Err(error) = confine::local_sockets() {
