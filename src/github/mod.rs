@@ -23,7 +23,7 @@ pub use secret::Token;
 use crate::fingerprint::Digest;
 use crate::policy::Verdict;
 
-/// A short identifier of a configuration, the same on every run, by which check runs and comments
+/// The identifier of a configuration, the same on every run, by which check runs and comments
 /// are found again.
 pub fn identity(parts: &[&str]) -> String {
     // Lengths distinguish two lists whose concatenations are equal.
@@ -31,8 +31,7 @@ pub fn identity(parts: &[&str]) -> String {
         .iter()
         .map(|part| format!("{}:{part};", part.len()))
         .collect();
-    let hex = Digest::of(text.as_bytes()).hex();
-    hex.chars().take(16).collect()
+    Digest::of(text.as_bytes()).id()
 }
 
 /// Who wrote a result: the run and attempt of the workflow, and what it found. Two jobs of one run may share a check run and

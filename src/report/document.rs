@@ -790,7 +790,7 @@ mod tests {
         server.changes.push(Located {
             judged: Judged {
                 change,
-                id: "0123456789ab".to_owned(),
+                id: "0123456789abcdef0123456789abcdef".to_owned(),
                 action: Action::Block,
                 would_block: true,
                 decision: Some(Decision::Accepted {

@@ -30,9 +30,9 @@ fn policy(keel: &Keel) -> String {
     let accept = |id: &str, more: &str| {
         format!("[[accept]]\nchange = \"{id}\"\nreason = \"r\"\nowner = \"o\"\n{more}")
     };
-    accept("aaaaaaaaaaaa", "expires = 2001-01-01\n")
+    accept("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "expires = 2001-01-01\n")
         + &accept(&id, "")
-        + &accept("bbbbbbbbbbbb", "")
+        + &accept("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "")
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_server_that_failed_in_its_part_is_as_undetermined_as_in_one_run() {
     let keel = pinned(4, &[]);
     let mut fleet = servers(4, &[]);
     fleet[2].1 = r#"{"start": [{"stderr": "\u001b[31mno\u001b[0m"}, {"exit": 7}]}"#.to_owned();
-    let accept = "[[accept]]\nchange = \"bbbbbbbbbbbb\"\nreason = \"r\"\nowner = \"o\"\n";
+    let accept = "[[accept]]\nchange = \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"\nreason = \"r\"\nowner = \"o\"\n";
     keel.write("mcp-keel.toml", &(configuration(&fleet) + accept));
     let whole = in_every_format(&keel, &["check"], "whole", 3);
     parts(&keel, 2);
