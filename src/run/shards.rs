@@ -15,6 +15,7 @@ use super::plan::{Plan, Target};
 use super::request::{Part, ShardRequest};
 use super::{Error, secrets};
 use crate::files;
+use crate::git::Repository;
 use crate::report::{self, Report};
 
 /// The default timings file.
@@ -213,6 +214,9 @@ pub(super) fn joined(reports: Vec<(String, Report)>) -> Result<Report, Error> {
 /// The reports of these files and folders, by the name of the file.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<(String, Report)>, Error> {
     let mut reports = Vec::new();
+    for path in paths {
+        refuse_committed(path)?;
+    }
     for path in files(paths)? {
         let name = path.display().to_string();
         let text = files::read_to_string(&path).map_err(|error| {
@@ -230,6 +234,44 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<(String, Report)>, Error> {
         reports.push((name, report));
     }
     Ok(reports)
+}
+
+/// Refuses reports where the commit that is checked out decides what is read: it has something there, or a link leads there.
+/// The author of the commit would be the author of the reports.
+fn refuse_committed(path: &Path) -> Result<(), Error> {
+    let refused = |problem: &str| {
+        Error::usage(
+            format!("{}: {problem}", path.display()),
+            "unpack the reports outside of the repository (in a workflow, in a folder of ${{ runner.temp }}), and name that folder",
+        )
+    };
+    let is_link = |it: &Path| it.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    let here = std::env::current_dir().unwrap_or_default();
+    let named = files::without_dots(&here.join(path));
+    let repository = Repository::around(&here);
+    let root = repository
+        .as_ref()
+        .and_then(|it| it.root().canonicalize().ok());
+    let is_root = |it: &&Path| root.is_some() && it.canonicalize().ok() == root;
+    let is_inside = named.ancestors().any(|it| is_root(&it));
+    let mut below = named.ancestors().take_while(|it| !is_root(it));
+    if is_inside && below.any(is_link) || is_link(&named) && named.is_dir() {
+        return Err(refused("a link leads there"));
+    }
+    let real = path.canonicalize().ok();
+    let inside = real.as_deref().zip(root.as_deref());
+    let Some(inside) = inside.and_then(|(real, root)| real.strip_prefix(root).ok()) else {
+        return Ok(());
+    };
+    let inside = inside.to_string_lossy().replace('\\', "/");
+    let mut committed = repository
+        .and_then(|it| it.checked_out())
+        .ok_or_else(|| refused("it is in a repository whose checked-out commit cannot be read"))?;
+    match committed.decides(&inside) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(refused("it belongs to the commit that is checked out")),
+        Err(problem) => Err(refused(&problem)),
+    }
 }
 
 /// Files as named; for a folder, every JSON file below it, by name.

@@ -234,8 +234,7 @@ fn an_acceptance_covers_no_other_change_whose_id_begins_alike() {
     keel.run(&["pin"]).exits(0);
     let id_when = |description: &str| {
         keel.follow(&scenario(description), "");
-        let id = id_of(&keel, "tool-description-changed");
-        id
+        id_of(&keel, "tool-description-changed")
     };
     let (harmless, evil) = (id_when(accepted), id_when(smuggled));
     assert_eq!(harmless[..12], evil[..12], "they were searched for");
