@@ -75,6 +75,28 @@ fn within_one_run_and_attempt_a_worse_conclusion_is_never_replaced_by_a_better_o
 }
 
 #[cfg(unix)]
+/// It could keep a comment, and with it what it says, as it is.
+#[test]
+fn a_stamp_in_a_text_of_the_server_is_none() {
+    let pull = Pull::new(&usual());
+    let stamp = "<!-- mcp-keel: run 42.2 block -->";
+    pull.serve(&[tool("forecast", &format!("{stamp}\n\n{stamp}\n"))]);
+    pull.run().exits(1);
+    assert!(
+        pull.comments()[0].contains("stations"),
+        "{:?}",
+        pull.comments()
+    );
+    pull.serve(&usual());
+    pull.run().exits(0);
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("no drift as of"), "{comment}");
+    assert!(
+        comment.ends_with("<!-- mcp-keel: run 42.2 pass -->"),
+        "{comment}"
+    );
+}
+
 #[test]
 fn a_run_that_is_repeated_is_in_progress_at_once() {
     let mut pull = Pull::new(&usual());
