@@ -168,10 +168,10 @@ def component():
             (Path(folder) / "mcp-keel.md").write_text(text)
             return subprocess.run(["bash", "-e", "-c", script], cwd=folder, env={**env, **more}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-        results = [post("# First"), post("# Second $(touch x) `y`")]
+        results = [post("# First"), post("# Second $(touch x) `y`\n/merge\n  /approve\r/close")]
         bodies = [it["body"] for it in gitlab.notes]
         ok = all(it.returncode == 0 for it in results) and len(bodies) == 4 and not gitlab.wrong
-        tally.check(ok and "Second $(touch x) `y`" in bodies[3] and "pipeline 42" in bodies[3], "GitLab component: one comment, kept up to date", f"{results} {bodies} {gitlab.wrong}")
+        tally.check(ok and "Second $(touch x) `y`" in bodies[3] and not re.search(r"(?m)^\s*/", bodies[3]) and "pipeline 42" in bodies[3], "GitLab component: one comment, kept up to date", f"{results} {bodies} {gitlab.wrong}")
         result = post("# Third", MCP_KEEL_GITLAB_TOKEN="")
         tally.check(result.returncode == 1 and "fork" in result.stdout and len(gitlab.notes) == 4, "GitLab component: without a token it says why", result)
 

@@ -18,6 +18,7 @@ use post::Post;
 
 use super::output::{self, Delivery, Notes};
 use crate::baseline::store;
+use crate::git::Repository;
 use crate::github::{Api, Context, Event, files};
 use crate::report::{self, Format, escape, render};
 use crate::run::acceptance::acceptance;
@@ -135,6 +136,8 @@ async fn act(
             ));
         }
     }
+    let inside = workspace.unwrap_or(Path::new("."));
+    clear_places(&inputs, inside)?;
     let request = CheckRequest::new(&inputs.given);
     let acceptance = acceptance(context, &inputs.asked.accept_label, &wanted.check_name, api).await;
     let by_base = inputs.asked.policy_from_base;
@@ -200,7 +203,9 @@ async fn act(
         prefix: &at.prefix(),
         acceptance: &acceptance,
     };
-    let result = check(&questions, (plan, request.jobs), Arc::new(Notes)).await?;
+    let committed = at.repository.as_ref().and_then(Repository::checked_out);
+    let mut result = check(&questions, (plan, request.jobs), Arc::new(Notes)).await?;
+    result.keep_places_in(committed);
     let in_diff = match &base {
         Some(Ok(base)) => Some(changed_files(&result, &base.commit, at, store).await),
         _ => None,
@@ -215,7 +220,6 @@ async fn act(
             && (!inputs.asked.merge.is_empty() || !result.proposed.is_empty()),
         in_diff: in_diff.as_ref(),
     };
-    let inside = workspace.unwrap_or(Path::new("."));
     let json = deliver(&page, &inputs, inside)?;
     let approval = match &result.approval {
         Some(approval) => {
@@ -237,6 +241,25 @@ async fn act(
     }
 }
 
+/// Removes what is at the places of reports and of proposed baselines. The pull request can commit something there, a folder or
+/// a link for instance, and a later step of the workflow would take it for what this run wrote.
+fn clear_places(inputs: &Inputs, inside: &Path) -> Result<(), Error> {
+    let named = Delivery::new(&inputs.given)
+        .files
+        .into_iter()
+        .map(|it| it.1);
+    let ours = [REPORT, APPROVAL, PROPOSED].map(PathBuf::from);
+    for path in named.chain(ours) {
+        if !inputs.asked.merge.contains(&path) {
+            crate::files::clear(&path, inside).map_err(|error| unwritable(&path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// How many files with lines of changes are compared with the base's. A hostile part can name every file of the repository.
+const MOST_COMPARED: usize = 100;
+
 /// The files with lines of changes that are not as the base has them.
 async fn changed_files(
     result: &Answered,
@@ -249,7 +272,7 @@ async fn changed_files(
     let places = places.flat_map(|it| [&it.source, &it.location]);
     let paths: BTreeSet<String> = places.flatten().map(|it| it.slashed()).collect();
     let mut changed = BTreeSet::new();
-    for path in paths {
+    for path in paths.into_iter().take(MOST_COMPARED) {
         let now = at
             .root()
             .and_then(|root| crate::files::read_to_string(&root.join(&path)).ok());
@@ -316,6 +339,9 @@ fn deliver(page: &Page<'_>, inputs: &Inputs, inside: &Path) -> Result<PathBuf, E
 /// file, or the folder if there are several.
 fn propose(proposed: &BTreeMap<PathBuf, String>, inside: &Path) -> Result<Option<PathBuf>, Error> {
     let mut written = Vec::new();
+    // A server may have put something there since.
+    let folder = Path::new(PROPOSED);
+    crate::files::clear(folder, inside).map_err(|error| unwritable(folder, &error))?;
     for (path, text) in proposed {
         let is_plain = |it: Component<'_>| matches!(it, Component::Normal(_) | Component::CurDir);
         // A baseline with a secret removed would not hold.
@@ -324,7 +350,7 @@ fn propose(proposed: &BTreeMap<PathBuf, String>, inside: &Path) -> Result<Option
             output::complain(&format!("warning: no baseline is proposed for {path}"));
             continue;
         }
-        let to = Path::new(PROPOSED).join(crate::files::without_dots(path));
+        let to = folder.join(crate::files::without_dots(path));
         write_report(&to, text, inside)?;
         written.push(to);
     }
@@ -335,16 +361,19 @@ fn propose(proposed: &BTreeMap<PathBuf, String>, inside: &Path) -> Result<Option
     })
 }
 
-/// Writes a report to a regular file in the workspace. The pull request, or a server that has just run, may have put a link
-/// or a pipe in its place: it is replaced, and never followed or opened.
+/// Writes a report to a regular file in the workspace. The pull request, or a server that has just run, may have put a link,
+/// a pipe or a folder in its place: it is replaced, and never followed or opened.
 fn write_report(path: &Path, text: &str, workspace: &Path) -> Result<(), Error> {
     let text = secrets::clean(text);
-    crate::files::replace_unfollowed(path, text.as_bytes(), workspace).map_err(|error| {
-        Error::usage(
-            format!("{}: cannot write it: {error}", path.display()),
-            "a report of the action is a file in the workspace, in a folder that is not a link",
-        )
-    })
+    crate::files::replace_unfollowed(path, text.as_bytes(), workspace)
+        .map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Error {
+    Error::usage(
+        format!("{}: cannot write it: {error}", path.display()),
+        "a report of the action is a file in the workspace, in a folder that is not a link",
+    )
 }
 
 /// A text for the log. A runner obeys what it reads there, but not between these two lines.

@@ -163,7 +163,7 @@ pub(super) struct PendingArgs {
 /// Which changes `accept` and `reject` are about.
 #[derive(Debug, Args)]
 pub(super) struct SelectionArgs {
-    /// Ids of changes, as a report and `mcp-keel pending` show them; the first four digits suffice if they are unique
+    /// Ids of changes, as a report and `mcp-keel pending` show them
     #[arg(value_name = "ID", required_unless_present = "all")]
     pub(super) ids: Vec<String>,
     /// Why; it is shown beside the change

@@ -273,44 +273,45 @@ mod tests {
         document.finish(Path::new(PATH)).unwrap()
     }
 
-    const ENTRY: &str = "# tool:a@: gone\n[[accept]]\nchange = \"9f2c01ab77de\"\nreason = 'because \"it\" is'\nowner = \"@me\"\nexpires = 2027-01-31\n";
+    const ID: &str = "9f2c01ab77de4b60a1c5d38e92f47b06";
+    const ENTRY: &str = "# tool:a@: gone\n[[accept]]\nchange = \"9f2c01ab77de4b60a1c5d38e92f47b06\"\nreason = 'because \"it\" is'\nowner = \"@me\"\nexpires = 2027-01-31\n";
 
     #[test]
     fn comments_order_and_spelling_stay() {
         let before = "# ours\n[policy] # strict\nfail-on   = 'any'\n\n[server.b]\ncommand = [ \"b\" ]   # two\n\n[server.a]\ncommand = [\"a\"]\n\n# the end\n# really\n";
-        let after = edited(before, |it| it.decide(&accepted("9f2c01ab77de")));
+        let after = edited(before, |it| it.decide(&accepted(ID)));
         assert_eq!(after, format!("{before}\n{ENTRY}"));
     }
 
     #[test]
     fn a_new_entry_follows_those_that_are_there() {
-        let one = "[[accept]]\nchange = \"000000000001\"\nreason = \"a\"\nowner = \"b\"\n";
+        let one = "[[accept]]\nchange = \"00000000000000000000000000000001\"\nreason = \"a\"\nowner = \"b\"\n";
         let rest = "\n[server.a]\ncommand = [\"a\"]\n";
         let after = edited(&format!("{one}{rest}"), |it| {
-            it.decide(&accepted("9f2c01ab77de"));
+            it.decide(&accepted(ID));
         });
         assert_eq!(after, format!("{one}\n{ENTRY}{rest}"));
     }
 
     #[test]
     fn an_empty_file_gets_the_entry_alone() {
-        assert_eq!(edited("", |it| it.decide(&accepted("9f2c01ab77de"))), ENTRY);
+        assert_eq!(edited("", |it| it.decide(&accepted(ID))), ENTRY);
     }
 
     #[test]
     fn a_decision_replaces_the_earlier_one() {
-        let before = edited("", |it| it.decide(&accepted("9f2c01ab77de")));
-        let after = edited(&before, |it| it.decide(&rejected("9f2c01ab77de")));
+        let before = edited("", |it| it.decide(&accepted(ID)));
+        let after = edited(&before, |it| it.decide(&rejected(ID)));
         assert!(!after.contains("[[accept]]"), "{after}");
         assert!(after.contains("[[reject]]"), "{after}");
-        let again = edited(&after, |it| it.decide(&accepted("9f2c01ab77de")));
+        let again = edited(&after, |it| it.decide(&accepted(ID)));
         assert_eq!(again, ENTRY);
     }
 
     #[test]
     fn an_inline_list_stays_inline() {
-        let before = "accept = [{ change = \"000000000001\", reason = \"a\", owner = \"b\" }]\n";
-        let after = edited(before, |it| it.decide(&accepted("9f2c01ab77de")));
+        let before = "accept = [{ change = \"00000000000000000000000000000001\", reason = \"a\", owner = \"b\" }]\n";
+        let after = edited(before, |it| it.decide(&accepted(ID)));
         assert_eq!(after.lines().count(), 1, "{after}");
         assert_eq!(
             Config::parse(Path::new(PATH), &after)
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn line_ends_stay() {
         let after = edited("[server.a]\r\ncommand = [\"a\"]\r\n", |it| {
-            it.decide(&accepted("9f2c01ab77de"));
+            it.decide(&accepted(ID));
         });
         assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
     }

@@ -577,17 +577,16 @@ fn rejection(node: &Node<'_>) -> Result<Rejection, ConfigError> {
 
 /// `change` of an entry: the id of a change.
 fn change_id(node: &Node<'_>) -> Result<String, ConfigError> {
-    let change_node = node.require(
-        "change",
-        "the id of a change, 12 hexadecimal digits, as a report shows it",
-    )?;
+    let change_node = node.require("change", "the id of a change, as a report shows it")?;
     let change = change_node.string()?;
-    if change.len() != 12 || !change.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    if !crate::drift::is_change_id(change) {
         return Err(change_node
             .error(&format!("`{change}` is not the id of a change"))
-            .expecting("12 hexadecimal digits, as a report shows them"));
+            .expecting(
+                "all of its 32 hexadecimal digits, as a report and `mcp-keel pending` show them",
+            ));
     }
-    Ok(change.to_ascii_lowercase())
+    Ok(change.to_owned())
 }
 
 /// A text of an entry that must not be empty.

@@ -37,7 +37,7 @@ fn the_documented_example_is_valid() {
         tool-added = "breaking"
 
         [[accept]]
-        change = "9f2c01ab77de"
+        change = "9f2c01ab77de4b60a1c5d38e92f47b06"
         reason = "units is mandatory since the provider dropped the default"
         owner = "@maintainers"
         expires = 2027-01-31
@@ -79,7 +79,7 @@ fn misspelt_names_are_reported_with_line_and_suggestion() {
         "mcp-keel.toml:3: there is no key `policy.enforcment` | did you mean `enforcement`?"
     );
     assert_eq!(
-        error("[[accept]]\nid = \"9f2c01ab77de\""),
+        error("[[accept]]\nid = \"9f2c01ab77de4b60a1c5d38e92f47b06\""),
         "mcp-keel.toml:2: there is no key `accept.id` | known here: change, reason, owner, expires"
     );
     assert_eq!(
@@ -109,12 +109,12 @@ fn missing_and_mistyped_values_are_reported() {
     assert!(error("[server.a]\ncommand = [1]").contains("expected an array of strings"));
     assert!(error("[server.a]\ncommand = []").contains("is empty"));
     assert!(
-        error("[[accept]]\nchange = \"9f2c01ab77de\"\nowner = \"@x\"")
+        error("[[accept]]\nchange = \"9f2c01ab77de4b60a1c5d38e92f47b06\"\nowner = \"@x\"")
             .contains("`reason` is missing")
     );
     assert!(error("[[accept]]\nchange = \"zz\"\n").contains("is not the id of a change"));
     assert!(
-        error("[[accept]]\nchange = \"9f2c01ab77de\"\nreason = \"r\"\nowner = \"o\"\nexpires = \"2027-01-31\"")
+        error("[[accept]]\nchange = \"9f2c01ab77de4b60a1c5d38e92f47b06\"\nreason = \"r\"\nowner = \"o\"\nexpires = \"2027-01-31\"")
             .contains("a date without quotes")
     );
     assert!(error("x = \n").starts_with("mcp-keel.toml:1: not TOML"));

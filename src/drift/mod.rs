@@ -101,10 +101,16 @@ impl Change {
             [server, component, self.rule.id(), &self.pointer].map(Json::string);
         let new = self.new.as_ref().unwrap_or(&Json::Null);
         let identity = canonical_array(&[&server, &component, &rule, &pointer, new]);
-        let mut hex = Digest::of(identity).hex();
-        hex.truncate(12);
-        hex
+        Digest::of(identity).id()
     }
+}
+
+/// Whether a text is the id of a change: all 32 digits of it. A beginning names nothing, as another change may begin alike.
+pub(crate) fn is_change_id(text: &str) -> bool {
+    text.len() == 32
+        && text
+            .bytes()
+            .all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Everything that differs between two surfaces, without sharing work with other servers.

@@ -22,6 +22,6 @@ pub use read::{
     MAX_BYTES, drain, open, read, read_at_most, read_start, read_to_string, read_unfollowed,
 };
 pub use replace::{
-    Lock, append, lock, remove_leftovers, replace, replace_if_different, replace_unfollowed,
+    Lock, append, clear, lock, remove_leftovers, replace, replace_if_different, replace_unfollowed,
 };
 pub use tree::{SyntaxError, Tree, Value};

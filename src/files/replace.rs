@@ -21,16 +21,50 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     put(&target, bytes, std::fs::metadata(&target).ok(), None)
 }
 
-/// Writes a file in a folder of `workspace`, whole or not at all. What has its name and is no regular file (a link, a pipe)
-/// is replaced and neither followed nor opened; a link among the folders that lead to it is an error. What root writes, in
-/// a container for instance, belongs to the owner of the workspace, who can then remove it.
+/// Writes a file in a folder of `workspace`, whole or not at all. What has its name and is no regular file (a link, a pipe, a
+/// folder) is replaced and neither followed nor opened; a link among the folders that lead to it is an error. What root
+/// writes, in a container for instance, belongs to the owner of the workspace, who can then remove it.
 pub fn replace_unfollowed(path: &Path, bytes: &[u8], workspace: &Path) -> Result<()> {
     let workspace = workspace.canonicalize()?;
     let owner = std::fs::metadata(&workspace)?;
+    let path = unlinked(path, &workspace, |folder| {
+        std::fs::create_dir(folder)?;
+        give(&File::open(folder)?, &owner);
+        Ok(())
+    })?;
+    let mut found = std::fs::symlink_metadata(&path).ok();
+    if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+        remove(&path)?;
+        found = None;
+    }
+    put(
+        &path,
+        bytes,
+        found.filter(std::fs::Metadata::is_file),
+        Some(&owner),
+    )
+}
+
+/// Removes whatever is at a place in `workspace`: a file, a pipe, a link and not what it leads to, a folder with all that is in
+/// it. Like [`replace_unfollowed`], it goes through no link.
+pub fn clear(path: &Path, workspace: &Path) -> Result<()> {
+    let missing = |_: &Path| Err(ErrorKind::NotFound.into());
+    match unlinked(path, &workspace.canonicalize()?, missing).and_then(|it| remove(&it)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// A place in a workspace that no link leads to; `missing` is called for each folder on the way that does not exist.
+fn unlinked(
+    path: &Path,
+    workspace: &Path,
+    missing: impl Fn(&Path) -> Result<()>,
+) -> Result<PathBuf> {
     let path = super::without_dots(&std::env::current_dir()?.join(path));
     let outside = || Error::new(ErrorKind::PermissionDenied, "not in the workspace");
-    let inside = path.strip_prefix(&workspace).map_err(|_| outside())?;
-    let mut folder = workspace;
+    let inside = path.strip_prefix(workspace).map_err(|_| outside())?;
+    let mut folder = workspace.to_owned();
     let folders = inside.parent().into_iter().flat_map(Path::components);
     for part in folders {
         folder.push(part);
@@ -40,22 +74,21 @@ pub fn replace_unfollowed(path: &Path, bytes: &[u8], workspace: &Path) -> Result
                 let message = format!("{} is a link or a file", folder.display());
                 return Err(Error::new(ErrorKind::NotADirectory, message));
             }
-            Err(_) => {
-                std::fs::create_dir(&folder)?;
-                give(&File::open(&folder)?, &owner);
-            }
+            Err(_) => missing(&folder)?,
         }
     }
-    let found = std::fs::symlink_metadata(&path).ok();
-    if found.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+    Ok(path)
+}
+
+fn remove(path: &Path) -> Result<()> {
+    if !std::fs::symlink_metadata(path)?.is_dir() {
+        return std::fs::remove_file(path);
+    }
+    // The place of a report is no reason to remove the folder that we work in.
+    if std::env::current_dir()?.starts_with(path) {
         return Err(ErrorKind::IsADirectory.into());
     }
-    put(
-        &path,
-        bytes,
-        found.filter(std::fs::Metadata::is_file),
-        Some(&owner),
-    )
+    std::fs::remove_dir_all(path)
 }
 
 /// Gives a file to the owner of another, if we may.

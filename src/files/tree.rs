@@ -8,6 +8,7 @@ use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use toml_edit::{Document as Toml, Item, TableLike, Value as TomlValue};
 
+use crate::canonical::reader::MAX_VALUES;
 use crate::canonical::{Document, Json, Lines, parse_document, pointer};
 
 #[derive(Clone, Debug)]
@@ -47,8 +48,18 @@ pub struct SyntaxError {
     pub problem: String,
 }
 
+/// Maximum length of a text in TOML. Its parser takes a hundred times as much memory, and no configuration or manifest comes
+/// near it.
+const MAX_TOML: usize = 1 << 20;
+
 impl Tree {
     pub fn from_toml(text: &str) -> Result<Self, SyntaxError> {
+        if text.len() > MAX_TOML {
+            return Err(SyntaxError {
+                line: 1,
+                problem: "larger than 1 MiB".to_owned(),
+            });
+        }
         let lines = Lines::of(text.as_bytes());
         let document = Toml::parse(text).map_err(|error| SyntaxError {
             line: lines.at(error.span().unwrap_or_default().start),
@@ -66,6 +77,14 @@ impl Tree {
     /// From JSON; comments and trailing commas are the only extensions allowed.
     pub fn from_jsonc(text: &str) -> Result<Self, SyntaxError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        // Each value but the first comes after one of these.
+        let before_a_value = |byte: &u8| matches!(byte, b',' | b':' | b'[');
+        if text.bytes().filter(before_a_value).count() >= MAX_VALUES {
+            return Err(SyntaxError {
+                line: 1,
+                problem: format!("more than {MAX_VALUES} values"),
+            });
+        }
         let collect = CollectOptions {
             comments: CommentCollectionStrategy::Off,
             tokens: false,

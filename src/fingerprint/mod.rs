@@ -27,6 +27,13 @@ impl Digest {
             .collect()
     }
 
+    /// The first 32 digits: an id. 128 bits, enough that no two texts with the same one are found.
+    pub fn id(&self) -> String {
+        let mut hex = self.hex();
+        hex.truncate(32);
+        hex
+    }
+
     /// `sha256:` and the hexadecimal digits.
     pub fn tagged(&self) -> String {
         format!("sha256:{}", self.hex())

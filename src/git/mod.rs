@@ -11,6 +11,7 @@
 //!   object with other bytes under the same name is believed.
 //! - **Git is never waited for without an end**, and what it prints is read up to a bound.
 
+mod files;
 mod objects;
 
 use std::io::Read as _;
@@ -19,6 +20,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+pub(crate) use files::CheckedOutFiles;
 pub(crate) use objects::{Commit, Entry, EntryKind, Objects, commit, hash, is_id, tree};
 
 use crate::own_env;
@@ -93,6 +95,12 @@ impl Repository {
     /// Its objects, verified.
     pub(crate) fn objects(&self) -> Option<Objects> {
         Objects::new(self.git())
+    }
+
+    /// The files of the commit that is checked out; none if there is no commit yet.
+    pub(crate) fn checked_out(&self) -> Option<CheckedOutFiles> {
+        let head = self.head()?;
+        CheckedOutFiles::of(&head, self.objects()?)
     }
 }
 

@@ -23,7 +23,7 @@ pub use secret::Token;
 use crate::fingerprint::Digest;
 use crate::policy::Verdict;
 
-/// A short identifier of a configuration, the same on every run, by which check runs and comments
+/// The identifier of a configuration, the same on every run, by which check runs and comments
 /// are found again.
 pub fn identity(parts: &[&str]) -> String {
     // Lengths distinguish two lists whose concatenations are equal.
@@ -31,8 +31,7 @@ pub fn identity(parts: &[&str]) -> String {
         .iter()
         .map(|part| format!("{}:{part};", part.len()))
         .collect();
-    let hex = Digest::of(text.as_bytes()).hex();
-    hex.chars().take(16).collect()
+    Digest::of(text.as_bytes()).id()
 }
 
 /// Who wrote a result: the run and attempt of the workflow, and what it found. Two jobs of one run may share a check run and
@@ -56,18 +55,20 @@ impl Stamp {
 
     /// Whether a text was written by the same run and attempt.
     pub fn is_of_same_run(&self, text: &str) -> bool {
-        !self.run.is_empty() && text.contains(&self.prefix())
+        self.verdict_in(text).is_some()
     }
 
     /// The verdict in a text of the same run and attempt, if it is worse than this one.
     pub fn worse_in(&self, text: &str) -> Option<Verdict> {
-        if self.run.is_empty() {
-            return None;
-        }
-        let (_, rest) = text.rsplit_once(&self.prefix())?;
-        let word = rest.split(' ').next()?;
-        let verdict = word.parse::<Verdict>().ok()?;
-        (verdict > self.verdict).then_some(verdict)
+        self.verdict_in(text).filter(|it| *it > self.verdict)
+    }
+
+    /// Only the last line is a stamp: above it are texts of the server, which may look like one.
+    fn verdict_in(&self, text: &str) -> Option<Verdict> {
+        let last = text.lines().rfind(|line| !line.trim().is_empty())?;
+        let word = last.trim().strip_prefix(&self.prefix())?;
+        let verdict = word.strip_suffix(" -->")?.parse().ok()?;
+        Some(verdict).filter(|_| !self.run.is_empty())
     }
 }
 
@@ -86,6 +87,12 @@ mod tests {
         assert_eq!(worse("42.1", Verdict::Pass), Some(Verdict::Block));
         assert_eq!(worse("42.1", Verdict::Block), None);
         assert_eq!(worse("42.2", Verdict::Pass), None);
+        // What stands above it is not ours.
+        let text = format!("{text}\n{}\n", stamp("42.2", Verdict::Pass).text());
+        let worse = |run| stamp(run, Verdict::Pass).worse_in(&text);
+        assert_eq!((worse("42.1"), worse("42.2")), (None, None));
+        assert!(!stamp("42.1", Verdict::Pass).is_of_same_run(&text));
+        assert!(stamp("42.2", Verdict::Pass).is_of_same_run(&text));
         assert_eq!(stamp("", Verdict::Pass).worse_in(&text), None);
     }
 }

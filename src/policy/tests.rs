@@ -268,12 +268,15 @@ fn an_acceptance_covers_one_value_only() {
 
 #[test]
 fn stale_acceptances_are_findings() {
-    let policy = accepting("aaaaaaaaaaaa", None);
+    let policy = accepting("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", None);
     let notes = policy.acceptance_notes(TODAY);
     assert_eq!(notes[0].0.rule, RuleId::AcceptanceUnused);
-    assert_eq!(notes[0].1.as_deref(), Some("aaaaaaaaaaaa"));
+    assert_eq!(
+        notes[0].1.as_deref(),
+        Some("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
+    );
     let expired = accepting(
-        "aaaaaaaaaaaa",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         Some(Date {
             year: 2025,
             ..TODAY

@@ -15,6 +15,7 @@ use super::{
     Comparison, Cost, Failure, FailureKind, Finding, Located, PackageVersion, Place, Report,
     ServerReport, Status, ToolCost, escape,
 };
+use crate::canonical::reader::MAX_VALUES;
 use crate::canonical::{Json, parse_wrapped, to_pretty};
 use crate::drift::Change;
 use crate::drift::text_diff::Run;
@@ -38,7 +39,14 @@ pub fn to_json(report: &Report) -> String {
 /// Reads a report that [`to_json`] wrote. A report of `pin` comes back without the files that were
 /// written.
 pub fn from_json(text: &str) -> Result<Report, ReadReportError> {
-    let document = parse_wrapped(text.as_bytes()).map_err(ReadReportError::NotJson)?;
+    from_json_within(text, &mut { MAX_VALUES })
+}
+
+/// [`from_json`] with what is left of a limit on the values of several reports.
+pub fn from_json_within(text: &str, left: &mut usize) -> Result<Report, ReadReportError> {
+    let read = parse_wrapped(text.as_bytes(), *left).map_err(ReadReportError::NotJson)?;
+    let (document, values) = read;
+    *left -= values;
     match document.get("reportVersion") {
         Some(Json::Number(number)) if number.literal() == REPORT_VERSION.to_string() => {}
         Some(other) => return Err(ReadReportError::Version(other.to_string())),
@@ -46,8 +54,10 @@ pub fn from_json(text: &str) -> Result<Report, ReadReportError> {
     }
     let read: ReportDocument = serde_json::from_str(text).map_err(shape)?;
     let report = Report::try_from(read)?;
-    let written = parse_wrapped(to_json(&report).as_bytes()).map_err(ReadReportError::NotJson)?;
-    if written.same_value(&document) {
+    let written = to_json(&report);
+    let written =
+        parse_wrapped(written.as_bytes(), usize::MAX).map_err(ReadReportError::NotJson)?;
+    if written.0.same_value(&document) {
         Ok(report)
     } else {
         Err(ReadReportError::Edited)
@@ -790,7 +800,7 @@ mod tests {
         server.changes.push(Located {
             judged: Judged {
                 change,
-                id: "0123456789ab".to_owned(),
+                id: "0123456789abcdef0123456789abcdef".to_owned(),
                 action: Action::Block,
                 would_block: true,
                 decision: Some(Decision::Accepted {

@@ -1,7 +1,7 @@
 //! Links of a page: to the run, the commit, and the lines of files at that commit.
 
 use std::fmt::Write as _;
-use std::path::Component;
+use std::path::{Component, Path};
 
 use super::Place;
 
@@ -54,11 +54,13 @@ pub(super) fn linked(frame: &Frame, text: &str, place: Option<&Place>) -> String
 /// The path of a file in the repository as part of an address; `None` if it is elsewhere.
 fn address(place: &Place) -> Option<String> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if !place.path.components().all(is_plain) {
+    // As it is written into the address: a backslash leads on, too.
+    let path = place.slashed();
+    if !Path::new(&path).components().all(is_plain) {
         return None;
     }
     let mut out = String::new();
-    for byte in place.slashed().bytes() {
+    for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) {
             out.push(byte.into());
         } else {
@@ -86,7 +88,7 @@ mod tests {
             linked(&frame, "`x`", Some(&at("src/a) b?.ts"))),
             "[`x`](https://github.com/octo/weather/blob/1234567/src/a%29%20b%3F.ts#L3)"
         );
-        for outside in ["../x", "/etc/passwd"] {
+        for outside in ["../x", "/etc/passwd", r"..\..\..\..\x", r"\etc\passwd"] {
             assert_eq!(linked(&frame, "`x`", Some(&at(outside))), "`x`");
         }
         assert_eq!(linked(&Frame::default(), "`x`", Some(&at("a"))), "`x`");

@@ -36,7 +36,7 @@ use crate::surface::{ComponentKey, Kind, Note, Surface};
 use crate::tokens;
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
-pub use document::{ReadReportError, from_json, to_json};
+pub use document::{ReadReportError, from_json, from_json_within, to_json};
 pub use format::{Format, render};
 pub use github::github;
 pub use gitlab::gitlab;

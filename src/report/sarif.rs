@@ -291,9 +291,7 @@ fn finding(finding: &Finding, server: Option<&str>, rules: &Rules) -> Json {
 /// The identity of something without an id.
 pub(super) fn identity_of(parts: &[&str]) -> String {
     let parts = parts.iter().map(|part| Json::string(*part)).collect();
-    let mut hex = Digest::of(crate::canonical::to_canonical(&Json::Array(parts))).hex();
-    hex.truncate(12);
-    hex
+    Digest::of(crate::canonical::to_canonical(&Json::Array(parts))).id()
 }
 
 /// Code scanning rejects a result without a location. A change without one is shown on the first

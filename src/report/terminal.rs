@@ -208,23 +208,17 @@ impl Page {
 
     /// The last lines, which a person sees first in a scrolled terminal.
     fn ending(&mut self, report: &Report) {
-        let open = report
-            .changes()
-            .filter(|it| it.judged.action != Action::Accepted);
-        let Some(first) = open.max_by_key(|it| super::annotations::severity(it)) else {
-            return;
-        };
-        if self.pinning {
+        let is_open = |it: &Located| it.judged.action != Action::Accepted;
+        if self.pinning || !report.changes().any(is_open) {
             return;
         }
         if report.comparison == Comparison::Check {
             self.out.push('\n');
-            let sentence = sentences::what_an_id_is_for(&first.judged.id);
             let mut dimmed = Self {
                 out: String::new(),
                 ..*self
             };
-            dimmed.paragraph(0, &sentence);
+            dimmed.paragraph(0, sentences::where_ids_are());
             self.out += &self.paint(dimmed.out.trim_end(), Paint::new().dimmed());
             self.out.push('\n');
         }
@@ -413,7 +407,6 @@ impl Page {
         if !matches!(judged.action, Action::Block) && !self.pinning {
             let _ = write!(title, "  ({})", judged.action);
         }
-        title += &self.paint(&format!("  {}", judged.id), Paint::new().dimmed());
         self.paragraph(4, &title);
 
         let mut sentence = kept(&escape::short(&change.message, 400));

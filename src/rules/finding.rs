@@ -56,7 +56,7 @@ macro_rules! finding_rules {
         "The change was pinned or reverted, or became another change. A leftover entry would silently accept the \
          same change if it came back.",
         "Remove the `[[accept]]` entry.",
-        "[[accept]] change = \"9f2c01ab77de\" although no change has this id";
+        "[[accept]] change = \"9f2c01ab77de4b60a1c5d38e92f47b06\" although no change has this id";
     "acceptance-expired" AcceptanceExpired [Warns] Finding Cosmetic None,
         "an acceptance in mcp-keel.toml has expired",
         "The acceptance has expired. The change counts as not accepted.",

@@ -12,14 +12,12 @@ use super::plan::today;
 use super::{Error, secrets};
 use crate::config::edit::{Document, Entry};
 use crate::config::suggestion;
+use crate::drift::is_change_id;
 use crate::git::{self, Repository};
 use crate::policy::{Action, Date, Decision};
 use crate::report::{self, Located, Report, Status, escape};
 use crate::rules::RuleId;
 use crate::sentences::decide as sentences;
-
-/// The shortest part of an id that names a change.
-const SHORTEST: usize = 4;
 
 /// Where the changes come from.
 pub(crate) struct ChangesRequest {
@@ -89,7 +87,6 @@ pub(crate) fn unknown(report: &Report) -> Vec<(&str, &str)> {
 /// Which changes are meant.
 #[derive(Default)]
 pub(crate) struct Selection {
-    /// Ids, or the beginnings of ids.
     pub(crate) ids: Vec<String>,
     /// Every pending change of these rules and tools, or every one if there are none.
     pub(crate) all: bool,
@@ -164,32 +161,22 @@ fn rules(names: &[String]) -> Result<Vec<RuleId>, Error> {
     names.iter().map(rule).collect()
 }
 
-/// The change with this id, or with the only id that begins so.
+/// The change with this id.
 fn one<'a>(report: &'a Report, id: &str) -> Result<Pending<'a>, Error> {
-    let wanted = id.to_ascii_lowercase();
-    let is_id = wanted.len() >= SHORTEST
-        && wanted.len() <= 12
-        && wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_id {
+    if !is_change_id(id) {
         return Err(Error::usage(
             format!("`{id}` is not the id of a change"),
-            "expected 12 hexadecimal digits, as a report and `mcp-keel pending` show them, or at least the first four",
+            "expected all of its 32 hexadecimal digits, as a report and `mcp-keel pending` show them",
         ));
     }
-    let mut found: Vec<Pending<'a>> = Vec::new();
-    for change in every(report).filter(|it| it.located.judged.id.starts_with(&wanted)) {
-        if !found.iter().any(|it| same(it, &change)) {
-            found.push(change);
-        }
-    }
-    match found[..] {
-        [change] => Ok(change),
-        [] => {
+    match every(report).find(|it| it.located.judged.id == id) {
+        Some(change) => Ok(change),
+        None => {
             let unknown = unknown(report);
-            let message = sentences::no_change(&wanted);
+            let message = sentences::no_change(id);
             if let Some((server, problem)) = unknown.first() {
                 return Err(Error::undetermined(
-                    sentences::no_change_known(&wanted, server, problem),
+                    sentences::no_change_known(id, server, problem),
                     "make the server start, then accept the change; or name the report of an earlier check with --report",
                 ));
             }
@@ -208,16 +195,6 @@ fn one<'a>(report: &'a Report, id: &str) -> Result<Pending<'a>, Error> {
                 format!("pending: {}{more}", ids.join(", "))
             };
             Err(Error::usage(message, help))
-        }
-        _ => {
-            let ids: Vec<&str> = found
-                .iter()
-                .map(|it| it.located.judged.id.as_str())
-                .collect();
-            Err(Error::usage(
-                format!("{} changes begin with {wanted}", found.len()),
-                format!("write more of it: {}", ids.join(", ")),
-            ))
         }
     }
 }

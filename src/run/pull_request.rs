@@ -16,6 +16,7 @@ use super::observer::Observer;
 use super::plan::{Plan, today};
 use super::{Error, merged_parts, sdk};
 use crate::canonical::Json;
+use crate::git::CheckedOutFiles;
 use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
 use crate::report::{Place, Report};
@@ -193,20 +194,43 @@ fn exceptions(plan: &Plan) -> Vec<String> {
     masks.chain(accepted).collect()
 }
 
+impl Answered {
+    /// Forgets every place that is not a file of the commit that is checked out. A reader cannot be led there, and a part of a
+    /// run can name any place.
+    pub(crate) fn keep_places_in(&mut self, mut committed: Option<CheckedOutFiles>) {
+        let approval = self.approval.iter_mut();
+        let approval =
+            approval.flat_map(|it| it.unaccepted.as_mut().into_iter().chain([&mut it.report]));
+        for place in approval.chain([&mut self.live]).flat_map(places) {
+            let mut is_known = |it: &Place| {
+                let committed = committed.as_mut();
+                committed.is_some_and(|files| files.has_file(&it.slashed()) == Ok(true))
+            };
+            if !place.as_ref().is_some_and(&mut is_known) {
+                *place = None;
+            }
+        }
+    }
+}
+
 /// Makes places relative to the root of the repository, as GitHub expects them.
 fn rebase(report: &mut Report, prefix: &str) {
     if prefix.is_empty() {
         return;
     }
+    for place in places(report) {
+        if let Some(place) = place.as_mut().filter(|it| it.path.is_relative()) {
+            place.path = Path::new(prefix).join(&place.path);
+        }
+    }
+}
+
+fn places(report: &mut Report) -> Vec<&mut Option<Place>> {
     let mut places: Vec<&mut Option<Place>> = Vec::new();
     for server in &mut report.servers {
         let changes = server.changes.iter_mut();
         places.extend(changes.flat_map(|it| [&mut it.location, &mut it.source]));
         places.extend(server.listed.iter_mut().map(|it| &mut it.place));
     }
-    for place in places {
-        if let Some(place) = place.as_mut().filter(|it| it.path.is_relative()) {
-            place.path = Path::new(prefix).join(&place.path);
-        }
-    }
+    places
 }

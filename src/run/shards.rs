@@ -14,11 +14,16 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Plan, Target};
 use super::request::{Part, ShardRequest};
 use super::{Error, secrets};
+use crate::canonical::reader::MAX_VALUES;
 use crate::files;
+use crate::git::Repository;
 use crate::report::{self, Report};
 
 /// The default timings file.
 const TIMINGS: &str = "mcp-keel-timings.json";
+
+/// Larger than the timings of 10,000 servers.
+const MAX_TIMINGS: u64 = 1 << 20;
 
 /// The plan of one part. The rest is still known: findings about the whole run need it.
 pub(crate) fn cut(mut plan: Plan, request: &ShardRequest) -> Result<Plan, Error> {
@@ -116,8 +121,8 @@ impl Timings {
     /// Reads the named file, or the default one if it exists.
     fn read(named: Option<&Path>) -> Result<Self, Error> {
         let path = named.unwrap_or(Path::new(TIMINGS));
-        match files::read_to_string(path) {
-            Ok(text) => Self::parse(path, &text),
+        match files::read_at_most(path, MAX_TIMINGS) {
+            Ok(bytes) => Self::parse(path, &bytes),
             Err(error) if named.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(Self::default())
             }
@@ -128,14 +133,15 @@ impl Timings {
         }
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Self, Error> {
+    fn parse(path: &Path, bytes: &[u8]) -> Result<Self, Error> {
         let wrong = |problem: String| {
             Error::usage(
                 format!("{}: {problem}", path.display()),
                 "delete it, or write a new one with `mcp-keel check --record-timings FILE`",
             )
         };
-        let timings: Self = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let timings: Self =
+            serde_json::from_slice(bytes).map_err(|error| wrong(error.to_string()))?;
         if timings.timings_version != 1 {
             return Err(wrong(format!(
                 "`timingsVersion` is {}, but this mcp-keel supports 1",
@@ -213,15 +219,28 @@ pub(super) fn joined(reports: Vec<(String, Report)>) -> Result<Report, Error> {
 /// The reports of these files and folders, by the name of the file.
 pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<(String, Report)>, Error> {
     let mut reports = Vec::new();
+    for path in paths {
+        refuse_committed(path)?;
+    }
+    // All of them are in memory at the same time.
+    let (mut bytes, mut values) = (files::MAX_BYTES, MAX_VALUES);
     for path in files(paths)? {
         let name = path.display().to_string();
-        let text = files::read_to_string(&path).map_err(|error| {
+        let unreadable = |problem: &str| {
             Error::usage(
-                format!("{name}: cannot read it: {error}"),
+                format!("{name}: cannot read it: {problem}"),
                 "name the JSON reports that `mcp-keel check --report json=FILE` wrote",
             )
+        };
+        let text = files::read_at_most(&path, bytes).map_err(|error| match error.kind() {
+            std::io::ErrorKind::FileTooLarge => {
+                unreadable("with the reports before it, it is larger than 64 MiB")
+            }
+            _ => unreadable(&error.to_string()),
         })?;
-        let report = report::from_json(&text).map_err(|error| {
+        bytes -= text.len() as u64;
+        let text = String::from_utf8(text).map_err(|_| unreadable("not UTF-8"))?;
+        let report = report::from_json_within(&text, &mut values).map_err(|error| {
             Error::usage(
                 format!("{name}: {error}"),
                 "merge the JSON reports as `mcp-keel check` wrote them, with the same version of mcp-keel in every job",
@@ -230,6 +249,44 @@ pub(super) fn read(paths: &[PathBuf]) -> Result<Vec<(String, Report)>, Error> {
         reports.push((name, report));
     }
     Ok(reports)
+}
+
+/// Refuses reports where the commit that is checked out decides what is read: it has something there, or a link leads there.
+/// The author of the commit would be the author of the reports.
+fn refuse_committed(path: &Path) -> Result<(), Error> {
+    let refused = |problem: &str| {
+        Error::usage(
+            format!("{}: {problem}", path.display()),
+            "unpack the reports outside of the repository (in a workflow, in a folder of ${{ runner.temp }}), and name that folder",
+        )
+    };
+    let is_link = |it: &Path| it.symlink_metadata().is_ok_and(|it| it.is_symlink());
+    let here = std::env::current_dir().unwrap_or_default();
+    let named = files::without_dots(&here.join(path));
+    let repository = Repository::around(&here);
+    let root = repository
+        .as_ref()
+        .and_then(|it| it.root().canonicalize().ok());
+    let is_root = |it: &&Path| root.is_some() && it.canonicalize().ok() == root;
+    let is_inside = named.ancestors().any(|it| is_root(&it));
+    let mut below = named.ancestors().take_while(|it| !is_root(it));
+    if is_inside && below.any(is_link) || is_link(&named) && named.is_dir() {
+        return Err(refused("a link leads there"));
+    }
+    let real = path.canonicalize().ok();
+    let inside = real.as_deref().zip(root.as_deref());
+    let Some(inside) = inside.and_then(|(real, root)| real.strip_prefix(root).ok()) else {
+        return Ok(());
+    };
+    let inside = inside.to_string_lossy().replace('\\', "/");
+    let mut committed = repository
+        .and_then(|it| it.checked_out())
+        .ok_or_else(|| refused("it is in a repository whose checked-out commit cannot be read"))?;
+    match committed.decides(&inside) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(refused("it belongs to the commit that is checked out")),
+        Err(problem) => Err(refused(&problem)),
+    }
 }
 
 /// Files as named; for a folder, every JSON file below it, by name.

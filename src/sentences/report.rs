@@ -171,8 +171,8 @@ fn ordinal(number: usize) -> String {
     format!("{number}{ending}")
 }
 
-pub(crate) fn what_an_id_is_for(id: &str) -> String {
-    format!("An id names one change: `mcp-keel accept {id} --reason TEXT` accepts it.")
+pub(crate) fn where_ids_are() -> &'static str {
+    "`mcp-keel accept ID --reason TEXT` accepts one change. `mcp-keel pending` lists the ids."
 }
 
 pub(crate) fn more_alike(count: usize) -> String {

@@ -210,7 +210,7 @@ fn an_accepted_change_passes_until_it_is_stale() {
         .says("(accepted)");
     keel.write(
         "mcp-keel.toml",
-        &(all.clone() + &accept("000000000000", "")),
+        &(all.clone() + &accept("00000000000000000000000000000000", "")),
     );
     keel.run(&["check", "--", &program, &scenario])
         .exits(0)

@@ -734,3 +734,33 @@ fn npx_that_waits_for_an_answer_gets_a_hint_of_its_own() {
         .exits(3)
         .says_nothing_of("add `-y`");
 }
+
+/// The memory that a parser takes is many times the length of the text.
+#[test]
+fn files_that_a_pull_request_can_write_are_read_up_to_a_bound() {
+    let keel = Keel::new();
+    let server = "[server.a]\ncommand = [\"x\"]\n#";
+    let config = |length: usize| format!("{server}{}", " ".repeat(length - server.len()));
+    keel.write("mcp-keel.toml", &config(1 << 20));
+    keel.run(&["config"]).exits(0);
+    keel.write("mcp-keel.toml", &config((1 << 20) + 1));
+    for command in ["config", "check", "pin"] {
+        keel.run(&[command])
+            .exits(2)
+            .says("mcp-keel.toml:1: larger than 1 MiB");
+    }
+    keel.write("mcp-keel.toml", "");
+    let many = |values: usize| format!("[{}0]", "0,".repeat(values - 2));
+    keel.write(".mcp.json", &many(2_000_000));
+    keel.run(&["check", "--from", ".mcp.json"])
+        .exits(2)
+        .says("not a known kind");
+    keel.write(".mcp.json", &many(2_000_001));
+    keel.run(&["check", "--from", ".mcp.json"])
+        .exits(2)
+        .says(".mcp.json:1: more than 2000000 values");
+    keel.write("mcp-keel-timings.json", &" ".repeat((1 << 20) + 1));
+    keel.run(&["plan", "--shards", "2", "--", "x"])
+        .exits(2)
+        .says("mcp-keel-timings.json: cannot read it: larger than 1 MiB");
+}

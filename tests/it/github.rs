@@ -22,6 +22,8 @@ pub(crate) struct Pull {
     pub(crate) env: BTreeMap<String, String>,
     /// The files of the base branch.
     pub(crate) on_base: BTreeMap<String, String>,
+    /// The files that only the head has.
+    pub(crate) on_head: BTreeMap<String, String>,
     pub(crate) base: String,
     pub(crate) head: String,
     pub(crate) merge: String,
@@ -81,6 +83,7 @@ impl Pull {
             double: Double::start(),
             env: BTreeMap::new(),
             on_base: BTreeMap::new(),
+            on_head: BTreeMap::new(),
             base: String::new(),
             head: String::new(),
             merge: String::new(),
@@ -157,10 +160,30 @@ impl Pull {
     pub(crate) fn check_out(&mut self) {
         let folder = self.keel.folder();
         git(folder, &["init", "-q"]);
-        let index = folder.join(".git/index-of-the-base");
+        let of_base = self.tree([&self.on_base]);
+        let of_head = self.tree([&self.on_base, &self.on_head]);
+        let commit = |tree: &str, parents: &[&str], message: &str| {
+            let mut args = vec!["commit-tree", tree, "-m", message];
+            args.extend(parents.iter().flat_map(|it| ["-p", it]));
+            git_with(folder, "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", &args)
+        };
+        self.base = commit(&of_base, &[], "base");
+        self.head = commit(&of_head, &[&self.base], "head");
+        self.merge = commit(&of_head, &[&self.base, &self.head], "merge");
+        git(folder, &["update-ref", "--no-deref", "HEAD", &self.merge]);
+        let merge = self.merge.clone();
+        self.set("GITHUB_SHA", &merge);
+        self.event("synchronize", json!({}));
+        self.double.state().repository = Some(self.keel.folder().join(".git"));
+    }
+
+    /// The tree with these files, the later ones in place of the earlier.
+    fn tree<const N: usize>(&self, files: [&BTreeMap<String, String>; N]) -> String {
+        let folder = self.keel.folder();
+        let index = folder.join(".git/index-of-a-tree");
         let _ = std::fs::remove_file(&index);
         let index = format!("GIT_INDEX_FILE={}", index.display());
-        for (path, text) in &self.on_base {
+        for (path, text) in files.into_iter().flatten() {
             std::fs::write(folder.join(".git/blob"), text).unwrap();
             let (mode, file) = match text.strip_prefix("link: ") {
                 Some(target) => {
@@ -174,24 +197,11 @@ impl Pull {
             let update = ["update-index", "--add", "--cacheinfo", &entry];
             git_with(folder, &index, &update);
         }
-        let tree = if self.on_base.is_empty() {
+        if files.iter().all(|it| it.is_empty()) {
             git(folder, &["mktree"])
         } else {
             git_with(folder, &index, &["write-tree"])
-        };
-        let commit = |parents: &[&str], message: &str| {
-            let mut args = vec!["commit-tree", &tree, "-m", message];
-            args.extend(parents.iter().flat_map(|it| ["-p", it]));
-            git_with(folder, "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", &args)
-        };
-        self.base = commit(&[], "base");
-        self.head = commit(&[&self.base], "head");
-        self.merge = commit(&[&self.base, &self.head], "merge");
-        git(folder, &["update-ref", "--no-deref", "HEAD", &self.merge]);
-        let merge = self.merge.clone();
-        self.set("GITHUB_SHA", &merge);
-        self.event("synchronize", json!({}));
-        self.double.state().repository = Some(self.keel.folder().join(".git"));
+        }
     }
 
     /// What the runner says has happened.
@@ -301,14 +311,21 @@ impl Pull {
     }
 
     /// The pull request adds a file that declares these tools, one per line.
-    pub(crate) fn declare<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn declare<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         let tool = |name: &str| format!("server.registerTool(\"{name}\", {{}}, handler);\n");
         let lines: String = names.into_iter().map(tool).collect();
-        self.keel.write("src/tools.ts", &lines);
+        self.on_head("src/tools.ts", &lines);
+    }
+
+    /// The head adds a file.
+    pub(crate) fn on_head(&mut self, path: &str, text: &str) {
+        self.keel.write(path, text);
+        self.on_head.insert(path.to_owned(), text.to_owned());
+        self.check_out();
     }
 
     /// [`drifted`] with its declarations in the pull request: a declaration that changed has an annotation.
-    pub(crate) fn drift(&self) {
+    pub(crate) fn drift(&mut self) {
         self.serve(&drifted());
         self.declare(["forecast", "alerts", "homes"]);
     }
@@ -411,7 +428,7 @@ impl Pull {
 
 #[test]
 fn a_drifted_pull_request_has_one_of_each_after_any_number_of_runs() {
-    let pull = Pull::new(&usual());
+    let mut pull = Pull::new(&usual());
     pull.drift();
     // Ours is on the second page, behind others of the same name and other people's comments.
     {
@@ -476,7 +493,7 @@ fn at_most_fifty_annotations_are_sent() {
             .map(|index| tool(&format!("tool_{index:03}"), description))
             .collect()
     };
-    let pull = Pull::new(&many("One thing."));
+    let mut pull = Pull::new(&many("One thing."));
     pull.serve(&many("Another thing."));
     let names: Vec<String> = (0..137).map(|it| format!("tool_{it:03}")).collect();
     pull.declare(names.iter().map(String::as_str));
@@ -502,7 +519,7 @@ fn a_batch_whose_response_is_lost_is_not_repeated() {
             .collect()
     };
     for carried_out in [true, false] {
-        let pull = Pull::new(&many("One thing."));
+        let mut pull = Pull::new(&many("One thing."));
         pull.serve(&many("Another thing."));
         let names: Vec<String> = (0..137).map(|it| format!("tool_{it:03}")).collect();
         pull.declare(names.iter().map(String::as_str));
@@ -522,7 +539,7 @@ fn a_batch_whose_response_is_lost_is_not_repeated() {
 fn writes_answered_with_502_leave_exactly_one() {
     for carried_out in [true, false] {
         for path in ["/check-runs", "/comments", ""] {
-            let pull = Pull::new(&usual());
+            let mut pull = Pull::new(&usual());
             pull.drift();
             pull.fault(Fault {
                 method: "POST",
@@ -555,7 +572,7 @@ fn a_rate_limit_is_waited_out() {
         ),
     ];
     for (status, message, headers) in limits {
-        let pull = Pull::new(&usual());
+        let mut pull = Pull::new(&usual());
         pull.drift();
         pull.fault(Fault {
             times: 2,
@@ -737,11 +754,13 @@ fn the_token_is_masked_and_never_printed() {
 
 #[test]
 fn a_comment_is_folded_once_the_drift_is_gone_and_never_created_without_drift() {
-    let pull = Pull::new(&usual());
+    let mut pull = Pull::new(&usual());
+    pull.drift();
+    pull.serve(&usual());
     pull.run().exits(0);
     pull.one_run("success");
     assert_eq!(pull.comments(), Vec::<String>::new());
-    pull.drift();
+    pull.serve(&drifted());
     pull.run().exits(1);
     let long = pull.comments();
     pull.serve(&usual());
@@ -1013,7 +1032,7 @@ fn places_are_relative_to_the_root_of_the_repository() {
     pull.serve(&drifted());
     pull.set("INPUT_WORKING-DIRECTORY", "servers/weather");
     let declared = "server.registerTool(\"alerts\", {}, handler);\n";
-    pull.keel.write("servers/weather/tools.ts", declared);
+    pull.on_head("servers/weather/tools.ts", declared);
     pull.run().exits(1);
     let (_, annotations) = pull.one_run("failure");
     assert_eq!(annotations[0]["path"], "servers/weather/tools.ts");
@@ -1076,9 +1095,11 @@ fn a_cancelled_job_leaves_no_run_in_progress() {
 
 #[test]
 fn an_unwritable_report_leaves_no_run_in_progress() {
-    let pull = Pull::new(&usual());
-    std::fs::create_dir(pull.keel.folder().join("mcp-keel-report.json")).unwrap();
-    pull.run().exits(2).says("mcp-keel-report.json");
+    let mut pull = Pull::new(&usual());
+    pull.set("INPUT_REPORT", "json=scenario.json/report.json");
+    pull.run()
+        .exits(2)
+        .says("scenario.json is a link or a file");
     pull.one_run("failure");
 }
 

@@ -765,13 +765,251 @@ fn reports_follow_no_link_and_wait_for_no_pipe() {
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
 }
 
+/// The head commits a link.
+#[cfg(unix)]
+fn commit_link(pull: &mut Pull, path: &str, target: &std::path::Path) {
+    let place = pull.keel.folder().join(path);
+    std::os::unix::fs::symlink(target, place).unwrap();
+    let link = format!("link: {}", target.display());
+    pull.on_head.insert(path.to_owned(), link);
+    pull.check_out();
+}
+
+/// What a step of the workflow would take for something that mcp-keel wrote.
+#[cfg(unix)]
+#[test]
+fn what_the_head_commits_at_the_place_of_a_report_is_gone_before_any_server_starts() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "mine\n").unwrap();
+    for what in [
+        "a folder",
+        "a file",
+        "a link to a file",
+        "a link to a folder",
+    ] {
+        let mut pull = Pull::new(&usual());
+        match what {
+            "a folder" => {
+                pull.on_head("part.json/part.json", "{}");
+                pull.on_head("mcp-keel-approval.json/deep/er/x", "");
+            }
+            "a file" => pull.on_head("part.json", "{}"),
+            "a link to a file" => commit_link(&mut pull, "part.json", &secret),
+            _ => commit_link(&mut pull, "part.json", outside.path()),
+        }
+        pull.set("INPUT_REPORT", "json=part.json");
+        let place = pull.keel.folder().join("part.json");
+        let seen = pull.keel.folder().join("seen");
+        let look = format!(
+            "[ -e '{0}' ] || [ -L '{0}' ] && touch '{1}'; exit 7",
+            place.display(),
+            seen.display()
+        );
+        let command = pull.env["INPUT_COMMAND"].clone();
+        let looking = format!("sh -c {}", shlex::try_quote(&look).unwrap());
+        pull.set("INPUT_COMMAND", &looking);
+        pull.set("INPUT_SANDBOX", "off");
+        pull.run().exits(3);
+        assert!(!seen.exists(), "{what}");
+        pull.set("INPUT_COMMAND", &command);
+        pull.run().exits(0);
+        assert!(place.symlink_metadata().unwrap().is_file(), "{what}");
+        assert_eq!(pull.outputs()["report"], "part.json");
+        // A run that cannot check says that it wrote nothing, and nothing is there.
+        pull.set("INPUT_CONFIG", "gone.toml");
+        pull.run().exits(2);
+        assert!(place.symlink_metadata().is_err(), "{what}");
+        assert!(!pull.keel.folder().join("runner/output").exists());
+    }
+    let left = std::fs::read_dir(outside.path()).unwrap().count();
+    let secret = std::fs::read_to_string(&secret).unwrap();
+    assert_eq!((left, secret.as_str()), (1, "mine\n"));
+}
+
+/// A folder is uploaded with all that is in it, and links are followed.
+#[cfg(unix)]
+#[test]
+fn a_folder_of_proposed_baselines_holds_nothing_else() {
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "mine\n").unwrap();
+    for by_the_server in [false, true] {
+        let mut pull = Pull::new(&usual());
+        let config = |edition: &str| {
+            let program = env!("CARGO_BIN_EXE_mcp-keel");
+            let put = format!(
+                "mkdir -p mcp-keel-proposed; ln -sf {} mcp-keel-proposed/stolen; ",
+                secret.display()
+            );
+            let put = if by_the_server { put.as_str() } else { "" };
+            let start = format!("{put}exec {program} demo --serve {edition}");
+            let server =
+                |name: &str| format!("[server.{name}]\ncommand = [\"sh\", \"-c\", \"{start}\"]\n");
+            let servers = [server("one"), server("two")].concat();
+            format!("baseline = \"contracts/{{server}}.json\"\n{servers}")
+        };
+        pull.keel.write("mcp-keel.toml", &config("pinned"));
+        pull.keel.run(&["pin"]).exits(0);
+        pull.on_base.clear();
+        for name in ["mcp-keel.toml", "contracts/one.json", "contracts/two.json"] {
+            let text = pull.keel.read(name);
+            pull.on_base(name, &text);
+        }
+        let proposed = pull.keel.folder().join("mcp-keel-proposed");
+        let _ = std::fs::remove_dir_all(&proposed);
+        pull.keel.write("mcp-keel.toml", &config("drifted"));
+        pull.set("INPUT_COMMAND", "");
+        pull.set("INPUT_SERVERS", "");
+        if !by_the_server {
+            pull.on_head("mcp-keel-proposed/extra", "");
+            commit_link(&mut pull, "mcp-keel-proposed/stolen", &secret);
+        }
+        pull.run().exits(1);
+        assert_eq!(pull.outputs()["proposed-baseline"], "mcp-keel-proposed");
+        let names = |folder: &std::path::Path| -> Vec<String> {
+            let entries = std::fs::read_dir(folder).unwrap();
+            let mut names: Vec<String> = entries
+                .map(|it| it.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&proposed), ["contracts"]);
+        assert_eq!(names(&proposed.join("contracts")), ["one.json", "two.json"]);
+    }
+}
+
+/// The job that joins parts runs nothing of the pull request, and must not read the pull request's own files as reports.
+#[cfg(unix)]
+#[test]
+fn reports_that_the_head_committed_or_links_to_are_not_joined() {
+    let mut pull = fleet();
+    let outside = tempfile::tempdir().unwrap();
+    let parts = outside.path().join("parts");
+    // A report about servers that did not drift.
+    let drifted = pull.keel.read("mcp-keel.toml");
+    let clean = crate::fleet::configuration(&crate::fleet::servers(3, &[]));
+    pull.keel.write("mcp-keel.toml", &clean);
+    pull.set("INPUT_SHARD", "1/1");
+    pull.run().exits(0);
+    let report = pull.keel.read("mcp-keel-report.json");
+    pull.env.remove("INPUT_SHARD");
+    pull.keel.write("mcp-keel.toml", &drifted);
+    std::fs::create_dir(&parts).unwrap();
+    std::fs::write(parts.join("part.json"), &report).unwrap();
+    // Where the documented workflows unpack it, it is read.
+    pull.set("INPUT_MERGE", &parts.to_string_lossy());
+    pull.run().exits(0);
+
+    pull.on_head("Committed/part.json", &report);
+    pull.on_head("part.json", &report);
+    commit_link(&mut pull, "link", &parts);
+    commit_link(&mut pull, "above", outside.path());
+    commit_link(&mut pull, "link.json", &parts.join("part.json"));
+    let elsewhere = outside.path().join("elsewhere");
+    std::os::unix::fs::symlink(&parts, &elsewhere).unwrap();
+    for (named, says) in [
+        ("Committed", "it belongs to the commit"),
+        ("Committed/part.json", "it belongs to the commit"),
+        ("./runner/../Committed/", "it belongs to the commit"),
+        (".", "it belongs to the commit"),
+        ("part.json", "it belongs to the commit"),
+        ("link", "a link leads there"),
+        ("above/parts", "a link leads there"),
+        ("link.json", "a link leads there"),
+        (&*elsewhere.to_string_lossy(), "a link leads there"),
+    ] {
+        pull.double.state().runs.clear();
+        pull.set("INPUT_MERGE", named);
+        pull.run().exits(2).names(&[says, "runner.temp"]);
+        pull.one_run("failure");
+        pull.keel.run(&["merge", named]).exits(2).says(says);
+    }
+    // Where upper and lower case are one, this is the folder above.
+    pull.keel.write("committed/part.json", &report);
+    pull.keel
+        .run(&["merge", "committed"])
+        .exits(2)
+        .says("it belongs to the commit");
+    // What is not the head's is read in the repository, too.
+    pull.keel.write("unpacked/part.json", &report);
+    pull.keel.run(&["merge", "unpacked"]).exits(0);
+}
+
+/// A part can name any place.
+#[test]
+fn a_place_that_the_commit_does_not_have_is_neither_annotated_nor_linked() {
+    let mut pull = fleet();
+    pull.set("INPUT_SHARD", "1/1");
+    pull.set("INPUT_REPORT", "json=parts/part.json");
+    pull.run().exits(1);
+    pull.env.remove("INPUT_SHARD");
+    pull.env.remove("INPUT_REPORT");
+    pull.set("INPUT_MERGE", "parts");
+    let honest = pull.keel.read("parts/part.json");
+    pull.on_head("src/server.ts", "// It begins here.\n");
+    pull.keel.write("untracked.ts", "");
+    let strange = [
+        "../../../../evil",
+        "/etc/passwd",
+        ".git/config",
+        "src/../../evil",
+        "src",
+        "src/server.ts/evil",
+        "untracked.ts",
+    ];
+    for token in ["ghs_token", ""] {
+        pull.set("INPUT_TOKEN", token);
+        for path in strange.into_iter().chain(["src/server.ts"]) {
+            let mut report: serde_json::Value = serde_json::from_str(&honest).unwrap();
+            for server in report["servers"].as_array_mut().unwrap() {
+                for change in server["changes"].as_array_mut().unwrap() {
+                    // The baseline is not in the diff.
+                    change["source"] = json!({"path": path, "line": 1});
+                }
+            }
+            pull.keel.write("parts/part.json", &report.to_string());
+            {
+                let mut state = pull.double.state();
+                state.runs.clear();
+                state.comments.clear();
+                state.annotations.clear();
+            }
+            let run = pull.run();
+            let is_there = path == "src/server.ts";
+            if token.is_empty() {
+                let commands: Vec<&str> = run.stdout.lines().collect();
+                let named = format!("file={path},");
+                let found = commands.iter().any(|it| it.contains(&named));
+                assert_eq!(found, is_there, "{path}: {}", run.stdout);
+                continue;
+            }
+            let (_, annotations) = pull.one_run("failure");
+            let paths: Vec<&str> = annotations
+                .iter()
+                .map(|it| it["path"].as_str().unwrap())
+                .collect();
+            assert_eq!(paths.contains(&path), is_there, "{path}: {paths:?}");
+            assert_eq!(paths.is_empty(), !is_there, "{path}: {paths:?}");
+            let comment = &pull.comments()[0];
+            assert!(
+                !comment.contains("evil") && !comment.contains("/../"),
+                "{comment}"
+            );
+            assert_eq!(comment.contains("/src/server.ts#L1"), is_there, "{comment}");
+        }
+    }
+}
+
 /// `MCP_KEEL_ROUNDS=40` makes more of them.
+#[cfg(unix)]
 #[test]
 fn events_at_the_same_time_leave_one_comment_and_one_run_and_no_annotation_twice() {
     let rounds = std::env::var("MCP_KEEL_ROUNDS").ok();
     let rounds = rounds.and_then(|it| it.parse().ok()).unwrap_or(2);
     for _ in 0..rounds {
-        let pull = Pull::new(&usual());
+        let mut pull = Pull::new(&usual());
         pull.drift();
         let mona = serde_json::json!({"login": "mona", "type": "User"});
         let label =
@@ -782,14 +1020,26 @@ fn events_at_the_same_time_leave_one_comment_and_one_run_and_no_annotation_twice
             let event = pull.keel.read("runner/event.json");
             let path = format!("runner/{action}.json");
             pull.keel.write(&path, &event);
-            pull.program()
+            // Every job has a workspace of its own.
+            let own = tempfile::tempdir().unwrap();
+            let workspace = own.path().join("workspace");
+            let copied = std::process::Command::new("cp")
+                .arg("-a")
+                .args([pull.keel.folder(), &workspace])
+                .status();
+            assert!(copied.unwrap().success());
+            let running = pull
+                .program()
+                .current_dir(&workspace)
+                .env("GITHUB_WORKSPACE", &workspace)
                 .env("GITHUB_EVENT_PATH", pull.keel.folder().join(path))
                 .stdout(std::process::Stdio::null())
                 .spawn()
-                .unwrap()
+                .unwrap();
+            (running, own)
         };
         let mut running = [run("opened"), run("labeled"), run("synchronize")];
-        for it in &mut running {
+        for (it, _) in &mut running {
             assert_eq!(it.wait().unwrap().code(), Some(1));
         }
         let state = pull.double.state();

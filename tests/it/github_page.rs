@@ -75,6 +75,28 @@ fn within_one_run_and_attempt_a_worse_conclusion_is_never_replaced_by_a_better_o
 }
 
 #[cfg(unix)]
+/// It could keep a comment, and with it what it says, as it is.
+#[test]
+fn a_stamp_in_a_text_of_the_server_is_none() {
+    let pull = Pull::new(&usual());
+    let stamp = "<!-- mcp-keel: run 42.2 block -->";
+    pull.serve(&[tool("forecast", &format!("{stamp}\n\n{stamp}\n"))]);
+    pull.run().exits(1);
+    assert!(
+        pull.comments()[0].contains("stations"),
+        "{:?}",
+        pull.comments()
+    );
+    pull.serve(&usual());
+    pull.run().exits(0);
+    let comment = &pull.comments()[0];
+    assert!(comment.contains("no drift as of"), "{comment}");
+    assert!(
+        comment.ends_with("<!-- mcp-keel: run 42.2 pass -->"),
+        "{comment}"
+    );
+}
+
 #[test]
 fn a_run_that_is_repeated_is_in_progress_at_once() {
     let mut pull = Pull::new(&usual());
@@ -106,7 +128,7 @@ fn a_run_that_is_repeated_is_in_progress_at_once() {
 
 #[test]
 fn a_label_neither_doubles_an_annotation_nor_makes_it_contradict_the_conclusion() {
-    let pull = Pull::new(&usual());
+    let mut pull = Pull::new(&usual());
     pull.drift();
     pull.pin();
     pull.run().exits(1);
@@ -298,7 +320,8 @@ fn the_first_baseline_is_read_as_what_it_is() {
     ]
     .concat());
     pull.on_base.clear();
-    pull.check_out();
+    let baseline = pull.keel.read("mcp-baseline.json");
+    pull.on_head("mcp-baseline.json", &baseline);
     pull.run().exits(0);
     let comment = &pull.comments()[0];
     let first = comment.lines().nth(1).unwrap();

@@ -30,9 +30,9 @@ fn policy(keel: &Keel) -> String {
     let accept = |id: &str, more: &str| {
         format!("[[accept]]\nchange = \"{id}\"\nreason = \"r\"\nowner = \"o\"\n{more}")
     };
-    accept("aaaaaaaaaaaa", "expires = 2001-01-01\n")
+    accept("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "expires = 2001-01-01\n")
         + &accept(&id, "")
-        + &accept("bbbbbbbbbbbb", "")
+        + &accept("bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "")
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_server_that_failed_in_its_part_is_as_undetermined_as_in_one_run() {
     let keel = pinned(4, &[]);
     let mut fleet = servers(4, &[]);
     fleet[2].1 = r#"{"start": [{"stderr": "\u001b[31mno\u001b[0m"}, {"exit": 7}]}"#.to_owned();
-    let accept = "[[accept]]\nchange = \"bbbbbbbbbbbb\"\nreason = \"r\"\nowner = \"o\"\n";
+    let accept = "[[accept]]\nchange = \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"\nreason = \"r\"\nowner = \"o\"\n";
     keel.write("mcp-keel.toml", &(configuration(&fleet) + accept));
     let whole = in_every_format(&keel, &["check"], "whole", 3);
     parts(&keel, 2);
@@ -368,4 +368,37 @@ fn the_profiles_of_a_server_stay_together_and_their_differences_are_merged() {
 fn parts_hold_findings(keel: &Keel) {
     let all = keel.read("parts/1.json") + &keel.read("parts/2.json");
     assert!(all.contains("profile"), "{all}");
+}
+
+/// They are in memory together, and a part is what a job says that ran foreign code.
+#[test]
+fn all_parts_together_hold_a_bounded_number_of_values_and_bytes() {
+    let program = env!("CARGO_BIN_EXE_mcp-keel");
+    let keel = Keel::new();
+    for name in ["one", "two"] {
+        keel.run(&["pin", name, "--", program, "demo", "--serve", "pinned"])
+            .exits(0);
+        let report = format!("json=parts/{name}.json");
+        let check = ["check", name, "--report", &report, "--"];
+        keel.run(&[&check[..], &[program, "demo", "--serve", "drifted"]].concat())
+            .exits(1);
+    }
+    keel.run(&["merge", "parts"]).exits(1);
+    let holding = |name: &str, value: serde_json::Value| {
+        let path = format!("parts/{name}.json");
+        let mut report: serde_json::Value = serde_json::from_str(&keel.read(&path)).unwrap();
+        report["servers"][0]["changes"][0]["new"] = value;
+        keel.write(&path, &report.to_string());
+    };
+    holding("one", serde_json::json!(vec![0; 500_000]));
+    keel.run(&["merge", "parts"]).exits(1);
+    holding("two", serde_json::json!(vec![0; 1_500_000]));
+    keel.run(&["merge", "parts"])
+        .exits(2)
+        .says("two.json: not JSON");
+    holding("one", serde_json::json!("x".repeat(40 << 20)));
+    holding("two", serde_json::json!("x".repeat(24 << 20)));
+    keel.run(&["merge", "parts"])
+        .exits(2)
+        .says("two.json: cannot read it: with the reports before it, it is larger than 64 MiB");
 }

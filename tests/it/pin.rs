@@ -189,7 +189,7 @@ fn pinning_shows_what_the_next_check_would_show() {
     let keel = Keel::new();
     let program = program();
     let config = format!(
-        "[server.one]\ncommand = ['{program}', '{}']\n[[accept]]\nchange = \"000000000001\"\nreason = \"old\"\nowner = \"me\"\n",
+        "[server.one]\ncommand = ['{program}', '{}']\n[[accept]]\nchange = \"00000000000000000000000000000001\"\nreason = \"old\"\nowner = \"me\"\n",
         named("one").replace('\n', " ")
     );
     keel.write("mcp-keel.toml", &config);

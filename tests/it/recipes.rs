@@ -62,7 +62,9 @@ fn shell(keel: &Keel, script: &str, env: &[(&str, &str)]) -> (Run, String) {
 
 #[test]
 fn watching_keeps_one_issue() {
-    let keel = Keel::new().file("drift.md", "## mcp-keel: BLOCK\n\nweather drifted.\n");
+    let keel = Keel::new()
+        .file("drift.md", "## mcp-keel: BLOCK\n\nweather drifted.\n")
+        .file("temp/body.md", "");
     let script = step("watch.yml", "name: One issue");
     let watch = |open: &str, verdict: &str, drift: &str| {
         program(
@@ -74,6 +76,7 @@ fn watching_keeps_one_issue() {
             ("VERDICT", verdict),
             ("DRIFT", drift),
             ("RUN", "https://example.com/run/1"),
+            ("BODY", "temp/body.md"),
         ];
         let (run, log) = shell(&keel, &script, &env);
         let calls: Vec<String> = log
@@ -95,7 +98,7 @@ fn watching_keeps_one_issue() {
         calls,
         ["label create mcp-keel-watch", "issue create --title"]
     );
-    let body = keel.read("body.md");
+    let body = keel.read("temp/body.md");
     assert!(
         body.contains("weather drifted.") && body.contains("https://example.com/run/1"),
         "{body}"
@@ -124,7 +127,7 @@ fn watching_keeps_one_issue() {
         ),
     );
     watch("", "block", "true").0.exits(0);
-    let body = keel.read("body.md");
+    let body = keel.read("temp/body.md");
     assert!(body.len() < 1_000 && body.contains("too long"), "{body}");
 }
 
@@ -177,9 +180,10 @@ case "$*" in
   *collaborators*) printf "$LEVEL" ;;
   *pulls*) printf "$HEAD_SHA\t$FROM\ta/branch" ;;
   "run list"*) printf "$RUN_ID" ;;
-  "run download"*) mkdir -p proposal; printf '{}' > proposal/mcp-baseline.json ;;
+  "run download"*) mkdir -p "$PROPOSAL"; printf '{}' > "$PROPOSAL/mcp-baseline.json" ;;
   *blobs*) cat > blob.json; printf 1111 ;;
   *trees*) cat > tree.json; printf 2222 ;;
+  *git/ref/*) printf '%b' "$FOUND" ;;
   *"git/commits --input"*) cat > commit.json; printf 3333 ;;
   *git/commits*) printf 4444 ;;
 esac"#;
@@ -199,6 +203,7 @@ fn a_baseline_is_pinned_only_for_people_who_can_push_and_for_the_head_that_was_c
             ("FROM", from),
             ("RUN_ID", run),
             ("HEAD_SHA", "5555"),
+            ("PROPOSAL", "temp/proposal"),
             ("GITHUB_OUTPUT", &output),
         ];
         shell(&keel, &script, &env)
@@ -234,7 +239,7 @@ fn a_baseline_is_pinned_only_for_people_who_can_push_and_for_the_head_that_was_c
 
 #[test]
 fn what_is_committed_is_one_baseline_upon_the_head_that_was_checked() {
-    let keel = Keel::new().file("proposal/mcp-baseline.json", "{\"a\": 1}");
+    let keel = Keel::new().file("temp/proposal/mcp-baseline.json", "{\"a\": 1}");
     program(&keel, "gh", GH);
     program(&keel, "docker", "exit $INVALID");
     let script = step("pin.yml", "name: Commit the proposal");
@@ -243,6 +248,8 @@ fn what_is_committed_is_one_baseline_upon_the_head_that_was_checked() {
             ("GH_REPO", "octo/weather"),
             ("HEAD", "5555"),
             ("BRANCH", "a/branch"),
+            ("FOUND", "refs/heads/a/branch\\t5555"),
+            ("PROPOSAL", "temp/proposal"),
             ("ACTOR", "mona"),
             ("IMAGE", "image"),
             ("BASELINE", "mcp-baseline.json"),
@@ -255,7 +262,7 @@ fn what_is_committed_is_one_baseline_upon_the_head_that_was_checked() {
     let last = log.lines().last().unwrap();
     assert_eq!(
         last,
-        "gh api --method PATCH repos/octo/weather/git/refs/heads/a/branch -f sha=3333 -F force=false"
+        "gh api --method PATCH repos/octo/weather/git/refs/heads/a%2Fbranch -f sha=3333 -F force=false"
     );
     let json =
         |name: &str| -> serde_json::Value { serde_json::from_str(&keel.read(name)).unwrap() };
@@ -268,17 +275,104 @@ fn what_is_committed_is_one_baseline_upon_the_head_that_was_checked() {
     assert_eq!(run.code, 2);
     assert!(!log.contains("git/"), "{log}");
     // Neither is anything else that the run has uploaded.
-    keel.write("proposal/.github/workflows/evil.yml", "");
+    keel.write("temp/proposal/.github/workflows/evil.yml", "");
     let (run, log) = commit("0");
     assert_eq!(run.code, 1);
     assert!(!log.contains("docker") && !log.contains("git/"), "{log}");
-    std::fs::remove_dir_all(keel.folder().join("proposal/.github")).unwrap();
-    std::fs::remove_file(keel.folder().join("proposal/mcp-baseline.json")).unwrap();
+    std::fs::remove_dir_all(keel.folder().join("temp/proposal/.github")).unwrap();
+    std::fs::remove_file(keel.folder().join("temp/proposal/mcp-baseline.json")).unwrap();
     std::os::unix::fs::symlink(
         "/etc/passwd",
-        keel.folder().join("proposal/mcp-baseline.json"),
+        keel.folder().join("temp/proposal/mcp-baseline.json"),
     )
     .unwrap();
     let (run, log) = commit("0");
     assert_eq!((run.code, log.as_str()), (1, ""));
+}
+
+/// Git allows `main#x`, and what follows the sign is no part of an address.
+#[test]
+fn only_the_branch_of_the_pull_request_is_moved() {
+    let keel = Keel::new().file("temp/proposal/mcp-baseline.json", "{}");
+    program(&keel, "gh", GH);
+    program(&keel, "docker", "");
+    let script = step("pin.yml", "name: Commit the proposal");
+    let pin = |branch: &str, found: &str| {
+        let env = [
+            ("GH_REPO", "octo/weather"),
+            ("HEAD", "5555"),
+            ("BRANCH", branch),
+            ("FOUND", found),
+            ("PROPOSAL", "temp/proposal"),
+            ("ACTOR", "mona"),
+            ("IMAGE", "image"),
+            ("BASELINE", "mcp-baseline.json"),
+        ];
+        shell(&keel, &script, &env)
+    };
+    for (branch, address) in [("main#x", "main%23x"), ("main?a=%23", "main%3Fa%3D%2523")] {
+        let (run, log) = pin(branch, &format!("refs/heads/{branch}\t5555"));
+        run.exits(0);
+        let moved = format!("PATCH repos/octo/weather/git/refs/heads/{address} -f");
+        assert!(log.contains(&moved), "{log}");
+        for other in [
+            "refs/heads/main\t5555",
+            &format!("refs/heads/{branch}\t6666"),
+            "",
+        ] {
+            let (run, log) = pin(branch, other);
+            assert_eq!(run.code, 1, "{run:?}");
+            assert!(!log.contains("PATCH") && !log.contains("--input"), "{log}");
+        }
+    }
+}
+
+/// A checkout has what the pull request committed: a link in the place of a folder, a folder in the place of a file.
+#[test]
+fn artifacts_are_unpacked_outside_of_the_checkout_and_only_what_was_written_is_uploaded() {
+    let mut seen = (0, 0, 0);
+    for name in ["check.yml", "fleet.yml", "fork.yml", "pin.yml", "watch.yml"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/workflows");
+        let text = std::fs::read_to_string(path.join(name)).unwrap();
+        let steps: Vec<&str> = text.split("\n      - ").collect();
+        let mut unpacked = Vec::new();
+        for step in &steps {
+            let value = |key: &str| {
+                let mut lines = step
+                    .lines()
+                    .map(|it| it.trim_start().trim_start_matches("- "));
+                lines.find_map(|line| line.strip_prefix(key))
+            };
+            if step.contains("actions/download-artifact@") {
+                let path = value("path: ").unwrap();
+                assert!(path.starts_with("${{ runner.temp }}/"), "{name}: {path}");
+                unpacked.push(path);
+                seen.0 += 1;
+            }
+            if let Some(merged) = value("merge: ") {
+                assert!(unpacked.contains(&merged), "{name}: {merged}");
+                seen.1 += 1;
+            }
+            if step.contains("actions/upload-artifact@") {
+                let path = value("path: ").unwrap();
+                let output = path.strip_suffix(" }}").unwrap();
+                assert!(
+                    output.starts_with("${{ steps.keel.outputs."),
+                    "{name}: {path}"
+                );
+                assert_eq!(
+                    value("if: "),
+                    Some(&*format!("{output} != '' }}}}")),
+                    "{name}"
+                );
+                seen.2 += 1;
+            }
+        }
+        for line in text.lines().filter(|it| it.contains("gh run download")) {
+            assert!(line.ends_with("--dir \"$PROPOSAL\""), "{name}: {line}");
+            assert!(text.contains("PROPOSAL: ${{ runner.temp }}/"), "{name}");
+            seen.0 += 1;
+        }
+    }
+    assert_eq!(seen, (4, 3, 3));
 }

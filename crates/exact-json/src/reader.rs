@@ -114,12 +114,13 @@ pub fn parse(bytes: &[u8]) -> Result<Json, ReadError> {
     Reader::new(bytes, false).document()
 }
 
-/// [`parse`] for text that mcp-keel wrote around values that [`parse`] has read: a few levels deeper.
-pub fn parse_wrapped(bytes: &[u8]) -> Result<Json, ReadError> {
+/// [`parse_within`] for text that mcp-keel wrote around values that [`parse`] has read: a few levels deeper.
+pub fn parse_wrapped(bytes: &[u8], limit: usize) -> Result<(Json, usize), ReadError> {
     let mut reader = Reader::new(bytes, false);
     reader.most = MAX_DEPTH + 16;
-    reader.limit = usize::MAX;
-    reader.document()
+    reader.limit = limit;
+    let value = reader.document()?;
+    Ok((value, reader.values))
 }
 
 /// [`parse`] without limits, for text just written from values in memory.

@@ -94,7 +94,7 @@ const MISTAKES: &[Mistake] = &[
         "config-acceptance-without-a-reason",
         &[(
             "mcp-keel.toml",
-            "[server.weather]\ncommand = [\"node\"]\n\n[[accept]]\nchange = \"000000000000\"\nowner = \"me\"\n",
+            "[server.weather]\ncommand = [\"node\"]\n\n[[accept]]\nchange = \"00000000000000000000000000000000\"\nowner = \"me\"\n",
         )],
         "check",
     ),
