@@ -41,8 +41,6 @@ pub mod canonical;
 
 mod keyword_enum;
 
-mod tokens;
-
 #[doc(hidden)]
 pub mod judgement;
 
