@@ -41,8 +41,6 @@ pub use exact_json as canonical;
 
 mod keyword_enum;
 
-mod tokens;
-
 #[doc(hidden)]
 pub mod judgement;
 

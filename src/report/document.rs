@@ -23,7 +23,6 @@ use crate::judgement::{Exposure, Level, Proof};
 use crate::policy::{Action, Bump, Decision, Judged, Verdict, VersionCheck};
 use crate::rules::RuleId;
 use crate::surface::{ComponentKey, Note};
-use crate::tokens;
 
 /// The only version of the format so far.
 const REPORT_VERSION: u64 = 1;
@@ -207,7 +206,6 @@ struct VersionDocument {
 struct CostDocument {
     /// Reports of earlier versions, whose counts were estimates, have neither this nor `tools`.
     #[serde(default)]
-    tokenizer: String,
     baseline_tokens: usize,
     current_tokens: usize,
     #[serde(default)]
@@ -420,7 +418,6 @@ impl From<&ServerReport> for ServerDocument {
                 ok: server.version.ok,
             },
             cost: CostDocument {
-                tokenizer: tokens::NAME.to_owned(),
                 baseline_tokens: server.cost.baseline,
                 current_tokens: server.cost.current,
                 tools: server

@@ -6,6 +6,7 @@
 mod annotations;
 mod change_text;
 pub mod changelog;
+mod cost;
 mod document;
 pub mod escape;
 mod fold;
@@ -32,10 +33,10 @@ use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
 use crate::sentences::report as sentences;
-use crate::surface::{ComponentKey, Kind, Note, Surface};
-use crate::tokens;
+use crate::surface::{ComponentKey, Note, Surface};
 
 pub use annotations::{Annotation, AnnotationLevel, annotations};
+pub use cost::{Cost, ToolCost};
 pub use document::{ReadReportError, from_json, from_json_within, to_json};
 pub use format::{Format, render};
 pub use github::github;
@@ -287,109 +288,6 @@ impl Definition {
 pub struct Finding {
     pub note: Note,
     pub action: Action,
-}
-
-/// What the tools of a server cost in a model's context, before and now, in tokens of
-/// [`tokens::NAME`].
-///
-/// The text of a tool is the JSON object of its `name`, `description` and `inputSchema`, in this
-/// order and without spaces, as clients hand it to a model. What a provider wraps around it differs
-/// and is not counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Tokens of the pinned tools.
-    pub baseline: usize,
-    /// Tokens of the current tools.
-    pub current: usize,
-    /// Each tool, sorted by key.
-    pub tools: Vec<ToolCost>,
-}
-
-/// What one tool costs; `None` where it does not exist.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCost {
-    pub component: ComponentKey,
-    pub baseline: Option<usize>,
-    pub current: Option<usize>,
-}
-
-/// How much text of a surface is counted exactly. The largest published tool list has 260 kB; what
-/// a hostile server sends beyond is estimated at four bytes a token.
-const COUNTED_BYTES: usize = 1 << 20;
-
-impl Cost {
-    pub fn new(old: Option<&Surface>, new: Option<&Surface>) -> Self {
-        let mut tools: BTreeMap<&ComponentKey, ToolCost> = BTreeMap::new();
-        let entry = |key: &ComponentKey| ToolCost {
-            component: key.clone(),
-            baseline: None,
-            current: None,
-        };
-        let (old, new) = (counted_tools(old), counted_tools(new));
-        let mut room = COUNTED_BYTES;
-        let mut text = String::new();
-        let mut counter = tokens::Counter::default();
-        for (key, members) in &new {
-            let tool = tools.entry(key).or_insert_with(|| entry(key));
-            write_counted(members, &mut text);
-            tool.current = Some(tokens_within(&mut counter, &text, &mut room));
-        }
-        let mut room = COUNTED_BYTES;
-        for (key, members) in &old {
-            let tool = tools.entry(key).or_insert_with(|| entry(key));
-            // Most tools did not change, and are not counted twice.
-            let same = tool.current.filter(|_| new.get(key) == Some(members));
-            let counted = || {
-                write_counted(members, &mut text);
-                tokens_within(&mut counter, &text, &mut room)
-            };
-            tool.baseline = Some(same.unwrap_or_else(counted));
-        }
-        let sum = |of: fn(&ToolCost) -> Option<usize>| tools.values().filter_map(of).sum();
-        Self {
-            baseline: sum(|it| it.baseline),
-            current: sum(|it| it.current),
-            tools: tools.into_values().collect(),
-        }
-    }
-}
-
-/// The members of a tool that a model reads, in the order in which clients send them.
-const COUNTED: [&str; 3] = ["name", "description", "inputSchema"];
-
-type CountedMembers<'a> = [Option<&'a Json>; 3];
-
-/// Each tool of a surface with those members.
-fn counted_tools(surface: Option<&Surface>) -> BTreeMap<&ComponentKey, CountedMembers<'_>> {
-    let tools = surface.into_iter().flat_map(|it| it.of_kind(Kind::Tool));
-    let counted = tools.map(|tool| (&tool.key, COUNTED.map(|name| tool.definition.get(name))));
-    counted.collect()
-}
-
-/// The members as one JSON object, in place of what `out` holds.
-fn write_counted(members: &CountedMembers<'_>, out: &mut String) {
-    out.clear();
-    for (name, value) in COUNTED.iter().zip(members) {
-        if let Some(value) = value {
-            out.push(if out.is_empty() { '{' } else { ',' });
-            out.push('"');
-            out.push_str(name);
-            out.push_str("\":");
-            crate::canonical::write_compact(out, value);
-        }
-    }
-    if out.is_empty() {
-        out.push('{');
-    }
-    out.push('}');
-}
-
-fn tokens_within(counter: &mut tokens::Counter, text: &str, room: &mut usize) -> usize {
-    let most = text.len().min(*room);
-    let end = (0..=most).rev().find(|at| text.is_char_boundary(*at));
-    let (counted, rest) = text.split_at(end.unwrap_or(0));
-    *room -= counted.len();
-    counter.count(counted) + rest.len().div_ceil(4)
 }
 
 impl ServerReport {

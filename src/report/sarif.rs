@@ -69,7 +69,6 @@ fn costs(report: &Report) -> Vec<Json> {
     let cost = |server: &ServerReport| {
         Json::object([
             ("server", Json::string(escape::sarif(&server.name))),
-            ("tokenizer", Json::string(crate::tokens::NAME)),
             ("baselineTokens", number(server.cost.baseline)),
             ("currentTokens", number(server.cost.current)),
         ])

@@ -11,7 +11,6 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 
 use super::mentions::Mentions;
-use super::signs::Signs;
 use super::{Pattern, Severity, ecmascript};
 use crate::canonical::{Json, is_invisible, pointer};
 use crate::rules::RuleId;
@@ -48,6 +47,8 @@ const MOST: usize = 8;
 struct Place<'a> {
     pointer: &'a str,
     text: &'a str,
+    /// The text, its letters of ASCII in lower case.
+    lower: String,
     /// Whether clients show this text to people: a title, or the description of the component
     /// itself.
     shown: bool,
@@ -77,16 +78,14 @@ impl<'a> Clean<'a> {
 pub fn scan(surface: &Surface) -> Vec<TextFinding> {
     let mut findings = Vec::new();
     if surface.scope.server {
-        let instructions = surface.instructions.as_ref().map(|text| Place {
-            pointer: "/instructions",
-            text: text.to_string_lossy(),
-            shown: false,
-        });
+        let instructions = surface
+            .instructions
+            .as_ref()
+            .map(|text| Place::new("/instructions", "", text.to_string_lossy(), &[]));
         // Server instructions are meant to instruct; text that hides, smuggles or misleads is still
         // worth reading.
         if let Some(place) = instructions {
-            let signs = Signs::of(place.text);
-            smuggled(&place, signs, &mut |rule, severity, message| {
+            smuggled(&place, &mut |rule, severity, message| {
                 findings.push(finding(rule, severity, None, place.pointer, message));
             });
         }
@@ -208,6 +207,7 @@ impl<'a> Place<'a> {
         Self {
             pointer,
             text,
+            lower: text.to_ascii_lowercase(),
             shown: member.is_some_and(|member| shown.contains(&member) || member == "title"),
         }
     }
@@ -259,12 +259,9 @@ type Noted<'a> = dyn FnMut(RuleId, Severity, String) + 'a;
 
 /// All findings in one text.
 fn read(place: &Place<'_>, note: &mut Noted<'_>) {
-    let signs = Signs::of(place.text);
-    smuggled(place, signs, note);
-    for ((rule, severity, pattern, kind), may_match) in INSTRUCTIONS.iter().zip(signs.instructions)
-    {
-        let said = may_match.then(|| pattern.find(place.text));
-        let Some(said) = said.flatten() else {
+    smuggled(place, note);
+    for (rule, severity, phrase, kind) in &INSTRUCTIONS {
+        let Some(said) = phrase.find(place) else {
             continue;
         };
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -284,45 +281,94 @@ fn read(place: &Place<'_>, note: &mut Noted<'_>) {
     }
 }
 
-pub(super) type Instruction = (RuleId, Severity, LazyLock<Pattern>, sentences::Instruction);
+/// A pattern, compiled for the first text that has a word of each group. Ordinary texts seldom do, and compiling the
+/// patterns takes longer than everything else that is done with an ordinary server. The words are in lower case, and
+/// every match of the pattern has one of each group; a test has a text for each way through the patterns.
+struct Phrase {
+    words: &'static [&'static [&'static str]],
+    pattern: LazyLock<Pattern>,
+}
+
+impl Phrase {
+    const fn new(words: &'static [&'static [&'static str]], pattern: fn() -> Pattern) -> Self {
+        let pattern = LazyLock::new(pattern);
+        Self { words, pattern }
+    }
+
+    fn may_match(&self, lower: &str) -> bool {
+        let has_one_of = |words: &&[&str]| words.iter().any(|word| lower.contains(word));
+        self.words.iter().all(has_one_of)
+    }
+
+    fn find<'t>(&self, place: &Place<'t>) -> Option<&'t str> {
+        let may_match = self.may_match(&place.lower);
+        may_match.then(|| self.pattern.find(place.text))?
+    }
+}
+
+type Instruction = (RuleId, Severity, Phrase, sentences::Instruction);
 
 /// Text that addresses the model. In a component's own description each kind has its own rule; anywhere else its
 /// presence is what counts.
-pub(super) static INSTRUCTIONS: [Instruction; 4] = [
+static INSTRUCTIONS: [Instruction; 4] = [
     (
         RuleId::ScanInstructionOverride,
         Severity::Warning,
-        LazyLock::new(|| {
-            ecmascript(
-                r"\b(ignore|disregard|override|forget|bypass)\s+(all\s+|any\s+|the\s+|your\s+)*(previous|prior|above|earlier|preceding|existing|system|developer|safety|user'?s?)\s+(instructions?|rules?|guidelines?|prompts?|directives?|constraints?)\b",
-            )
-        }),
+        Phrase::new(
+            &[
+                &["ignore", "disregar", "override", "forget", "bypass"],
+                &[
+                    "instruct", "rule", "guidelin", "prompt", "directiv", "constrai",
+                ],
+            ],
+            || {
+                ecmascript(
+                    r"\b(ignore|disregard|override|forget|bypass)\s+(all\s+|any\s+|the\s+|your\s+)*(previous|prior|above|earlier|preceding|existing|system|developer|safety|user'?s?)\s+(instructions?|rules?|guidelines?|prompts?|directives?|constraints?)\b",
+                )
+            },
+        ),
         sentences::Instruction::Override,
     ),
     (
         RuleId::ScanHiddenBehavior,
         Severity::Warning,
-        LazyLock::new(|| {
-            ecmascript(
-                r"\b((do\s+not|don't|dont|never|must\s+not|should\s+not|avoid|without)\s+(tell|inform|notify|mention|reveal|show|alert|ask|disclos|warn|telling|informing|notifying|mentioning|asking|showing)[a-z]*\s+(this\s+to\s+|it\s+to\s+|anything\s+to\s+|to\s+)?(the\s+)?(user|human|operator)s?\b)",
-            )
-        }),
+        Phrase::new(
+            &[
+                &["user", "human", "operator"],
+                &[
+                    "tell", "inform", "notify", "mention", "reveal", "show", "alert", "ask",
+                    "disclos", "warn",
+                ],
+                &["not", "n't", "dont", "never", "avoid", "without"],
+            ],
+            || {
+                ecmascript(
+                    r"\b((do\s+not|don't|dont|never|must\s+not|should\s+not|avoid|without)\s+(tell|inform|notify|mention|reveal|show|alert|ask|disclos|warn|telling|informing|notifying|mentioning|asking|showing)[a-z]*\s+(this\s+to\s+|it\s+to\s+|anything\s+to\s+|to\s+)?(the\s+)?(user|human|operator)s?\b)",
+                )
+            },
+        ),
         sentences::Instruction::HiddenBehavior,
     ),
     (
         RuleId::ScanForcedOrder,
         Severity::Info,
-        LazyLock::new(|| {
-            ecmascript(
-                r"\b(always|must|should\s+always|required\s+to|you\s+need\s+to)\s+(first\s+)?(call|use|invoke|run|execute)\s+[a-z0-9_.:/-]*[_./:-][a-z0-9_.:/-]*\b|\bbefore\s+(using|calling|invoking|running)\s+any\s+(other\s+)?tools?\b",
-            )
-        }),
+        Phrase::new(
+            &[
+                &["always", "must", "required", "need", "before"],
+                &["call", "use", "using", "invok", "run", "execute"],
+            ],
+            || {
+                ecmascript(
+                    r"\b(always|must|should\s+always|required\s+to|you\s+need\s+to)\s+(first\s+)?(call|use|invoke|run|execute)\s+[a-z0-9_.:/-]*[_./:-][a-z0-9_.:/-]*\b|\bbefore\s+(using|calling|invoking|running)\s+any\s+(other\s+)?tools?\b",
+                )
+            },
+        ),
         sentences::Instruction::ForcedOrder,
     ),
     (
         RuleId::ScanInstructionMarkup,
         Severity::Warning,
-        LazyLock::new(|| {
+        Phrase::new(&[&["<", "inst]"], &[">", "inst]"]], || {
             ecmascript(
                 r"</?(important|system|instructions?|secret|hidden|admin|assistant|critical)>|\[/?INST\]|<\|(im_start|im_end|system|user|assistant)\|>",
             )
@@ -331,17 +377,34 @@ pub(super) static INSTRUCTIONS: [Instruction; 4] = [
     ),
 ];
 
-pub(super) static SECRETS: LazyLock<Pattern> = LazyLock::new(|| {
-    Pattern::new(
-        r#"(?i)(~|\$HOME|%USERPROFILE%|/home/\w+|/root)[/\\]\.(ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|config[/\\]gcloud|cursor|claude|codex)\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|/etc/(passwd|shadow)\b|\.git-credentials\b|\bcredentials\.json\b|(^|[\s"'`(/])\.env(\.local|\.production)?($|[\s"'`),;:.])|\bauthorized_keys\b|/proc/self/environ\b|169\.254\.169\.254"#,
-    )
-});
+/// Its words have no `s` and no `k`: outside of ASCII there is another one of each, and this pattern knows them.
+static SECRETS: Phrase = Phrase::new(
+    &[&[
+        "/.", "\\.", "id_", "/etc/", "credenti", ".env", "authoriz", "/proc/", "169.254",
+    ]],
+    || {
+        Pattern::new(
+            r#"(?i)(~|\$HOME|%USERPROFILE%|/home/\w+|/root)[/\\]\.(ssh|aws|gnupg|kube|docker|netrc|npmrc|pypirc|git-credentials|config[/\\]gcloud|cursor|claude|codex)\b|\bid_(rsa|ed25519|ecdsa|dsa)\b|\.aws/credentials|/etc/(passwd|shadow)\b|\.git-credentials\b|\bcredentials\.json\b|(^|[\s"'`(/])\.env(\.local|\.production)?($|[\s"'`),;:.])|\bauthorized_keys\b|/proc/self/environ\b|169\.254\.169\.254"#,
+        )
+    },
+);
 
-pub(super) static EXFILTRATION: LazyLock<Pattern> = LazyLock::new(|| {
-    ecmascript(
-        r"\b(send|post|upload|forward|transmit|exfiltrate|leak|e-?mail|report)\b(?u:[^.\n]){0,80}\b(conversations?|chat\s+history|messages?\s+history|history|system\s+prompt|prompts?|context|credentials?|api\s+keys?|tokens?|secrets?|passwords?|environment\s+variables?|private\s+keys?|contents?|files?|results?|data)\b(?u:[^.\n]){0,60}\bto\s+(https?://|[a-z0-9._+-]+@[a-z0-9-]+\.|\+?[0-9]{7}|this\s+(address|url|endpoint|webhook|number)|our\s+(server|endpoint|webhook)|an?\s+(external|remote)\s+(server|endpoint|url))",
-    )
-});
+static EXFILTRATION: Phrase = Phrase::new(
+    &[
+        &[
+            "send", "post", "upload", "forward", "transmit", "exfil", "leak", "mail", "report",
+        ],
+        &[
+            "convers", "history", "prompt", "context", "credenti", "key", "token", "secret",
+            "password", "variable", "content", "file", "result", "data",
+        ],
+    ],
+    || {
+        ecmascript(
+            r"\b(send|post|upload|forward|transmit|exfiltrate|leak|e-?mail|report)\b(?u:[^.\n]){0,80}\b(conversations?|chat\s+history|messages?\s+history|history|system\s+prompt|prompts?|context|credentials?|api\s+keys?|tokens?|secrets?|passwords?|environment\s+variables?|private\s+keys?|contents?|files?|results?|data)\b(?u:[^.\n]){0,60}\bto\s+(https?://|[a-z0-9._+-]+@[a-z0-9-]+\.|\+?[0-9]{7}|this\s+(address|url|endpoint|webhook|number)|our\s+(server|endpoint|webhook)|an?\s+(external|remote)\s+(server|endpoint|url))",
+        )
+    },
+);
 
 /// What [`BASE64`] asks for at least; [`HEX`] asks for more.
 const SHORTEST_BLOB: usize = 24;
@@ -358,7 +421,7 @@ static HEX: LazyLock<Pattern> =
     LazyLock::new(|| Pattern::new(r"(?i)(?:\\x[0-9a-f]{2}){8,}|[0-9a-f]{32,}"));
 
 /// What is hidden in a text, whatever its audience.
-fn smuggled(place: &Place<'_>, signs: Signs, note: &mut Noted<'_>) {
+fn smuggled(place: &Place<'_>, note: &mut Noted<'_>) {
     let text = place.text;
     if !text.is_ascii() {
         let tags = tags(text);
@@ -378,14 +441,12 @@ fn smuggled(place: &Place<'_>, signs: Signs, note: &mut Noted<'_>) {
         let message = sentences::invisible_character(hidden);
         note(RuleId::ScanHiddenCharacters, Severity::Warning, message);
     }
-    let path = signs.secrets.then(|| SECRETS.find(text));
-    if let Some(path) = path.flatten() {
+    if let Some(path) = SECRETS.find(place) {
         let path = path.trim_matches(|it: char| it.is_whitespace() || "\"'`(),;:".contains(it));
         let message = sentences::secret_path(path);
         note(RuleId::ScanSecretPath, Severity::Warning, message);
     }
-    let said = signs.exfiltration.then(|| EXFILTRATION.find(text));
-    if let Some(said) = said.flatten() {
+    if let Some(said) = EXFILTRATION.find(place) {
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         let message = sentences::exfiltration(&said);
         note(RuleId::ScanExfiltration, Severity::Warning, message);
@@ -605,13 +666,10 @@ mod tests {
         assert!(
             INSTRUCTIONS
                 .iter()
-                .all(|(_, _, pattern, _)| pattern.is_valid())
+                .all(|(_, _, phrase, _)| phrase.pattern.is_valid())
         );
-        assert!(
-            [&SECRETS, &EXFILTRATION, &BASE64, &HEX]
-                .iter()
-                .all(|it| it.is_valid())
-        );
+        let others = [&SECRETS.pattern, &EXFILTRATION.pattern, &BASE64, &HEX];
+        assert!(others.iter().all(|pattern| pattern.is_valid()));
     }
 
     #[test]
@@ -666,6 +724,72 @@ mod tests {
         ] {
             assert_eq!(rules(text), [], "{text}");
         }
+    }
+
+    /// Each way through the patterns: every start of a match with every end.
+    #[test]
+    fn every_match_of_a_pattern_has_its_words() {
+        let [override_, hidden, order, markup] = INSTRUCTIONS.each_ref().map(|it| &it.2);
+        let mut matches = 0;
+        for (phrase, starts, ends) in [
+            (
+                override_,
+                "ignore |disregard |override |forget |bypass ",
+                "all prior rules|any above prompts|the earlier rule|your existing guidelines|previous rule|preceding rule|system prompt|developer instructions|safety guideline|user rules|user's directives|users constraint",
+            ),
+            (
+                hidden,
+                "do not |don't |dont |never |must not |should not |avoid |without ",
+                "tell the user|inform user|notify users|mention this to the user|reveal it to the user|show to the user|alert the human|ask the operator|disclose anything to the user|warn the user|telling the user|informing users|notifying users|mentioning it to users|asking humans|showing users",
+            ),
+            (
+                order,
+                "always |must |should always |required to |you need to ",
+                "call a_b|use a.b|invoke a/b|run a-b|execute a:b|first call a_b",
+            ),
+            (
+                order,
+                "before ",
+                "using any tool|calling any other tools|invoking any tool|running any tools",
+            ),
+            (
+                markup,
+                "<|</",
+                "important>|system>|instruction>|instructions>|secret>|hidden>|admin>|assistant>|critical>",
+            ),
+            (markup, "[|[/", "inst]"),
+            (
+                markup,
+                "<!",
+                "im_start!>|im_end!>|system!>|user!>|assistant!>",
+            ),
+            (
+                &SECRETS,
+                "~/|$HOME\\|%USERPROFILE%/|/home/x/|/root/",
+                ".ssh|.\u{17f}sh|.aws|.gnupg|.kube|.\u{212a}ube|.docker|.netrc|.npmrc|.pypirc|.git-credentials|.config/gcloud|.cursor|.claude|.codex",
+            ),
+            (
+                &SECRETS,
+                "|(",
+                "id_rsa|id_ed25519|id_ecdsa|id_dsa|.aws/credentials|/etc/passwd|/etc/shadow|x.git-credentials|credentials.json|credential\u{17f}.json|.env|.env.local|.env.production|authorized_keys|/proc/self/environ|169.254.169.254",
+            ),
+            (
+                &EXFILTRATION,
+                "send |post |upload |forward |transmit |exfiltrate |leak |email |e-mail |report ",
+                "conversations to https://x|chat history to http://x|message history to a@b.c|history to a@b.c|system prompt to a@b.c|prompts to a@b.c|context to 1234567|credentials to +12345678|api keys to this address|tokens to our server|secrets to an external url|passwords to a remote server|environment variables to this url|private key to our webhook|contents to this endpoint|files to this webhook|results to this number|data to our endpoint",
+            ),
+        ] {
+            let texts = starts.split('|').flat_map(|start| {
+                ends.split('|')
+                    .map(move |end| format!("{start}{end}").replace('!', "|"))
+            });
+            for text in texts.flat_map(|text| [text.to_ascii_uppercase(), text]) {
+                assert!(phrase.pattern.is_match(&text), "{text}");
+                assert!(phrase.may_match(&text.to_ascii_lowercase()), "{text}");
+                matches += 1;
+            }
+        }
+        assert!(matches > 1000, "{matches}");
     }
 
     #[test]

@@ -7,7 +7,6 @@
 
 pub mod keel;
 pub(crate) mod mentions;
-mod signs;
 
 use regex::Regex;
 

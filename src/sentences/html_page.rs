@@ -15,7 +15,7 @@ words! {
     server = "server";
     status = "status";
     high_exposure = "high exposure";
-    tokens = "tokens";
+    tokens = "≈ tokens";
     filter = "Filter the changes";
     shown = "{n} of {all} changes shown";
     search = "Search";
@@ -41,7 +41,7 @@ words! {
     result_as_json = "Result, as JSON";
     as_request = "MCP request";
     as_curl = "curl, with the server's address in MCP_URL";
-    cost_by_tool = "Context cost of each tool, in tokens";
+    cost_by_tool = "Context cost of each tool, ≈ tokens";
     findings = "Also noticed";
     schemas = "Schemas before and now, side by side";
     does_not_exist = "It does not exist.";

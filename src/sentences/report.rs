@@ -199,9 +199,9 @@ pub(crate) fn context_cost(was: usize, is: usize) -> String {
     let sign = if is > was { "+" } else { "-" };
     let by = is.abs_diff(was);
     if was == is {
-        return format!("Context cost of the tools: {is} tokens.");
+        return format!("Context cost of the tools: ≈ {is} tokens.");
     }
-    format!("Context cost of the tools: {was} → {is} tokens ({sign}{by}).")
+    format!("Context cost of the tools: ≈ {was} → {is} tokens ({sign}{by}).")
 }
 
 /// What one tool costs; nothing where it does not exist.
@@ -210,7 +210,7 @@ pub(crate) fn context_cost_of_tool(was: Option<usize>, is: Option<usize>) -> Str
         (None, is) => is.unwrap_or_default().to_string(),
         (Some(was), is) => format!("{was} → {}", is.unwrap_or_default()),
     };
-    format!("Context cost of the tool: {of} tokens.")
+    format!("Context cost of the tool: ≈ {of} tokens.")
 }
 
 pub(crate) fn no_verdict() -> &'static str {

@@ -6,13 +6,13 @@ pub(crate) fn version_not_bumped(was: &str, is: &str, source: &str, required: &s
 
 pub(crate) fn context_over_limit(tokens: usize, limit: usize) -> String {
     format!(
-        "the tools cost {tokens} tokens of context, and the policy allows {limit} (`context-limit`)"
+        "the tools cost ≈ {tokens} tokens of context, and the policy allows {limit} (`context-limit`)"
     )
 }
 
 pub(crate) fn context_over_growth(was: usize, is: usize, percent: usize) -> String {
     format!(
-        "the tools cost {was} → {is} tokens of context, and the policy allows {percent}% more than the baseline (`context-growth`)"
+        "the tools cost ≈ {was} → {is} tokens of context, and the policy allows {percent}% more than the baseline (`context-growth`)"
     )
 }
 

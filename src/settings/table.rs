@@ -382,12 +382,12 @@ table! {
         .input()
         .unset_means("as enforcement");
     CONTEXT_LIMIT = Setting::new("context-limit", Policy, ValueKind::Number { from: 1, to: 100_000_000 },
-        "How many tokens of a model's context the tools of a server may cost")
+        "About how many tokens of a model's context the tools of a server may cost")
         .flag(Scope::Policy, "TOKENS")
         .key(Table::Policy)
         .input()
         .unset_means("no limit")
-        .details("Counted with `o200k_base`; [formats.md](formats.md#context-cost) says over which text.");
+        .details("An estimate; [formats.md](formats.md#context-cost) says how it is made.");
     CONTEXT_GROWTH = Setting::new("context-growth", Policy, ValueKind::Number { from: 0, to: 1_000_000 },
         "By how many percent the tools may cost more context than in the baseline; 0 lets them only shrink")
         .flag(Scope::Policy, "PERCENT")

@@ -463,7 +463,7 @@ fn the_context_cost_is_in_every_report() {
             "json" => continue,
             "sarif" => format!("\"currentTokens\": {is}"),
             "junit" => format!("name=\"currentTokens\" value=\"{is}\""),
-            _ => format!("{was} → {is} tokens"),
+            _ => format!("≈ {was} → {is} tokens"),
         };
         assert!(text.contains(&expected), "{format}: {expected} in {text}");
     }
