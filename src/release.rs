@@ -216,7 +216,7 @@ fn printed(folder: &Path, command: &[String], sandbox: Sandbox) -> Result<String
     );
     // Runs in its own group like a server: ending a server does not end it, and nothing is left
     // behind.
-    let marker = Group::new_marker();
+    let marker = Group::new_marker().map_err(refused)?;
     let (mut command, listener) =
         crate::launch::helper(&spec, &marker).map_err(|error| error.to_string())?;
     command

@@ -19,12 +19,14 @@
 mod strays;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+
+use ring::rand::{SecureRandom as _, SystemRandom};
 
 /// The variable that marks the processes of a launch. Systemd gives every service one of this name,
-/// so that it does not tell a server who starts it.
+/// with such a value, so that it does not tell a server who starts it.
 pub const MARKER: &str = "INVOCATION_ID";
 
 /// All running launches, by marker.
@@ -45,22 +47,16 @@ pub(crate) struct Group {
     ended: AtomicBool,
 }
 
-/// How the markers of a process begin.
-pub fn marker_prefix(process: u32) -> String {
-    format!("{process:08x}")
-}
-
 impl Group {
-    /// A marker unique among all launches, of this program and of others. It begins with
-    /// [`marker_prefix`].
-    pub(crate) fn new_marker() -> String {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let now = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let prefix = marker_prefix(std::process::id());
-        format!("{prefix}{count:08x}{:016x}", now.as_nanos() as u64)
+    /// A marker that no other launch has: random, as systemd makes them. Only [`LIVE`] knows whose it is.
+    pub(crate) fn new_marker() -> std::io::Result<String> {
+        let mut bits = [0; 16];
+        let drawn = SystemRandom::new().fill(&mut bits);
+        drawn.map_err(|_| std::io::Error::other("the system has no random numbers"))?;
+        // Six of them say that the others are random (UUID version 4).
+        bits[6] = (bits[6] & 0x0f) | 0x40;
+        bits[8] = (bits[8] & 0x3f) | 0x80;
+        Ok(format!("{:032x}", u128::from_be_bytes(bits)))
     }
 
     /// Starts a leader with `spawn` and registers its group. No search for strays sees the one

@@ -34,7 +34,7 @@ use tail::Tail;
 pub use environment::{Environment, environment};
 pub use error::LaunchError;
 pub(crate) use group::{Group, Leader};
-pub use group::{MARKER, end_all, kill_all, marker_prefix};
+pub use group::{MARKER, end_all, kill_all};
 pub use guards::{install_guards, interrupted};
 pub use tail::STDERR_KEPT;
 
@@ -130,7 +130,7 @@ pub fn launch(spec: &LaunchSpec) -> Result<Launched, LaunchError> {
     };
     let path = variables.get(OsStr::new("PATH"));
     let file = find_program(program, spec.cwd.as_deref(), path.map(AsRef::as_ref));
-    let marker = Group::new_marker();
+    let marker = Group::new_marker().map_err(|source| LaunchError::diagnose(spec, None, source))?;
 
     // Windows itself only finds `.exe` files on the PATH, but `npx` is a script.
     let start = match &file {

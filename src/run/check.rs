@@ -199,14 +199,19 @@ async fn check_server(
     match baseline {
         Baseline::Own(manifest) => {
             let seen = Mutex::new(None);
+            let pinned = manifest.servers().get(&target.name);
             let compare = |observed: &Observed| {
                 let release = release.as_ref();
                 let report = against_manifest(target, release, manifest, policy, observed);
-                let surface = differs(&report).then(|| observed.captured.surface.clone());
+                let mut surface = differs(&report).then(|| observed.captured.surface.clone());
+                if let (Some(surface), Some(pinned), true) =
+                    (&mut surface, pinned, target.is_suspicious)
+                {
+                    surface.client = pinned.surface.client.clone();
+                }
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = surface;
                 Ok::<_, Error>(report)
             };
-            let pinned = manifest.servers().get(&target.name);
             let report =
                 repeat::capture_and_compare(target, pinned, policy, observer, compare).await?;
             if differs(&report) {

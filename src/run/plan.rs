@@ -96,6 +96,8 @@ pub(crate) struct Target {
     pub(crate) ran_from: OnceLock<Vec<PathBuf>>,
     /// How often to boot it, if set.
     pub(crate) repeat: Option<usize>,
+    /// Whether it sees a client that was chosen at random, which is not compared.
+    pub(crate) is_suspicious: bool,
     /// Texts to leave out of its surface.
     pub(crate) masks: Vec<Mask>,
     /// The command that accepts its current state.
@@ -838,6 +840,7 @@ fn target(
             .max(suspicious.then_some(SUSPICIOUS_BOOTS)),
         masks: server.masks,
         version: server.version,
+        is_suspicious: suspicious,
         verify: server.verify,
         checksum_line: server.checksum_line,
         sandbox: request

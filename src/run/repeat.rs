@@ -50,10 +50,13 @@ pub(crate) struct Observed {
 impl Observed {
     /// A surface to compare with, reduced to what is compared.
     pub(crate) fn reference<'s>(&self, target: &Target, pinned: &'s Surface) -> Cow<'s, Surface> {
-        if target.masks.is_empty() && self.varying.is_empty() {
+        if target.masks.is_empty() && self.varying.is_empty() && !target.is_suspicious {
             return Cow::Borrowed(pinned);
         }
         let mut reference = target.masked(pinned);
+        if target.is_suspicious {
+            reference.client = self.captured.surface.client.clone();
+        }
         for variation in &self.varying {
             stability::leave_out(&mut reference, variation, None);
         }

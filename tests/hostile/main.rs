@@ -388,7 +388,7 @@ fn run(behaviour: &Behaviour) -> Result<Seen, String> {
         }
     }
     left(folder.path(), behaviour, verb == "pin" && code == 0).map_err(&failure)?;
-    if marked(pid) {
+    if runs_with(&at("home")) {
         return Err(failure("a process is left".into()));
     }
     if memory > MEMORY_BOUND {
@@ -534,16 +534,15 @@ fn peak(pid: u32) -> u64 {
         .unwrap_or(0)
 }
 
-/// Whether a process launched by `keel` exists.
-fn marked(keel: u32) -> bool {
-    use mcp_keel::launch::{MARKER, marker_prefix};
-    let prefix = format!("{MARKER}={}", marker_prefix(keel));
+/// Whether a process with this home folder exists. Each server has one of its own, and what it starts inherits it.
+fn runs_with(home: &Path) -> bool {
+    let variable = format!("HOME={}", home.display());
     std::fs::read_dir("/proc").unwrap().any(|entry| {
         let environ = entry.map(|it| std::fs::read(it.path().join("environ")));
         environ.is_ok_and(|it| {
             it.is_ok_and(|it| {
                 it.split(|byte| *byte == 0)
-                    .any(|variable| variable.starts_with(prefix.as_bytes()))
+                    .any(|it| it == variable.as_bytes())
             })
         })
     })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mcp_keel::capture::{CaptureFailure, Captured, Endpoint, Limits, Order, Stage, capture};
-use mcp_keel::launch::{LaunchSpec, MARKER, marker_prefix};
+use mcp_keel::launch::LaunchSpec;
 use mcp_keel::surface::{ClientProfile, Era};
 
 /// The path of a program under `examples`.
@@ -159,19 +159,36 @@ pub(crate) fn processes_with(variable: &str) -> Vec<String> {
         .collect()
 }
 
-/// The processes launched by this very test process, by their marker.
+/// The running processes below this very test process, which adopts what its children leave behind.
 #[cfg(target_os = "linux")]
 pub(crate) fn launched_processes() -> Vec<u32> {
-    let prefix = format!("{MARKER}={}", marker_prefix(std::process::id()));
-    let processes = std::fs::read_dir("/proc").expect("there is a /proc");
-    processes
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let environ = std::fs::read(entry.path().join("environ")).ok()?;
-            let marked = environ
-                .split(|byte| *byte == 0)
-                .any(|variable| variable.starts_with(prefix.as_bytes()));
-            entry.file_name().to_str()?.parse().ok().filter(|_| marked)
-        })
-        .collect()
+    let mut parents = std::collections::BTreeMap::new();
+    for entry in std::fs::read_dir("/proc").expect("there is a /proc") {
+        let status = entry.and_then(|it| std::fs::read_to_string(it.path().join("status")));
+        let Ok(status) = status else {
+            continue;
+        };
+        let value = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next().map(str::to_owned)
+        };
+        let number = |name: &str| value(name)?.parse::<u32>().ok();
+        if let (Some(process), Some(parent)) = (number("Pid:"), number("PPid:"))
+            && value("State:").as_deref() != Some("Z")
+        {
+            parents.insert(process, parent);
+        }
+    }
+    let is_below_us = |mut process: u32| {
+        for _ in 0..parents.len() {
+            match parents.get(&process) {
+                Some(parent) if *parent == std::process::id() => return true,
+                Some(parent) => process = *parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    let processes = parents.keys().copied();
+    processes.filter(|it| is_below_us(*it)).collect()
 }

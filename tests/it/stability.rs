@@ -476,3 +476,25 @@ fn a_suspicious_server_is_booted_and_listed_again_for_a_client_it_cannot_foresee
     let said = |name: &&&str| run.stderr.contains(&format!("sees the client {name}"));
     assert!(known.iter().any(|it| said(&it)), "{}", run.stderr);
 }
+
+#[test]
+fn an_honest_server_passes_as_suspicious() {
+    let keel = Keel::new();
+    let honest = scripted(r#"{"tools": [{"name": "a", "description": "A"}]}"#);
+    let with = |args: &[&str]| {
+        let words = honest.iter().map(String::as_str);
+        let words: Vec<&str> = args.iter().copied().chain(["--"]).chain(words).collect();
+        keel.run(&words)
+    };
+    with(&["pin"]).exits(0);
+    // The client is one of several by chance: each time another one.
+    for _ in 0..3 {
+        let report = with(&["check", "--suspicious", "--format", "json"]).exits(0);
+        let server = &report.json()["servers"][0];
+        assert_eq!(server["changes"], serde_json::json!([]), "{server}");
+    }
+    // A client that was named is compared.
+    with(&["check", "--client", "zed"])
+        .exits(1)
+        .says("client-changed");
+}
