@@ -7,9 +7,9 @@ use super::args::{ChainArgs, ChainCommand, FreezeArgs, IntegrityArgs, TextOrJson
 use super::output;
 use crate::canonical::Json;
 use crate::interop::kiwi::disk::{self, DiskError, Found};
-use crate::interop::kiwi::lockfile::{Lockfile, chain_hash, isoformat};
+use crate::interop::kiwi::lockfile::{Lockfile, chain_hash};
 use crate::interop::kiwi::look::{Asked, load, look};
-use crate::interop::kiwi::{Link, Mode, Variant, document_integrity, integrity, short};
+use crate::interop::kiwi::{Link, Mode, Variant, document_integrity, integrity, isoformat, short};
 use crate::report::escape;
 use crate::run::{Error, Exit};
 

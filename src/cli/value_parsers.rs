@@ -8,12 +8,13 @@ pub(super) fn keyword<T>(
     word: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T>
 where
-    T: Copy + std::str::FromStr<Err = ()> + Clone + Send + Sync + 'static,
+    T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.iter().map(|it| word(*it))).try_map(|found| {
-        found
-            .parse::<T>()
-            .map_err(|()| "not one of the words".to_owned())
+    PossibleValuesParser::new(all.iter().map(|it| word(*it))).try_map(move |found| {
+        let named = all.iter().find(|it| word(**it) == found);
+        named
+            .copied()
+            .ok_or_else(|| "not one of the words".to_owned())
     })
 }
 

@@ -3,7 +3,6 @@
 use super::args::{TextOrJson, VerifyArgs};
 use super::output::{self, Color, Notes};
 use crate::canonical::Json;
-use crate::interop::jp::{Verified, VerifyError};
 use crate::policy::{Action, Policy, verdict};
 use crate::report::{Finding, escape};
 use crate::run::baseline::Baseline;
@@ -11,6 +10,7 @@ use crate::run::judge_server::finding;
 use crate::run::plan::{Target, resolve};
 use crate::run::request::ServerRequest;
 use crate::run::{Error, Exit};
+use crate::verify::jp::{Verified, VerifyError};
 
 struct Outcome<'a> {
     target: &'a Target,

@@ -21,7 +21,6 @@ use node::Node;
 
 use crate::capture::Eras;
 use crate::capture::http::{HttpTransport, Template};
-use crate::interop::jp::{Expected, Verify, VerifyKind};
 use crate::judgement::Exposure;
 use crate::launch::sandbox::Level;
 use crate::policy::{
@@ -32,6 +31,7 @@ use crate::rules::RuleId;
 use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
 use crate::stability::mask::Mask;
 use crate::verify::bytes::Algorithm;
+use crate::verify::jp::{Expected, Verify, VerifyKind};
 use crate::verify::launched::Digests;
 
 pub use client::ClientChoice;

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use super::toolpin::canonical;
 use super::toolpin::digest::{covered, sorted};
-use super::toolpin::lock::{LockError, sri};
+use super::toolpin::lock::LockError;
 use super::toolpin::targets::is_oci_pin;
 use crate::canonical::{Json, Object, jcs};
 use crate::fingerprint::Refusal;
 use crate::surface::{Component, Kind, Surface};
+use contract_locks::sri;
 
 #[derive(Clone, Debug)]
 pub struct LockV1 {

@@ -1,5 +1,5 @@
-//! What other tools write and compute: FastMCP, MCP Hangar, ToolPin, the draft `mcp-lock/1`,
-//! kiwi-mcp and JP.
+//! What other tools write and compute: FastMCP, MCP Hangar, ToolPin, the draft `mcp-lock/1` and
+//! kiwi-mcp.
 //!
 //! This room promises:
 //!
@@ -10,8 +10,7 @@
 //!   such a file can show that something changed, but never what.
 //! - **Files with definitions become surfaces** ([`definitions`]), for `import`.
 //!
-//! kiwi-mcp's chains ([`kiwi`]) and JP's `verify` block ([`jp`]) are about bytes on disk, and have
-//! their own entry points.
+//! kiwi-mcp's chains ([`kiwi`]) are about bytes on disk, and have their own entry point.
 
 pub mod compare;
 mod contents;
@@ -20,7 +19,6 @@ pub mod digest;
 mod error;
 pub mod fastmcp;
 pub mod hangar;
-pub mod jp;
 pub mod kiwi;
 mod lock;
 pub mod lock_v1;

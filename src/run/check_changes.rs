@@ -241,7 +241,7 @@ impl Changes {
     fn server(&mut self, name: &str, old: &ServerConfig, new: &ServerConfig) {
         self.masks(name, &old.masks, &new.masks);
         let is_verified = |it: &ServerConfig| {
-            use crate::interop::jp::Verify;
+            use crate::verify::jp::Verify;
             !matches!(it.verify, None | Some(Verify::None))
         };
         if old.verify != new.verify {

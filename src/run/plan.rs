@@ -19,7 +19,6 @@ use crate::capture::http::Template;
 use crate::capture::{Endpoint, Eras, Limits};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};
 use crate::interop::Asked;
-use crate::interop::jp::{self, Verified, Verify, VerifyError};
 use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
@@ -31,6 +30,7 @@ use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
 use crate::verify::fetched;
+use crate::verify::jp::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
 
 /// Everything a command needs to know.

@@ -8,11 +8,11 @@
 //! - **Nothing is fetched**: no registry is contacted, and what is not on this disk is not verified. Which
 //!   version a launcher fetched is read where it put it ([`fetched`]).
 //!
-//! The `verify` block that states a checksum is JP's (`interop::jp`), which reads files through
-//! [`bytes`].
+//! The `verify` block of the configuration, which states a checksum, is JP's ([`jp`]).
 
 pub mod bytes;
 pub mod fetched;
+pub mod jp;
 pub mod launched;
 pub mod launcher;
 

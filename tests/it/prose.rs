@@ -33,22 +33,6 @@ const ALLOWED: &[(&str, &str)] = &[
     ("src/interop/hangar/digest.rs", "rows of that table"),
     ("src/interop/toolpin/digest.rs", "a row of that table"),
     (
-        "src/interop/kiwi/lockfile.rs",
-        "kiwi's messages, word for word",
-    ),
-    (
-        "src/interop/kiwi/pairs.rs",
-        "kiwi's messages, word for word",
-    ),
-    (
-        "src/interop/toolpin/lock.rs",
-        "ToolPin's messages, word for word",
-    ),
-    (
-        "src/interop/toolpin/policy_file.rs",
-        "ToolPin's messages, word for word",
-    ),
-    (
         "src/interop/toolpin/scan.rs",
         "ToolPin's messages, word for word",
     ),

@@ -4,9 +4,9 @@
 use std::path::Path;
 
 use mcp_keel::canonical::{Json, parse};
-use mcp_keel::interop::jp::{Expected, Verify, verify};
 use mcp_keel::launch::LaunchSpec;
 use mcp_keel::verify::bytes::{self, Algorithm};
+use mcp_keel::verify::jp::{Expected, Verify, verify};
 
 use crate::keel::{Keel, serving};
 

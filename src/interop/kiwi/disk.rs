@@ -4,8 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::lockfile::{Lockfile, LockfileError};
-use super::yaml::{self, YamlError};
-use super::{Link, Refused, Variant, integrity, links};
+use super::{Link, Refused, Variant, integrity, links, yaml};
 use crate::canonical::reader::parse_python;
 use crate::canonical::{Json, ReadError};
 use crate::fingerprint::Digest;
@@ -35,7 +34,10 @@ pub enum DiskError {
     #[error("{}: not JSON: {problem}", path.display())]
     Json { path: PathBuf, problem: ReadError },
     #[error("{}: {problem}", path.display())]
-    Yaml { path: PathBuf, problem: YamlError },
+    Yaml {
+        path: PathBuf,
+        problem: yaml::YamlError,
+    },
     #[error("{}: {problem}", path.display())]
     Shape { path: PathBuf, problem: String },
     #[error("{}: {problem}", path.display())]

@@ -14,10 +14,11 @@ use ring::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{PrivatePkcs8KeyDer, SubjectPublicKeyInfoDer};
 
-use super::lock::{LockError, sri};
+use super::lock::LockError;
 use super::write::iso_time;
 use super::{canonical, policy_file};
 use crate::canonical::{Json, Object, Text, parse, to_pretty};
+use contract_locks::sri;
 
 /// ToolPin's name for the file, next to the lock.
 pub const FILE_NAME: &str = "mcp-lock.sig";

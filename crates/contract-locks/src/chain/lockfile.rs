@@ -1,11 +1,9 @@
 //! kiwi-mcp's lockfile, version 1: read, written and compared as the original does.
 
 use super::{Link, short};
-use crate::canonical::python::{NonFinite, dumps};
-use crate::canonical::reader::parse_python;
-use crate::canonical::{Json, Object};
-use crate::fingerprint::Digest;
-use crate::policy::Date;
+use exact_json::python::{NonFinite, dumps};
+use exact_json::reader::parse_python;
+use exact_json::{Json, Object};
 
 use super::python;
 
@@ -240,7 +238,7 @@ pub fn chain_hash(chain: &[Link]) -> String {
             )
         })
         .collect();
-    short(&Digest::of(links.join("|")).hex())
+    short(&crate::sha256_hex(links.join("|")))
 }
 
 /// One of the lockfile's records, with exactly these members.
@@ -311,37 +309,5 @@ fn write(out: &mut String, value: &Json, level: usize) {
             out.push('}');
         }
         scalar => out.push_str(&plain(scalar)),
-    }
-}
-
-/// A time since 1970, formatted like Python's `datetime.isoformat`.
-pub fn isoformat(since: std::time::Duration) -> String {
-    let Date { year, month, day } = Date::from_unix_seconds(since.as_secs());
-    let (seconds, micros) = (since.as_secs() % 86_400, since.subsec_micros());
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    // Python omits a zero fraction.
-    let fraction = if micros > 0 {
-        format!(".{micros:06}")
-    } else {
-        String::new()
-    };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}+00:00")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::isoformat;
-    use std::time::Duration;
-
-    #[test]
-    fn time_is_written_like_pythons_isoformat() {
-        assert_eq!(
-            isoformat(Duration::from_secs(1_769_256_000)),
-            "2026-01-24T12:00:00+00:00"
-        );
-        assert_eq!(
-            isoformat(Duration::from_micros(1_794_795_902_043_016)),
-            "2026-11-16T02:25:02.043016+00:00"
-        );
     }
 }

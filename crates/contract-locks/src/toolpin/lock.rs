@@ -4,12 +4,10 @@
 //! keeps: members unknown to ToolPin are not covered by any of its digests, so a change there goes
 //! unnoticed. Errors are ToolPin's own sentences.
 
-use base64::Engine as _;
-
 use super::canonical;
 use super::trust::{Claims, artifact_claims, rank, score, tier, trust};
-use crate::canonical::{Json, Number, Object, Text};
-use crate::fingerprint::Digest;
+use crate::sri;
+use exact_json::{Json, Number, Object, Text};
 
 /// The time if there is none: `new Date(0)`.
 const NEVER: &str = "1970-01-01T00:00:00.000Z";
@@ -107,13 +105,6 @@ impl From<canonical::DuplicateKey> for LockError {
     fn from(error: canonical::DuplicateKey) -> Self {
         Self(error.to_string())
     }
-}
-
-/// `sha256-` and base64, as ToolPin writes digests of its own documents.
-pub(in crate::interop) fn sri(bytes: impl AsRef<[u8]>) -> String {
-    let digest = Digest::of(bytes);
-    let base64 = base64::engine::general_purpose::STANDARD.encode(digest.bytes());
-    format!("sha256-{base64}")
 }
 
 impl ToolPinLock {

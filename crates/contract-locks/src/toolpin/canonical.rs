@@ -4,8 +4,8 @@
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-use crate::canonical::writer::{Escape, sequence, write_scalar, write_string};
-use crate::canonical::{Json, Text};
+use exact_json::writer::{Escape, sequence, write_scalar, write_string};
+use exact_json::{Json, Text};
 
 /// Why ToolPin has no form for a value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,7 +21,7 @@ pub fn to_string(value: &Json) -> Result<String, DuplicateKey> {
 }
 
 /// A name of an object that two members share once normalised, if any.
-pub fn duplicate_after_nfc(object: &crate::canonical::Object) -> Option<Text> {
+pub fn duplicate_after_nfc(object: &exact_json::Object) -> Option<Text> {
     let mut names: Vec<Text> = object.by_name().into_keys().map(nfc).collect();
     names.sort_unstable();
     names
@@ -101,7 +101,7 @@ fn nfc(name: &Text) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     fn text(json: &str) -> Result<String, DuplicateKey> {
         to_string(&parse_str(json).unwrap())

@@ -9,7 +9,7 @@ use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 
 use super::{Link, Mode, python};
-use crate::canonical::{Json, pointer, to_compact};
+use exact_json::{Json, pointer, to_compact};
 
 /// At most this many issues are reported per child.
 const MAX_ISSUES: usize = 64;
@@ -452,5 +452,5 @@ fn value(json: &Json) -> Option<Value> {
 }
 
 fn from_value(value: &Value) -> Json {
-    crate::canonical::parse_str(&value.to_string()).unwrap_or(Json::Null)
+    exact_json::parse_str(&value.to_string()).unwrap_or(Json::Null)
 }

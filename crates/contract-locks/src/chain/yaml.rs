@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 
-use crate::canonical::reader::{MAX_DEPTH, parse_python};
-use crate::canonical::{Json, Object, Text};
+use exact_json::reader::{MAX_DEPTH, parse_python};
+use exact_json::{Json, Object, Text};
 
 /// Maximum number of values, with aliases expanded.
 const MAX_NODES: usize = 100_000;
@@ -472,8 +472,8 @@ fn is_timestamp(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::python::{NonFinite, dumps};
-    use crate::canonical::to_compact;
+    use exact_json::python::{NonFinite, dumps};
+    use exact_json::to_compact;
 
     /// Each line shows what PyYAML 6.0.3 and `json.dumps` produce.
     const SCALARS: &[(&str, &str)] = &[

@@ -1,9 +1,8 @@
 //! The digest of one link: kiwi-mcp's canonical payload in Python's JSON.
 
 use super::Variant;
-use crate::canonical::python::{NonFinite, dumps};
-use crate::canonical::{Json, Text};
-use crate::fingerprint::Digest;
+use exact_json::python::{NonFinite, dumps};
+use exact_json::{Json, Text};
 
 /// Why a link has no digest. Inputs that the original rejects are rejected here too.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,7 +23,7 @@ pub fn integrity(link: &Json, variant: Variant) -> Result<String, Refused> {
         ("files", Json::Array(files(link, variant)?)),
     ]);
     let text = dumps(&payload, NonFinite::Infinity).map_err(|error| Refused(error.to_string()))?;
-    Ok(Digest::of(text).hex())
+    Ok(crate::sha256_hex(text))
 }
 
 fn files(link: &Json, variant: Variant) -> Result<Vec<Json>, Refused> {
@@ -89,7 +88,7 @@ pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
     };
     let mut members = match item.get(extra) {
         Some(Json::Object(object)) => object.clone(),
-        _ => crate::canonical::Object::new(),
+        _ => exact_json::Object::new(),
     };
     // A piece of knowledge contains its own digest, which the digest cannot cover.
     if content == "content" {
@@ -101,9 +100,9 @@ pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
     let payload = Json::object([
         (id, member(id)),
         ("version", member("version")),
-        (hash, Json::string(Digest::of(text).hex())),
+        (hash, Json::string(crate::sha256_hex(text))),
         (extra, Json::Object(members)),
     ]);
     let printed = dumps(&payload, NonFinite::Infinity).map_err(|error| Refused(error.to_string()));
-    Some(printed.map(|text| Digest::of(text).hex()))
+    Some(printed.map(|text| crate::sha256_hex(text)))
 }

@@ -5,15 +5,15 @@
 //! directly, executable or not; `none` records a deliberate decision. Digests are compared as
 //! hexadecimal text, ignoring case; no prefix and no whitespace is allowed.
 
-use crate::rules::RuleId;
 use std::path::PathBuf;
 
+use super::bytes::{Algorithm, digest, locate};
+use super::launcher::{self, Launcher, Threat};
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
+use crate::rules::RuleId;
 use crate::sentences::verify as sentences;
 use crate::surface::Note;
-use crate::verify::bytes::{Algorithm, digest, locate};
-use crate::verify::launcher::{self, Launcher, Threat};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {

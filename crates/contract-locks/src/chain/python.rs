@@ -1,7 +1,7 @@
 //! Python's view of JSON values, for messages and matching: `repr`, `str`, `==`, type names.
 
-use crate::canonical::python::{NonFinite, dumps};
-use crate::canonical::{Json, Number};
+use exact_json::python::{NonFinite, dumps};
+use exact_json::{Json, Number};
 
 /// `str(value)`; a missing member is `None`.
 pub(super) fn text(value: Option<&Json>) -> String {
@@ -68,7 +68,7 @@ fn quoted(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if c.is_control() || crate::canonical::is_invisible(c) => {
+            c if c.is_control() || exact_json::is_invisible(c) => {
                 let code = u32::from(c);
                 out.push_str(&match code {
                     0..=0xff => format!("\\x{code:02x}"),

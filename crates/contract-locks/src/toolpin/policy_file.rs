@@ -3,8 +3,9 @@
 //! The rules in it are for ToolPin; nothing here applies them.
 
 use super::canonical;
-use super::lock::{CLIENTS, LockError, sri};
-use crate::canonical::{Json, Object};
+use super::lock::{CLIENTS, LockError};
+use crate::sri;
+use exact_json::{Json, Object};
 
 /// ToolPin's default path.
 pub const DEFAULT_PATH: &str = ".toolpin/policy.json";

@@ -19,7 +19,7 @@ use icu_normalizer::provider::{
 use icu_provider::DataMarker as _;
 use icu_provider::prelude::{DataError, DataErrorKind, DataProvider, DataRequest, DataResponse};
 
-use crate::canonical::Text;
+use exact_json::Text;
 
 // The root collation is that of en-US: English has no tailoring.
 static COLLATOR: LazyLock<Option<Collator>> = LazyLock::new(|| {

@@ -2,7 +2,7 @@
 //! claims still hold.
 
 use super::lock::{LockError, given, is_finite, is_string, members, record};
-use crate::canonical::{Json, Text};
+use exact_json::{Json, Text};
 
 /// The trust of an entry, read as ToolPin does: unknown members are dropped, invalid ones are
 /// reported.
