@@ -23,8 +23,13 @@ const TODAY: Date = Date {
     day: 15,
 };
 
+/// Characters that show nothing and are no controls to the standard library.
+const GLYPHLESS: &str =
+    "\u{13430}\u{13438}\u{13440}\u{16fe4}\u{1da9b}\u{1bca0}\u{1d173}\u{600}\u{fff9}without a glyph";
+
 /// Text that has an effect in some sink, with the part of it that a reviewer must still see.
-const HOSTILE: [(&str, &str); 38] = [
+const HOSTILE: [(&str, &str); 39] = [
+    (GLYPHLESS, "without a glyph"),
     ("::error::pwned1", "pwned1"),
     ("::error file=a,line=1::pwned2", "pwned2"),
     ("first\n::warning::pwned3", "pwned3"),
@@ -226,6 +231,10 @@ fn controls_invisible_characters_and_commands_are_defused_but_visible_in_every_f
                 "{format} of {text:?}"
             );
             assert!(!output.contains("##vso["), "{format} of {text:?}");
+            let raw = GLYPHLESS
+                .chars()
+                .find(|it| !it.is_ascii() && output.contains(*it));
+            assert_eq!(raw, None, "{format} of {text:?}");
             if format != "github" {
                 let found = output.lines().find(|line| command(line).is_some());
                 assert_eq!(found, None, "{format} of {text:?}");

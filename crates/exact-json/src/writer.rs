@@ -1,5 +1,7 @@
 //! How mcp-keel writes JSON: canonical for digests, pretty for people, compact for the wire.
 
+use unicode_general_category::{GeneralCategory, get_general_category};
+
 use super::{Json, Object, Text};
 
 /// mcp-keel's canonical form: RFC 8785 with three differences, so that different documents never share a
@@ -172,31 +174,52 @@ impl Escape {
     }
 }
 
-/// Whether a character is invisible, or changes how its neighbours look or are ordered.
+/// Whether a character is invisible, or changes how its neighbours look or are ordered. Line ends and the selector that makes
+/// an emoji colourful are left alone: this decides the bytes of committed baselines, and what the scan calls hidden.
 pub fn is_invisible(character: char) -> bool {
-    matches!(character,
-        '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0e}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}')
+    use GeneralCategory::{Format, LineSeparator, ParagraphSeparator};
+    match character {
+        '\0'..='~' | '\u{fe0f}' => false,
+        '\u{7f}'..='\u{9f}' => true,
+        _ => {
+            has_no_look(character)
+                || matches!(
+                    get_general_category(character),
+                    Format | LineSeparator | ParagraphSeparator
+                )
+        }
+    }
 }
 
-/// Whether a reader cannot recognise the character: controls, everything Unicode marks as ignorable (joiners,
-/// directions, tags, variation selectors), every space but the ordinary one, and characters without a glyph.
+/// Characters of other categories that show nothing: what Unicode calls ignorable, now or once it is assigned, and marks that
+/// only change others.
+fn has_no_look(character: char) -> bool {
+    matches!(u32::from(character),
+        0x34f | 0x115f..=0x1160 | 0x17b4..=0x17b5 | 0x180b..=0x180f | 0x2065 | 0x3164 | 0xfe00..=0xfe0f
+        | 0xffa0 | 0xfff0..=0xfff8 | 0x1107f | 0x13440 | 0x13447..=0x13455 | 0x16fe4
+        | 0x1da9b..=0x1da9f | 0x1daa1..=0x1daaf | 0xe0000..=0xe0fff)
+}
+
+/// Whether a reader cannot recognise the character: controls, everything invisible, every space but the ordinary one, and
+/// characters without a glyph, which are those for private use and those that Unicode has not assigned.
 ///
-/// Broader than [`is_invisible`], which determines the bytes of committed baselines and so cannot change.
+/// Broader than [`is_invisible`]: a report is not committed, and is for the eye alone.
 pub fn is_unseen(character: char) -> bool {
+    use GeneralCategory::{PrivateUse, SpaceSeparator, Unassigned};
     // Fast path for nearly every character.
     if matches!(character, ' '..='~') {
         return false;
     }
     character.is_control()
         || is_invisible(character)
-        || (character.is_whitespace() && character != ' ')
-        || matches!(u32::from(character),
-            0x34f | 0x17b4..=0x17b5 | 0x180b..=0x180f | 0x2800 | 0xe000..=0xf8ff | 0xfdd0..=0xfdef | 0xfe0f
-            | 0xfff0..=0xfffc | 0x1bca0..=0x1bca3 | 0x1d159 | 0x1d173..=0x1d17a | 0xf0000..)
-        || u32::from(character) & 0xfffe == 0xfffe
+        || matches!(
+            character,
+            '\u{2800}' | '\u{fe0f}' | '\u{fffc}' | '\u{1d159}'
+        )
+        || matches!(
+            get_general_category(character),
+            SpaceSeparator | PrivateUse | Unassigned
+        )
 }
 
 pub fn write_scalar(out: &mut String, value: &Json, escape: Escape) {
@@ -329,6 +352,46 @@ impl From<Object> for Json {
 mod tests {
     use super::*;
     use crate::parse_str;
+
+    /// By the tables of another crate.
+    #[test]
+    fn every_ignorable_character_is_invisible_and_nothing_that_can_be_read_is_unseen() {
+        let class = |class: &str| regex::Regex::new(&format!("^[{class}]$")).unwrap();
+        let ignorable =
+            class(r"\p{Default_Ignorable_Code_Point}\p{Cf}\p{Zl}\p{Zp}\p{Variation_Selector}");
+        let unseen = class(r"\p{Cc}\p{Zs}\p{White_Space}\p{Co}\p{Cn}");
+        let marks = class(
+            r"\u{1107f}\u{13440}\u{13447}-\u{13455}\u{16fe4}\u{1da9b}-\u{1da9f}\u{1daa1}-\u{1daaf}",
+        );
+        let blank = ['\u{2800}', '\u{fffc}', '\u{1d159}'];
+        let mut counted = (0, 0);
+        let mut text = String::new();
+        for character in '\0'..=char::MAX {
+            text.clear();
+            text.push(character);
+            let no_look = ignorable.is_match(&text) || marks.is_match(&text);
+            let is_control = matches!(character, '\u{7f}'..='\u{9f}');
+            let name = u32::from(character);
+            let expected = (no_look || is_control) && character != '\u{fe0f}';
+            assert_eq!(is_invisible(character), expected, "U+{name:04X}");
+            let expected = no_look || unseen.is_match(&text) || blank.contains(&character);
+            let expected = expected && character != ' ';
+            assert_eq!(is_unseen(character), expected, "U+{name:04X}");
+            counted.0 += usize::from(is_invisible(character));
+            counted.1 += usize::from(!is_unseen(character));
+        }
+        assert!(counted.0 > 4_000 && counted.1 > 150_000, "{counted:?}");
+        for missed in [
+            '\u{13430}',
+            '\u{13438}',
+            '\u{16fe4}',
+            '\u{1da9b}',
+            '\u{1d173}',
+            '\u{e007f}',
+        ] {
+            assert!(is_invisible(missed) && is_unseen(missed));
+        }
+    }
 
     #[test]
     fn canonical_form_sorts_members_and_keeps_numbers_exact() {

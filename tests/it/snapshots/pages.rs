@@ -74,8 +74,8 @@ fn a_merge_queue() {
 #[test]
 fn a_first_pin() {
     let mut pull = around(scenes::clean().stage());
-    pull.on_base.remove(BASELINE);
-    pull.check_out();
+    let baseline = pull.on_base.remove(BASELINE).unwrap();
+    pull.on_head(BASELINE, &baseline);
     pull.run().exits(0);
     is("first-pin", &pull.comments()[0]);
 }
