@@ -136,7 +136,7 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
     }
     let removed = only_in(&old_components, &new_components);
     let added = only_in(&new_components, &old_components);
-    let renamed = rename::find(&removed, &added);
+    let renamed = rename::find((old, &removed), (new, &added));
     let moved = template::find(&removed, &added);
     let pairs = renamed.iter().map(|pair| &pair.old.key);
     let known: BTreeSet<&ComponentKey> = pairs

@@ -23,9 +23,9 @@ macro_rules! tool_rules {
         "Correct or remove the annotation.";
     "tool-renamed" ToolRenamed [] Change Breaking Low,
         "a tool was renamed",
-        "A tool is gone and a new one seems to be the same: name, arguments and text are alike, and the sentence says \
-         how much. For callers this is a removal: everything that names the old tool fails. Unless only the spelling \
-         of the name changed, or a prefix of several names, the exposure is that of a new tool.",
+        "A tool is gone, and a new one has the same description and schemas, or a name that differs in spelling only. \
+         For callers this is a removal: everything that names the old tool fails. Unless only the spelling of the \
+         name changed, the exposure is that of a new tool.",
         "Keep the old name as an alias for a release, or release it as a breaking change and pin.";
     "tool-version-changed" ToolVersionChanged [] Change Cosmetic Low,
         "a tool's own version changed",

@@ -25,8 +25,7 @@ mod family;
 mod interpretation;
 mod judge;
 mod kinds;
-mod lexicon;
-pub(crate) mod likeness;
+pub(crate) mod naming;
 mod pair;
 mod pattern;
 mod solve;
@@ -43,11 +42,6 @@ pub use crate::rules::{Family, Side};
 /// Whether a parameter's name suggests a secret.
 pub(crate) fn names_secret(name: &str) -> bool {
     walk::named_exposure(name) == Exposure::High
-}
-
-/// How many members of one schema seem to be in the other under another name.
-pub(crate) fn renamed_members(old: &Json, new: &Json) -> usize {
-    walk::renamed_members(old, new)
 }
 
 /// One located and judged change of a schema.

@@ -13,15 +13,8 @@ pub(crate) fn removed(noun: &str) -> String {
     format!("{noun} removed")
 }
 
-/// `certain` if only the spelling of the name changed, or a prefix of several names.
-pub(crate) fn renamed(was: &str, is: &str, similarity: f64, certain: bool) -> String {
-    let alike = similarity * 100.0;
-    let called = if certain {
-        "is now called"
-    } else {
-        "seems renamed to"
-    };
-    format!("`{was}` {called} `{is}` ({alike:.0}% alike)")
+pub(crate) fn renamed(was: &str, is: &str) -> String {
+    format!("`{was}` is now called `{is}`")
 }
 
 pub(crate) fn own_version_changed(was: &str, is: &str) -> String {

@@ -418,17 +418,14 @@ pub(crate) fn still_required() -> &'static str {
     "; `required` still lists it"
 }
 
-/// A removed member, next to a similar new one. `refused` if using the old name fails.
-pub(crate) fn property_renamed(at: At<'_>, to: &str, percent: u32, refused: bool) -> String {
+/// A member under its old and its new name. `refused` if using the old name fails.
+pub(crate) fn property_renamed(at: At<'_>, to: &str, refused: bool) -> String {
     let effect = match (at.side, refused) {
         (Side::Input, true) => "calls with the old name are refused",
         (Side::Input, false) => "a value sent under the old name is now silently ignored",
         (Side::Output, _) => "readers of the old name find nothing",
     };
-    format!(
-        "{} seems renamed to `{to}` ({percent}% alike): {effect}",
-        at.property()
-    )
+    format!("{} is now called `{to}`: {effect}", at.property())
 }
 
 /// A member that entered `required` or left it.

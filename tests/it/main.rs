@@ -47,7 +47,6 @@ mod protocol;
 mod readme;
 mod recipes;
 mod reference;
-mod renames;
 mod rooms;
 mod rules;
 #[cfg(target_os = "linux")]

@@ -29,8 +29,6 @@ struct Row {
     exposure: Exposure,
     /// What the witness contains.
     witness: Option<&'static str>,
-    /// The level of the worst change beside it.
-    worst: Option<Level>,
 }
 
 impl Row {
@@ -51,18 +49,11 @@ impl Row {
             level: rule.rule().level,
             exposure: rule.rule().exposure,
             witness: None,
-            worst: None,
         }
     }
 
     fn level(mut self, level: Level) -> Self {
         self.level = level;
-        self
-    }
-
-    /// Another change of the same pair is worse.
-    fn beside(mut self, worst: Level) -> Self {
-        self.worst = Some(worst);
         self
     }
 
@@ -1238,7 +1229,7 @@ fn lists() -> Vec<Row> {
 }
 
 fn renames() -> Vec<Row> {
-    use RuleId::{InputPropertyRenamed, ToolAdded, ToolRemoved, ToolRenamed};
+    use RuleId::{InputPropertyRenamed, ToolRenamed};
     let takes = |names: &[&str]| {
         let properties: Map<String, Value> = names
             .iter()
@@ -1252,10 +1243,6 @@ fn renames() -> Vec<Row> {
         json!({"tools": [{"name": name, "description": "Looks for stations.", "annotations": {"readOnlyHint": true},
             "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}]})
     };
-    let acts = |name: &str| {
-        json!({"tools": [{"name": name, "description": "Switches the alerts.",
-            "inputSchema": {"type": "object", "properties": {"station": {"type": "string"}}}}]})
-    };
     vec![
         Row::new(
             "one parameter renamed",
@@ -1265,28 +1252,21 @@ fn renames() -> Vec<Row> {
         )
         .witness("\"startRef\""),
         Row::new(
-            "a tool under another version in its name",
+            "a tool under another spelling of its name",
+            ALL,
+            [called("search_stations"), called("searchStations")],
+            ToolRenamed,
+        )
+        .exposure(Exposure::Low)
+        .witness("\"search_stations\""),
+        Row::new(
+            "a tool under another name, with its description and schemas",
             ALL,
             [called("search_v1"), called("search_v2")],
             ToolRenamed,
         )
-        .exposure(Exposure::Low)
+        .exposure(Exposure::Medium)
         .witness("\"search_v1\""),
-        Row::new(
-            "opposites (`enable`, `disable`): the old one is gone",
-            ALL,
-            [acts("enable_alerts"), acts("disable_alerts")],
-            ToolRemoved,
-        )
-        .witness("\"enable_alerts\""),
-        Row::new(
-            "opposites: the other one is new",
-            ALL,
-            [acts("enable_alerts"), acts("disable_alerts")],
-            ToolAdded,
-        )
-        .beside(Level::Breaking)
-        .exposure(Exposure::High),
     ]
 }
 
@@ -1749,11 +1729,7 @@ fn parts() -> Vec<(&'static str, &'static str, Vec<Row>)> {
             resources(),
         ),
         ("Lists", "a_list_is_judged_as_clients_judge_it", lists()),
-        (
-            "Renames",
-            "a_rename_is_one_change_and_never_a_pair_of_opposites",
-            renames(),
-        ),
+        ("Renames", "a_rename_is_one_change", renames()),
         (
             "Skills",
             "a_skill_is_judged_by_what_it_tells_and_may_do",
@@ -1812,8 +1788,7 @@ fn check(rows: Vec<Row>) {
                 None if row.rule.side().is_none() => assert_eq!(witness, "", "{what}"),
                 None => {}
             }
-            let worst = row.worst.unwrap_or(row.level);
-            let worse = changes.iter().find(|it| it.level > worst);
+            let worse = changes.iter().find(|it| it.level > row.level);
             assert!(worse.is_none(), "{what}: {worse:#?}");
             assert!(compare(&new, &new).is_empty(), "{what}");
         }
@@ -1994,30 +1969,8 @@ fn a_list_is_judged_as_clients_judge_it() {
 }
 
 #[test]
-fn a_rename_is_one_change_and_never_a_pair_of_opposites() {
+fn a_rename_is_one_change() {
     check(renames());
-    // Both, or neither.
-    let takes = |[one, other]: [&str; 2]| {
-        let text = json!({"type": "string"});
-        let properties = json!({one: text, other: text});
-        tool(
-            json!({"inputSchema": {"type": "object", "properties": properties, "required": [one, other]}}),
-        )
-    };
-    let pair = [["startRef", "endRef"], ["startTarget", "endTarget"]].map(takes);
-    let [old, new] = pair.map(|parts| surface("2025-11-25", &parts));
-    let changes = compare(&old, &new);
-    let messages: Vec<&str> = changes.iter().map(|it| it.message.as_str()).collect();
-    assert_eq!(messages.len(), 2, "{messages:?}");
-    for (message, names) in messages
-        .iter()
-        .zip([("endRef", "endTarget"), ("startRef", "startTarget")])
-    {
-        assert!(
-            message.contains(names.0) && message.contains(names.1),
-            "{message}"
-        );
-    }
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn a_rename_is_one_change_with_a_witness_under_the_old_name() {
     assert!(
         change(&found, "input-property-renamed")
             .message
-            .contains("100%")
+            .contains("is now called `file_path`")
     );
     let found = input(
         r#"{"type": "object", "properties": {"maxResults": {"type": "integer"}}}"#,
@@ -200,6 +200,35 @@ fn a_rename_is_one_change_with_a_witness_under_the_old_name() {
     );
     only(&found, "input-property-renamed");
     harmless(&found, "input-property-renamed", Level::Risky);
+    // Under other words, if the description says something and no other parameter has it.
+    let path = r#"{"type": "string", "description": "Path of the file", "title": "TITLE"}"#;
+    let [file, source] = ["File", "Source"].map(|title| path.replace("TITLE", title));
+    let found = input(
+        &format!(r#"{{"type": "object", "properties": {{"file": {file}}}, "required": ["file"]}}"#),
+        &format!(
+            r#"{{"type": "object", "properties": {{"source": {source}}}, "required": ["source"]}}"#
+        ),
+    );
+    only(&found, "input-property-renamed");
+    let found = input(
+        &format!(r#"{{"type": "object", "properties": {{"file": {file}}}}}"#),
+        &format!(
+            r#"{{"type": "object", "properties": {{"source": {source}, "target": {source}}}}}"#
+        ),
+    );
+    change(&found, "input-property-removed");
+    // A kept one has it too.
+    let found = input(
+        &format!(r#"{{"type": "object", "properties": {{"file": {file}, "target": {file}}}}}"#),
+        &format!(r#"{{"type": "object", "properties": {{"source": {source}, "target": {file}}}}}"#),
+    );
+    change(&found, "input-property-removed");
+    // Another schema under another spelling is another parameter.
+    let found = input(
+        r#"{"type": "object", "properties": {"maxResults": {"type": "integer"}}}"#,
+        r#"{"type": "object", "properties": {"max_results": {"type": "number"}}}"#,
+    );
+    change(&found, "input-property-removed");
     // Sharing only the type is not a rename.
     let found = input(
         r#"{"type": "object", "properties": {"city": {"type": "string"}}}"#,

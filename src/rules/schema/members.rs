@@ -72,12 +72,12 @@ macro_rules! member_families {
         r#"{"type": "object", "properties": {"file_path": {"type": "string", "description": "Path of the file to read"}}, "required": ["file_path"]}"# =>
         r#"{"type": "object", "properties": {"filePath": {"type": "string", "description": "Path of the file to read"}}, "required": ["filePath"]}"#,
         input InputPropertyRenamed: Breaking Low "a parameter was renamed",
-        "A parameter is gone and a new one has the same schema and a similar name. If the new name is required or \
+        "A parameter is gone, and a new one has the same schema and the same description or spelling. If the new name is required or \
          the object is closed, old calls are rejected and the witness uses the old name; otherwise the value is \
          silently ignored, which is risky.",
         "Accept both names for at least a release. If only the naming style changed, keep the old names.";
         output OutputPropertyRenamed: Breaking Low "a result member was renamed",
-        "A member is gone and a new one has the same schema and a similar name. If the old one was required, clients \
+        "A member is gone, and a new one has the same schema and the same description or spelling. If the old one was required, clients \
          that validate reject the result; otherwise readers silently lose it.",
         "Return the value under both names for at least a release.";
 

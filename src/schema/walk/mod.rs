@@ -12,7 +12,7 @@ mod object;
 mod rename;
 mod union;
 
-pub(super) use object::{named_exposure, renamed_members};
+pub(super) use object::named_exposure;
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

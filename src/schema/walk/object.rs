@@ -43,16 +43,6 @@ fn only_in<'a>(node: &'a Object, other: &Object) -> Vec<Candidate<'a>> {
         .collect()
 }
 
-/// How many members of two objects seem renamed.
-pub(in crate::schema) fn renamed_members(old: &Json, new: &Json) -> usize {
-    match (old, new) {
-        (Json::Object(old), Json::Object(new)) => {
-            renamed(&only_in(old, new), &only_in(new, old)).len()
-        }
-        _ => 0,
-    }
-}
-
 impl Walker<'_> {
     /// Compares `properties`, `required` and `additionalProperties`.
     pub(super) fn members(&mut self, old: &Object, new: &Object, place: &Place) {
@@ -60,10 +50,9 @@ impl Walker<'_> {
         let (old_required, new_required) = (required_of(old), required_of(new));
         let mut handled: BTreeSet<&Text> = BTreeSet::new();
         let (removed, added) = (only_in(old, new), only_in(new, old));
-        for (old_index, new_index, percent) in renamed(&removed, &added) {
-            let (from, to) = (&removed[old_index], &added[new_index]);
+        for (from, to) in renamed((&was, &removed), (&is, &added)) {
             handled.extend([from.name, to.name]);
-            self.renamed(from, to, percent, place);
+            self.renamed(from, to, place);
         }
         for candidate in removed.iter().filter(|it| !handled.contains(it.name)) {
             self.removed(candidate, new_required.contains(candidate.name), place);
@@ -120,7 +109,7 @@ impl Walker<'_> {
             .named(name.to_string_lossy())
     }
 
-    fn renamed(&mut self, from: &Candidate<'_>, to: &Candidate<'_>, percent: u32, place: &Place) {
+    fn renamed(&mut self, from: &Candidate<'_>, to: &Candidate<'_>, place: &Place) {
         let at = self.member_place(from.name, place);
         let mut finding = self.finding(Family::PropertyRenamed, &at);
         let new_name = to.name.to_string_lossy();
@@ -130,8 +119,7 @@ impl Walker<'_> {
         finding.effect = Effect::Either;
         finding.level_if_safe = Level::Risky;
         finding.exposure = named_exposure(new_name).max(described_exposure(to.schema));
-        let message =
-            |refused| sentences::property_renamed(self.at(&at), new_name, percent, refused);
+        let message = |refused| sentences::property_renamed(self.at(&at), new_name, refused);
         finding.message = message(true);
         finding.message_if_safe = Some(message(false));
         let names = (from.name.clone(), to.name.clone());
