@@ -189,7 +189,7 @@ const MAX_PRINTED: u64 = 1024 * 1024;
 /// The newest tag that the commit of a folder's repository descends from.
 fn latest_tag(folder: &Path) -> Result<String, String> {
     let repository = crate::git::Repository::around(folder).ok_or("not in a git repository")?;
-    let mut git = repository.git();
+    let mut git = repository.git()?;
     git.args(["describe", "--tags", "--abbrev=0"]);
     let printed = crate::git::output(git, 4096)?;
     Ok(String::from_utf8_lossy(&printed).trim().to_owned())

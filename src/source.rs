@@ -334,7 +334,9 @@ fn git_show(revision: &str, path: &str) -> Result<Vec<u8>, SourceError> {
     }
     let repository = Repository::around(Path::new("."))
         .ok_or_else(|| unreadable(&what, "not in a git repository", help))?;
-    let mut git = repository.git();
+    let mut git = repository
+        .git()
+        .map_err(|problem| unreadable(&what, &problem, help))?;
     git.args(["show", "--no-textconv", "--no-ext-diff", "--end-of-options"])
         .arg(format!("{revision}:{path}"));
     git::output(git, files::MAX_BYTES).map_err(|problem| unreadable(&what, &problem, help))

@@ -61,6 +61,7 @@ pub fn main(arguments: Vec<OsString>) -> u8 {
         }
     };
     interrupt::watch();
+    crate::launch::own_programs::find();
     let code = runtime.block_on(async {
         // Outside of `select!`, which would drop it, and so kill the servers, before they are asked
         // to exit.

@@ -1,5 +1,6 @@
 //! `mcp-keel review`: change by change on a terminal. Nothing is written before the end.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -9,6 +10,7 @@ use super::progress::Progress;
 use super::{keys, reference};
 use crate::canonical::to_pretty;
 use crate::config::edit::Entry;
+use crate::launch::own_programs;
 use crate::policy::Decision;
 use crate::report::{escape, one_change};
 use crate::run::check::CheckRequest;
@@ -53,6 +55,8 @@ pub(super) async fn run(args: ReviewArgs) -> Result<Exit, Error> {
             "without one, `mcp-keel pending` lists the changes, and `mcp-keel accept ID --reason TEXT` accepts one",
         ));
     }
+    // Before a server could put a program of that name on the PATH.
+    let editor = Editor::of_user();
     let given = &args.flags.given;
     let request = ChangesRequest {
         check: CheckRequest::new(given),
@@ -73,6 +77,7 @@ pub(super) async fn run(args: ReviewArgs) -> Result<Exit, Error> {
         entries: Vec::new(),
         reason: None,
         owner: args.owner,
+        editor,
     };
     let finished = review.go_through(&pending)?;
     let entries = review.entries;
@@ -102,6 +107,23 @@ struct Review {
     /// The last reason, offered again.
     reason: Option<String>,
     owner: Option<String>,
+    editor: Option<Editor>,
+}
+
+/// What the user's variables name.
+struct Editor {
+    words: Vec<String>,
+    program: Result<PathBuf, String>,
+}
+
+impl Editor {
+    fn of_user() -> Option<Self> {
+        let variable = |name: &str| crate::own_env::var(name)?.into_string().ok();
+        let line = ["VISUAL", "EDITOR"].into_iter().find_map(variable)?;
+        let words = shlex::split(&line)?;
+        let program = own_programs::named(words.first()?);
+        Some(Self { words, program })
+    }
 }
 
 impl Review {
@@ -129,7 +151,7 @@ impl Review {
                         reference::explain(change.located.judged.change.rule.id())?;
                         values(change)?;
                     }
-                    Key::Open => open(change)?,
+                    Key::Open => open(change, self.editor.as_ref())?,
                     Key::AcceptAll => {
                         let Some(decision) = self.accepted(None)? else {
                             continue;
@@ -216,21 +238,23 @@ fn values(change: &Pending<'_>) -> Result<(), Error> {
 }
 
 /// Opens the line that declares the tool in the user's editor, or says where it is.
-fn open(change: &Pending<'_>) -> Result<(), Error> {
+fn open(change: &Pending<'_>, editor: Option<&Editor>) -> Result<(), Error> {
     let located = change.located;
     let Some(place) = located.source.as_ref().or(located.location.as_ref()) else {
         return output::print(&format!("{}\n", sentences::no_place()));
     };
     let shown = format!("{}:{}", place.slashed(), place.line);
-    let editor = ["VISUAL", "EDITOR"]
-        .iter()
-        .find_map(|it| crate::own_env::var(it)?.into_string().ok())
-        .and_then(|it| shlex::split(&it))
-        .filter(|it| !it.is_empty());
-    let Some(words) = editor else {
+    let Some(Editor { words, program }) = editor else {
         return output::print(&format!("{}\n", escape::line(&shown)));
     };
-    let mut command = Command::new(&words[0]);
+    let program = match program {
+        Ok(program) => program,
+        Err(problem) => {
+            output::complain(&format!("warning: {}", escape::line(problem)));
+            return output::print(&format!("{}\n", escape::line(&shown)));
+        }
+    };
+    let mut command = Command::new(program);
     command.args(&words[1..]);
     let is_code = words[0].ends_with("code") || words[0].ends_with("codium");
     if is_code {

@@ -27,6 +27,7 @@ pub(super) async fn check(given: &Given) -> Result<Exit, Error> {
         None => Ok(()),
     };
     recorded.and_then(|()| output::deliver(&examined.report, &delivery))?;
+    examined.judged_by.are_unchanged()?;
     Ok(examined.report.verdict.into())
 }
 

@@ -51,7 +51,7 @@ pub struct Found {
 const MOST: u64 = 4 << 20;
 
 /// Server lists of clients and the registry, the most specific first.
-const LISTS: [&str; 4] = [
+pub(crate) const LISTS: [&str; 4] = [
     ".mcp.json",
     ".vscode/mcp.json",
     ".cursor/mcp.json",

@@ -12,11 +12,13 @@
 // The lint points here.
 #![allow(clippy::disallowed_methods)]
 
+mod links;
 mod paths;
 mod read;
 mod replace;
 mod tree;
 
+pub use links::links_on_the_way;
 pub use paths::without_dots;
 pub use read::{
     MAX_BYTES, drain, open, read, read_at_most, read_start, read_to_string, read_unfollowed,

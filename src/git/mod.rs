@@ -6,6 +6,7 @@
 //!
 //! - **Which repository** is decided here, by the nearest `.git` above a folder, and passed to git as `GIT_DIR`. Git's own
 //!   search would take a folder for a repository because a pull request committed `HEAD`, `objects` and `refs` in it.
+//! - **Which git** is decided at the start ([`own_programs`]), before a server could put another one on the PATH.
 //! - **No `GIT_*` variable** of our environment reaches git: each of them can point it elsewhere. No secret does either.
 //! - **An object is what its hash says** ([`Objects`]): the hash is computed here, so that neither a replacement nor an
 //!   object with other bytes under the same name is believed.
@@ -23,6 +24,7 @@ use std::time::Duration;
 pub(crate) use files::CheckedOutFiles;
 pub(crate) use objects::{Commit, Entry, EntryKind, Objects, commit, hash, is_id, tree};
 
+use crate::launch::own_programs;
 use crate::own_env;
 
 /// How long git may take to answer.
@@ -55,38 +57,45 @@ impl Repository {
     }
 
     /// `git`, ready for a read-only subcommand.
-    pub(crate) fn git(&self) -> Command {
-        let mut git = git();
+    pub(crate) fn git(&self) -> Result<Command, String> {
+        let mut git = git()?;
         git.env("GIT_DIR", &self.git_dir)
             .env("GIT_WORK_TREE", &self.root);
-        git
+        Ok(git)
     }
 
     /// Sets a value in the configuration of this clone, for `init`. The only thing that is written here.
     pub(crate) fn configure(&self, name: &str, value: &str) -> bool {
-        let mut git = self.git();
+        let Ok(mut git) = self.git() else {
+            return false;
+        };
         git.args(["config", "--local", name, value]);
         output(git, 1024).is_ok()
     }
 
-    /// The commit that is checked out, as git names it. Believed only as far as its object is read and verified.
-    pub(crate) fn head(&self) -> Option<String> {
+    /// The commit that is checked out, as git names it. Believed only as far as its object is read and verified. An error
+    /// if there is no git to ask.
+    pub(crate) fn head(&self) -> Result<Option<String>, String> {
         self.resolve("HEAD")
     }
 
-    /// The commit that a revision names.
-    pub(crate) fn resolve(&self, revision: &str) -> Option<String> {
-        let mut git = self.git();
+    /// The commit that a revision names. An error if there is no git to ask.
+    pub(crate) fn resolve(&self, revision: &str) -> Result<Option<String>, String> {
+        let mut git = self.git()?;
         git.args(["rev-parse", "--verify", "--quiet", "--end-of-options"]);
         git.arg(format!("{revision}^{{commit}}"));
-        let printed = output(git, 1024).ok()?;
-        let id = String::from_utf8(printed).ok()?.trim().to_owned();
-        is_id(&id).then_some(id)
+        let id = output(git, 1024)
+            .ok()
+            .and_then(|it| String::from_utf8(it).ok());
+        let id = id.map(|it| it.trim().to_owned());
+        Ok(id.filter(|it| is_id(it)))
     }
 
     /// Whether git ignores a file of the working copy.
     pub(crate) fn ignores(&self, file: &Path) -> bool {
-        let mut git = self.git();
+        let Ok(mut git) = self.git() else {
+            return false;
+        };
         git.current_dir(&self.root);
         git.args(["check-ignore", "--quiet", "--"]).arg(file);
         output(git, 1024).is_ok()
@@ -94,12 +103,12 @@ impl Repository {
 
     /// Its objects, verified.
     pub(crate) fn objects(&self) -> Option<Objects> {
-        Objects::new(self.git())
+        Objects::new(self.git().ok()?)
     }
 
     /// The files of the commit that is checked out; none if there is no commit yet.
     pub(crate) fn checked_out(&self) -> Option<CheckedOutFiles> {
-        let head = self.head()?;
+        let head = self.head().ok()??;
         CheckedOutFiles::of(&head, self.objects()?)
     }
 }
@@ -119,14 +128,15 @@ fn git_dir(root: &Path) -> Option<PathBuf> {
 }
 
 /// `git`, before it is known in which repository.
-fn git() -> Command {
-    let mut git = Command::new("git");
+fn git() -> Result<Command, String> {
+    let mut git = Command::new(own_programs::git()?);
     for (name, value) in std::env::vars_os() {
         let is_of_git = name.to_string_lossy().starts_with("GIT_");
         if is_of_git || own_env::is_private(&name, &value) {
             git.env_remove(name);
         }
     }
+    git.env("PATH", own_programs::path_variable());
     git.arg("--no-pager");
     for setting in [
         // In a container the files belong to another user, which git would refuse.
@@ -137,6 +147,8 @@ fn git() -> Command {
         "core.askPass=",
         "core.commitGraph=false",
         "credential.helper=",
+        // Runs the program that `gpg.program` names.
+        "log.showSignature=false",
         "protocol.allow=never",
     ] {
         git.args(["-c", setting]);
@@ -149,12 +161,14 @@ fn git() -> Command {
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env_remove("SSH_ASKPASS")
         .stdin(Stdio::null());
-    git
+    Ok(git)
 }
 
 /// Merges three files as git does without a driver: conflict markers in `ours`.
 pub(crate) fn merge_text(ancestor: &Path, ours: &Path, theirs: &Path) {
-    let mut git = git();
+    let Ok(mut git) = git() else {
+        return;
+    };
     git.args([
         "merge-file",
         "-q",

@@ -15,6 +15,8 @@ mod error;
 mod group;
 mod guards;
 #[cfg(target_os = "linux")]
+pub mod own_programs;
+#[cfg(target_os = "linux")]
 mod proc;
 pub mod sandbox;
 mod tail;
@@ -232,7 +234,8 @@ type StageCommand = (
 
 #[cfg(target_os = "linux")]
 fn in_sandbox(spec: &LaunchSpec, file: Option<&Path>) -> std::io::Result<StageCommand> {
-    let orders = sandbox::Orders::new(spec, file);
+    let mut orders = sandbox::Orders::new(spec, file);
+    let repositories = orders.take_repositories();
     let (start, arguments) = sandbox::command(&spec.command);
     let (reader, writer) = std::io::pipe()?;
     let inherited = sandbox::inheritance(&orders, writer)?;
@@ -240,7 +243,7 @@ fn in_sandbox(spec: &LaunchSpec, file: Option<&Path>) -> std::io::Result<StageCo
         OsStr::new(start),
         arguments,
         inherited,
-        Listener::of(reader),
+        Listener::of(reader).comparing(repositories),
     ))
 }
 

@@ -115,7 +115,7 @@ const LISTING_BYTES: u64 = 32 << 20;
 /// What git tracks or would track, respecting `.gitignore`. `None` outside a repository, and if the listing is longer
 /// than a bound.
 fn of_git(folder: &Path) -> Option<Vec<PathBuf>> {
-    let mut git = Repository::around(folder)?.git();
+    let mut git = Repository::around(folder)?.git().ok()?;
     git.args([
         "ls-files",
         "-z",

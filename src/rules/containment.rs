@@ -18,6 +18,13 @@ macro_rules! containment_rules {
         "Find out what it wants. Configuration that it needs can be put into the working copy; if its list depends on \
          the network, use `--sandbox fs`.",
         "mcp-keel check --sandbox strict on a server that complains that it cannot write to ~/.bashrc";
+    "sandbox-repository-appeared" SandboxRepositoryAppeared [Warns] Finding Cosmetic None,
+        "a `.git` appeared in the working copy while the server ran",
+        "In a sandbox every `.git` that was there is read-only, but a server can make a new one where it may write. Git \
+         runs programs that the settings of a repository name: the next `git status` in that folder, or a prompt or an \
+         editor that asks git, would run what the server chose.",
+        "Look at it without git, and remove it unless the server is known to clone repositories.",
+        "mcp-keel check --sandbox fs on a server that writes src/.git";
     "sandbox-unavailable" SandboxUnavailable [Warns] Finding Cosmetic None,
         "the sandbox is not fully supported on this machine",
         "Landlock or seccomp is missing or old, or this is not Linux: the server was started with as many limits as \

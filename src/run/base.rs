@@ -92,8 +92,10 @@ pub(crate) async fn checked_out(
             Ok(None)
         },
     };
-    let Some(head) = repository.and_then(Repository::head) else {
-        return nothing(sentences::nothing_checked_out());
+    let head = match repository.map(Repository::head) {
+        Some(Ok(Some(head))) => head,
+        Some(Err(no_git)) => return nothing(no_git),
+        Some(Ok(None)) | None => return nothing(sentences::nothing_checked_out()),
     };
     let is_judged = head == context.commit;
     let pull = match &context.event {
@@ -221,11 +223,11 @@ impl Base {
             )
         };
         let at = Whereabouts::new(Path::new(""), None);
-        let commit = at
-            .repository
-            .as_ref()
-            .and_then(|repository| repository.resolve(revision))
-            .ok_or_else(|| unknown("not a commit of the repository here".to_owned()))?;
+        let repository = at.repository.as_ref();
+        let commit = repository.map(|it| it.resolve(revision)).transpose();
+        let commit = commit.map_err(unknown)?.flatten();
+        let commit =
+            commit.ok_or_else(|| unknown("not a commit of the repository here".to_owned()))?;
         let mut store = Store::new(at.repository.as_ref(), None);
         let base = Self::read(&commit, request, &at, &mut store).await;
         match base.trouble() {

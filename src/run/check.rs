@@ -8,6 +8,7 @@ use super::base::Base;
 use super::baseline::{self, Baseline, Baselines, LockBaseline};
 use super::fleet::{self, Jobs};
 use super::judge_server::{self, AgainstLock, SurfacePair, finding};
+use super::judged_files::JudgedFiles;
 use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
@@ -89,6 +90,8 @@ pub(crate) struct Examined {
     pub(crate) took: Vec<(String, Duration)>,
     /// What pinning would write for each server that is not as its baseline says.
     pub(crate) proposed: BTreeMap<String, Json>,
+    /// Look again whether they are unchanged when everything was said.
+    pub(crate) judged_by: JudgedFiles,
 }
 
 /// Captures every server and compares it with its baseline.
@@ -98,6 +101,7 @@ pub(crate) async fn examine(
     jobs: Jobs,
     observer: Arc<dyn Observer>,
 ) -> Result<Examined, Error> {
+    let judged_by = JudgedFiles::read(&plan.judged_by);
     // Configuration errors are reported before anything is started.
     let releases = plan
         .targets
@@ -134,6 +138,7 @@ pub(crate) async fn examine(
         .await?
     };
     let examined = examined.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    judged_by.are_unchanged()?;
     let captured = examined
         .iter()
         .filter(|(server, ..)| !matches!(server.status, Status::Undetermined(_)));
@@ -150,6 +155,7 @@ pub(crate) async fn examine(
         report: assembled(plan, baselines, servers),
         took,
         proposed,
+        judged_by,
     })
 }
 

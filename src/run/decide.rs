@@ -229,7 +229,7 @@ pub(crate) fn owner(given: Option<&str>) -> Result<String, Error> {
         };
     }
     let name = Repository::around(Path::new(".")).and_then(|it| {
-        let mut git = it.git();
+        let mut git = it.git().ok()?;
         git.args(["config", "--get", "user.name"]);
         let printed = git::output(git, 4096).ok()?;
         String::from_utf8(printed).ok()

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::Error;
 use super::judge_server::SurfacePair;
@@ -34,6 +35,13 @@ pub(crate) struct Revision {
     pub(crate) changes: Vec<(String, Change)>,
     /// Versions of servers that changed: name, before, after.
     pub(crate) versions: Vec<(String, Option<String>, Option<String>)>,
+}
+
+fn no_git(problem: String) -> Error {
+    Error::usage(
+        problem,
+        "put git into a folder of the PATH that only you can write",
+    )
 }
 
 /// Where the baseline is in the repository.
@@ -82,8 +90,8 @@ impl Place {
 
     /// The baseline of a revision; `None` if it had none.
     fn at(&self, commit: &str) -> Result<Option<Manifest>, Error> {
-        let mut git = self.repository.git();
-        git.args(["show", "--no-textconv", "--end-of-options"]);
+        let mut git = self.git()?;
+        git.args(["show", "--no-textconv", "--no-ext-diff", "--end-of-options"]);
         git.arg(format!("{commit}:{}", self.path));
         let Ok(bytes) = git::output(git, MOST) else {
             return Ok(None);
@@ -95,22 +103,18 @@ impl Place {
 
     /// The day of a revision.
     fn day_of(&self, revision: &str) -> Option<String> {
-        let commit = self.repository.resolve(revision)?;
-        let mut git = self.repository.git();
-        git.args([
-            "log",
-            "-1",
-            "--no-show-signature",
-            "--date=short",
-            "--format=%ad",
-        ]);
+        let commit = self.repository.resolve(revision).ok()??;
+        let mut git = self.repository.git().ok()?;
+        git.args(["log", "-1", "--no-textconv", "--no-ext-diff"]);
+        git.args(["--date=short", "--format=%ad"]);
         git.args(["--end-of-options", &commit]);
         let printed = git::output(git, 1024).ok()?;
         Some(String::from_utf8(printed).ok()?.trim().to_owned())
     }
 
     fn resolve(&self, revision: &str) -> Result<String, Error> {
-        self.repository.resolve(revision).ok_or_else(|| {
+        let found = self.repository.resolve(revision).map_err(no_git)?;
+        found.ok_or_else(|| {
             Error::usage(
                 format!("git knows no revision `{revision}`"),
                 "name a tag, a branch or a commit of this clone; a shallow clone has few of them",
@@ -118,11 +122,16 @@ impl Place {
         })
     }
 
+    fn git(&self) -> Result<Command, Error> {
+        self.repository.git().map_err(no_git)
+    }
+
     /// The commits that touched the baseline, the newest first, each with what it changed. Baselines that cannot be
     /// read are noted, and skipped.
     pub(crate) fn log(&self, note: &mut dyn FnMut(&str)) -> Result<Vec<Revision>, Error> {
-        let mut git = self.repository.git();
-        git.args(["log", "--no-show-signature", "--no-color", "--date=short"]);
+        let mut git = self.git()?;
+        git.args(["log", "--no-textconv", "--no-ext-diff"]);
+        git.args(["--no-color", "--date=short"]);
         git.arg(format!("--max-count={COMMITS}"));
         // Each commit is compared with the one before it, which is its parent only on this line: a merge
         // brings what its branch changed.

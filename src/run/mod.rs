@@ -34,6 +34,7 @@ pub(crate) mod history;
 pub(crate) mod in_force;
 pub(crate) mod init;
 pub(crate) mod judge_server;
+pub(crate) mod judged_files;
 mod merged_parts;
 pub(crate) mod observer;
 pub(crate) mod pin;

@@ -13,7 +13,7 @@ use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
 use super::withheld::{Named, Withheld};
-use super::{Error, endpoint, secrets, server_lists};
+use super::{Error, endpoint, judged_files, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
 use crate::capture::{Endpoint, Eras, Limits};
@@ -52,6 +52,8 @@ pub(crate) struct Plan {
     pub(crate) changes_accepted: bool,
     /// Where the baselines will be when the working folder's own word counts.
     pub(crate) next_pattern: PathBuf,
+    /// The configuration, the lists of servers and the baselines, existing or not.
+    pub(crate) judged_by: BTreeSet<PathBuf>,
 }
 
 /// Whose policy, acceptances, masks, verify blocks and path of the baseline count.
@@ -94,10 +96,10 @@ pub(crate) struct Target {
     pub(crate) seen: OnceLock<Surface>,
     /// Where its processes ran from when it was booted.
     pub(crate) ran_from: OnceLock<Vec<PathBuf>>,
-    /// How often to boot it, if set.
-    pub(crate) repeat: Option<usize>,
     /// Whether it sees a client that was chosen at random, which is not compared.
     pub(crate) is_suspicious: bool,
+    /// How often to boot it, if set.
+    pub(crate) repeat: Option<usize>,
     /// Texts to leave out of its surface.
     pub(crate) masks: Vec<Mask>,
     /// The command that accepts its current state.
@@ -416,6 +418,12 @@ pub(crate) fn resolve_by(
     if let Some(policy) = policy {
         policy.apply(&mut policy_of_file);
     }
+    let mut judged_by = BTreeSet::from_iter(judged_files::of_request(request, config.as_ref()));
+    for target in &targets {
+        let patterns = [&pattern, &next_pattern];
+        judged_by.extend(patterns.map(|it| store::path_for(it, &target.name)));
+    }
+    judged_files::keep(judged_by.iter().cloned());
     Ok(Plan {
         targets,
         others: Vec::new(),
@@ -427,6 +435,7 @@ pub(crate) fn resolve_by(
         check_changes,
         changes_accepted,
         next_pattern,
+        judged_by,
     })
 }
 
@@ -831,6 +840,7 @@ fn target(
         name: name.to_owned(),
         endpoint,
         client,
+        is_suspicious: suspicious,
         eras: request.era.unwrap_or(server.era),
         limits,
         repeat: request
@@ -840,7 +850,6 @@ fn target(
             .max(suspicious.then_some(SUSPICIOUS_BOOTS)),
         masks: server.masks,
         version: server.version,
-        is_suspicious: suspicious,
         verify: server.verify,
         checksum_line: server.checksum_line,
         sandbox: request

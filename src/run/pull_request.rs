@@ -95,6 +95,7 @@ pub(crate) async fn check(
     let plan = Arc::new(plan);
     let (live, proposed) = if asked.merge.is_empty() {
         let examined = examine(&plan, baselines, jobs, observer).await?;
+        examined.judged_by.are_unchanged()?;
         let mut live = examined.report;
         let since = questions.base.and_then(|it| it.as_ref().ok());
         let since = since.map(|it| it.commit.as_str());

@@ -17,6 +17,9 @@ use crate::settings::{self, Given, Origin};
 /// The name of an unnamed server.
 pub(super) const UNNAMED: &str = "default";
 
+/// The default timings file.
+pub(super) const TIMINGS: &str = "mcp-keel-timings.json";
+
 /// Which servers, and how they are started or reached.
 #[derive(Default)]
 pub(crate) struct ServerRequest {

@@ -69,10 +69,10 @@ fn moved(target: &Target, baseline: &Path, base: Option<&str>) -> Option<SdkMove
 
 /// The commit that last changed a file, unless it is changed since.
 fn last_change(repository: &Repository, path: &str) -> Option<String> {
-    let mut git = repository.git();
+    let mut git = repository.git().ok()?;
     git.current_dir(repository.root());
-    git.args(["log", "-1", "--no-show-signature", "--format=%H", "--"]);
-    git.arg(path);
+    git.args(["log", "-1", "--no-textconv", "--no-ext-diff"]);
+    git.args(["--format=%H", "--", path]);
     let printed = git::output(git, 1024).ok()?;
     let commit = String::from_utf8(printed).ok()?.trim().to_owned();
     git::is_id(&commit).then_some(commit)
@@ -80,8 +80,8 @@ fn last_change(repository: &Repository, path: &str) -> Option<String> {
 
 /// A file as it was in a commit.
 fn at(repository: &Repository, commit: &str, path: &str) -> Option<String> {
-    let mut git = repository.git();
-    git.args(["show", "--no-textconv", "--end-of-options"]);
+    let mut git = repository.git().ok()?;
+    git.args(["show", "--no-textconv", "--no-ext-diff", "--end-of-options"]);
     git.arg(format!("{commit}:{path}"));
     String::from_utf8(git::output(git, MOST).ok()?).ok()
 }

@@ -12,15 +12,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::plan::{Plan, Target};
-use super::request::{Part, ShardRequest};
+use super::request::{Part, ShardRequest, TIMINGS};
 use super::{Error, secrets};
 use crate::canonical::reader::MAX_VALUES;
 use crate::files;
 use crate::git::Repository;
 use crate::report::{self, Report};
-
-/// The default timings file.
-const TIMINGS: &str = "mcp-keel-timings.json";
 
 /// Larger than the timings of 10,000 servers.
 const MAX_TIMINGS: u64 = 1 << 20;

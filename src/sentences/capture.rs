@@ -38,3 +38,10 @@ pub(crate) fn denied(line: &str, more: usize) -> String {
     };
     format!("the server says that something was denied: `{line}`{more}")
 }
+
+/// A `.git` that the next run of git there would use.
+pub(crate) fn repository_appeared(path: &str) -> String {
+    format!(
+        "{path} appeared while the server ran: git in that folder would run what its settings name"
+    )
+}

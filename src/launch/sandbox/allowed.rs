@@ -5,7 +5,12 @@
 //! allowed.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::path::{Path, PathBuf};
+
+use super::repositories::{self, Repositories};
+use super::tools;
+use crate::files::links_on_the_way;
 
 /// The facts about a launch. Home, temporary folder and PATH are mcp-keel's own: those of the
 /// server can be set by a configuration.
@@ -24,6 +29,10 @@ pub(super) struct Situation<'a> {
     pub(super) may_widen: bool,
     /// The folders in the PATH.
     pub(super) path: Vec<PathBuf>,
+    /// What they and the links in them lead to.
+    pub(super) on_path: OnPath,
+    /// Files that the server is judged by.
+    pub(super) judging: Vec<PathBuf>,
     /// The program as found.
     pub(super) program: Option<PathBuf>,
     /// The program in the first line of the program, if it is a script.
@@ -36,6 +45,10 @@ pub(super) struct Situation<'a> {
 pub(super) struct Allowed {
     pub(super) read: BTreeSet<PathBuf>,
     pub(super) write: BTreeSet<PathBuf>,
+    /// Folders of which something is hidden, and whose names a program may want to see all the same.
+    pub(super) list: BTreeSet<PathBuf>,
+    /// The repositories in what it may write.
+    pub(super) repositories: Repositories,
 }
 
 /// Other users' homes and secrets, and the runner's own files as a container sees them.
@@ -58,92 +71,112 @@ const DEVICES: [&str; 6] = [
     "/dev/shm",
 ];
 
-/// Toolchains in a home folder. None of them stores credentials.
-const TOOLS: [&str; 36] = [
-    ".asdf",
-    ".bun",
-    ".cargo/bin",
-    ".conda/envs",
-    ".deno",
-    ".dotnet",
-    ".fnm",
-    ".gem",
-    ".ghcup",
-    ".jenv",
-    ".local/bin",
-    ".local/lib",
-    ".local/pipx",
-    ".local/share/fnm",
-    ".local/share/mise",
-    ".local/share/nvm",
-    ".local/share/pipx",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    ".local/share/virtualenvs",
-    ".nix-profile",
-    ".npm-global",
-    ".nvm",
-    ".opam",
-    ".proto",
-    ".pyenv",
-    ".rbenv",
-    ".rustup",
-    ".sdkman/candidates",
-    ".volta",
-    ".yarn",
-    "anaconda3",
-    "go",
-    "miniconda3",
-    "miniforge3",
-    "n",
+/// Folders next to `bin` that are no installation: they are shared by many programs, and store credentials.
+const SHARED: [&str; 3] = [".cargo", ".config", ".local"];
+
+/// What an installation has beside its `bin`, and its programs need.
+const BESIDE_BIN: [&str; 18] = [
+    "boot",
+    "conf",
+    "include",
+    "jmods",
+    "lib",
+    "lib32",
+    "lib64",
+    "libexec",
+    "modules",
+    "node_modules",
+    "platform",
+    "plugins",
+    "sbin",
+    "share",
+    "shims",
+    "toolchains",
+    "tools",
+    "versions",
 ];
 
-/// What package launchers write in a home folder.
-const CACHES: [&str; 11] = [
-    ".bun/install",
-    ".cache",
-    ".cargo/git",
-    ".cargo/registry",
-    ".gradle/caches",
-    ".local/share/pnpm",
-    ".local/share/uv",
-    ".m2/repository",
-    ".npm",
-    ".nuget/packages",
-    "go/pkg",
-];
+/// How deep tools and caches are searched for credentials. Caches are wide.
+const DEPTH_OF_TOOLS: usize = 2;
+const DEPTH_OF_CACHES: usize = 1;
 
-/// What a launcher creates on first use, and cannot create inside the sandbox.
-const CREATED: [(&[&str], &[&str]); 2] = [
-    (
-        &["npx", "npm", "pnpm", "pnpx", "yarn", "bun", "bunx"],
-        &[".npm", ".cache"],
-    ),
-    (&["uvx", "uv", "pipx"], &[".cache", ".local/share/uv"]),
-];
+/// Where a sandboxed server may write besides its working copy and temporary folders.
+pub(in crate::launch) fn caches_and_devices(home: Option<&Path>) -> Vec<PathBuf> {
+    let home = home.and_then(|home| home.canonicalize().ok());
+    let caches = home.iter().flat_map(|home| tools::caches(home));
+    DEVICES.iter().map(PathBuf::from).chain(caches).collect()
+}
 
-/// Folders next to `bin` that store credentials.
-const KEEPERS: [&str; 3] = [".cargo", ".local", ".config"];
+/// What decides which program a name on the PATH means.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OnPath {
+    /// The folders of the PATH. Nothing is created or changed directly in one; its own folders are no concern.
+    folders: BTreeSet<PathBuf>,
+    /// Links that lead to one, and links in them, each with what it leads to.
+    files: BTreeSet<PathBuf>,
+}
 
-/// Creates the caches that a launcher would create, so that they can be allowed. They belong to
-/// the user that the server runs as.
-pub(super) fn make_caches(home: Option<&Path>, program: &str, user: Option<(u32, u32)>) {
-    let name = Path::new(program).file_name().and_then(|it| it.to_str());
-    let folders = CREATED
-        .iter()
-        .find(|(launchers, _)| name.is_some_and(|name| launchers.contains(&name)));
-    for (home, (_, folders)) in home.into_iter().zip(folders) {
-        for folder in folders.iter().filter(|_| home.is_dir()) {
-            let mut path = home.to_owned();
-            for part in Path::new(folder) {
-                path.push(part);
-                // A launcher that cannot create its cache has the better error message.
-                let created = std::fs::create_dir(&path).is_ok();
-                if let Some((user, group)) = user.filter(|_| created) {
-                    let _ = std::os::unix::fs::lchown(&path, Some(user), Some(group));
+impl OnPath {
+    /// Entries that are relative count from the folder that mcp-keel runs in.
+    pub(super) fn new(path: &[PathBuf], here: &Path) -> Self {
+        let mut on_path = Self::default();
+        for entry in path {
+            let mut way = links_on_the_way(&here.join(entry));
+            let folder = way.pop().unwrap_or_default();
+            on_path.files.extend(way);
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if entry.file_type().is_ok_and(|it| it.is_symlink()) {
+                    on_path.files.extend(links_on_the_way(&entry.path()));
                 }
             }
+            on_path.folders.insert(folder);
         }
+        on_path
+    }
+}
+
+/// What is not allowed in a folder that is.
+#[derive(Clone, Debug, Default)]
+struct Except {
+    /// These, with everything below.
+    whole: BTreeSet<PathBuf>,
+    /// The files directly in these folders.
+    files_in: BTreeSet<PathBuf>,
+}
+
+impl Except {
+    fn whole(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self {
+            whole: paths.into_iter().collect(),
+            files_in: BTreeSet::new(),
+        }
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        Self {
+            whole: self.whole.union(&other.whole).cloned().collect(),
+            files_in: self.files_in.union(&other.files_in).cloned().collect(),
+        }
+    }
+
+    fn contains(&self, path: &Path) -> bool {
+        path.ancestors().any(|it| self.whole.contains(it))
+    }
+
+    /// The same for what is in a folder that is shown itself.
+    fn below(mut self, folder: &Path) -> Self {
+        self.whole.retain(|it| !folder.starts_with(it));
+        self
+    }
+
+    /// Whether it concerns something in a folder, or something that does not exist yet.
+    fn is_about(&self, folder: &Path) -> bool {
+        let is_about = |paths: &BTreeSet<PathBuf>| {
+            // A folder comes directly before what is below it.
+            let mut from = paths.range::<Path, _>((Bound::Included(folder), Bound::Unbounded));
+            from.next().is_some_and(|it| it.starts_with(folder))
+        };
+        is_about(&self.whole) || is_about(&self.files_in)
     }
 }
 
@@ -169,68 +202,75 @@ impl Situation<'_> {
             let named = crate::files::without_dots(&self.folder.join(path));
             !named.starts_with(self.workspace)
         };
-        let copies: Vec<PathBuf> = [Some(self.folder).filter(|it| is_own(it)), Some(self.here)]
-            .into_iter()
-            .flatten()
-            .filter_map(|folder| working_copy(folder, &hidden))
-            .collect();
-        let git: Vec<PathBuf> = copies.iter().map(|copy| copy.join(".git")).collect();
-        let git: Vec<PathBuf> = git.into_iter().filter(|it| it.exists()).collect();
+        let copies: BTreeSet<PathBuf> =
+            [Some(self.folder).filter(|it| is_own(it)), Some(self.here)]
+                .into_iter()
+                .flatten()
+                .filter_map(|folder| working_copy(folder, &hidden))
+                .collect();
+        let mut repositories = Repositories::default();
+        for copy in &copies {
+            repositories.search(copy, usize::MAX);
+        }
         // Other checkouts in the workspace have tokens, too.
-        let repositories = git.iter().cloned().chain(repositories(self.workspace));
-        let tokens: Vec<PathBuf> = repositories.filter(|it| holds_credentials(it)).collect();
+        let mut others = Repositories::default();
+        if !copies.iter().any(|it| self.workspace.starts_with(it)) {
+            others.search(self.workspace, repositories::DEEPEST);
+        }
+        let mut tokens = repositories.with_credentials();
+        tokens.extend(others.with_credentials());
 
         let mut allowed = Allowed::default();
-        let all_hidden = [hidden.clone(), tokens.clone()].concat();
+        let unreadable = Except::whole(secret.iter().chain(&tokens).cloned());
+        let unreadable_outside = unreadable.and(&Except::whole(hidden.iter().cloned()));
+        let on_path = Except {
+            whole: self.on_path.files.clone(),
+            files_in: self.on_path.folders.clone(),
+        };
         let devices = Path::new("/dev");
         for entry in entries(Path::new("/")) {
             if entry != devices {
-                cover(&entry, &all_hidden, &mut allowed.read);
+                cover(&entry, &unreadable_outside, &mut allowed.read);
             }
         }
         for device in DEVICES {
-            cover(Path::new(device), &all_hidden, &mut allowed.write);
+            cover(Path::new(device), &unreadable_outside, &mut allowed.write);
         }
-        for folder in [Some(Path::new("/tmp")), self.temporary]
-            .into_iter()
-            .flatten()
-        {
-            cover(folder, &all_hidden, &mut allowed.write);
+        // One in the working copy is part of that.
+        let is_apart = |it: &&Path| !copies.iter().any(|copy| it.starts_with(copy));
+        let temporary = self.temporary.filter(is_apart);
+        for folder in [Some(Path::new("/tmp")), temporary].into_iter().flatten() {
+            cover(folder, &unreadable_outside, &mut allowed.read);
+            let unwritable = unreadable_outside.and(&on_path);
+            cover(folder, &unwritable, &mut allowed.write);
         }
-        // What git holds is evidence, and its hooks and settings are programs that others start: nothing of it is written.
-        let kept: Vec<PathBuf> = [&git[..], &tokens, &secret].concat();
+        // What git holds is evidence, and its hooks and settings are programs that others start; what judges the server
+        // is not for it to change. Nothing of that is written.
+        let judging = self.judging.iter().flat_map(|it| links_on_the_way(it));
+        let kept = Except::whole(repositories.kept().into_iter().chain(judging));
         for copy in &copies {
-            cover(copy, &kept, &mut allowed.write);
+            cover(copy, &unreadable, &mut allowed.read);
+            let unwritable = unreadable.and(&on_path).and(&kept);
+            cover(copy, &unwritable, &mut allowed.write);
         }
-        for git in &git {
-            cover(git, &tokens, &mut allowed.read);
-        }
-        for home in home
-            .iter()
-            .map(PathBuf::as_path)
-            .chain([Path::new("/root")])
-        {
-            allowed.read.extend(present(home, &TOOLS));
-        }
-        for cache in home.iter().flat_map(|home| present(home, &CACHES)) {
-            let token = cache.join("huggingface/token");
-            let kept: Vec<PathBuf> = if token.exists() {
-                vec![cache.join("huggingface")]
-            } else {
-                Vec::new()
-            };
-            cover(&cache, &kept, &mut allowed.write);
-        }
+
         let found = |path: &Path| {
             let path = path.canonicalize().ok()?;
             let within = hidden.iter().filter(|it| path.starts_with(it)).max()?;
             (path != *within).then(|| (path, within.clone()))
         };
+        let mut installed: BTreeSet<PathBuf> = BTreeSet::new();
+        for home in home
+            .iter()
+            .map(PathBuf::as_path)
+            .chain([Path::new("/root")])
+        {
+            installed.extend(tools::tools(home));
+        }
         let path = self.path.iter().filter(|it| is_named_outside(it));
         for (folder, within) in path.filter_map(|folder| found(folder)) {
-            allowed
-                .read
-                .insert(installation_of(&folder, &within).unwrap_or(folder));
+            let parts = installation_of(&folder, &within);
+            installed.extend(parts.unwrap_or_else(|| vec![folder]));
         }
         // A program on our own PATH is our user's choice; anything else that a configuration names
         // is shown if it is in the workspace.
@@ -251,52 +291,83 @@ impl Situation<'_> {
             let Some((named, within)) = found(&self.folder.join(word)) else {
                 continue;
             };
-            let is_secret = secret.iter().chain(&tokens).any(|it| named.starts_with(it));
+            let is_secret = unreadable.contains(&named);
             let is_inside = is_bounded && named.starts_with(self.workspace);
             if !trusted && (!is_inside || is_secret) {
                 continue;
             }
             let folder = named.parent().unwrap_or(&named);
-            let installed = installation_of(folder, &within);
-            let shown = installed.unwrap_or_else(|| project_of(&named, &within));
-            let shows = trusted || shown.starts_with(self.workspace);
-            allowed.read.insert(if shows { shown } else { named });
+            let shows = |it: &Path| trusted || it.starts_with(self.workspace);
+            match installation_of(folder, &within) {
+                Some(parts) => installed.extend(parts.into_iter().filter(|it| shows(it))),
+                None => {
+                    let project = project_of(&named, &within);
+                    allowed.read.extend(Some(project).filter(|it| shows(it)));
+                }
+            }
+            allowed.read.insert(named);
         }
+
+        let caches = home.iter().flat_map(|home| tools::caches(home));
+        let caches: Vec<PathBuf> = caches.collect();
+        let of_caches = home
+            .iter()
+            .flat_map(|home| tools::installed_in_caches(home));
+        let of_caches = Except::whole(of_caches).and(&on_path);
+        for folder in installed {
+            let credentials = tools::credentials(&folder, DEPTH_OF_TOOLS);
+            let unreadable = unreadable.and(&Except::whole(credentials)).below(&folder);
+            cover(&folder, &unreadable, &mut allowed.read);
+            if unreadable.is_about(&folder) {
+                allowed.list.insert(folder);
+            }
+        }
+        for cache in caches {
+            let credentials = tools::credentials(&cache, DEPTH_OF_CACHES);
+            let unreadable = unreadable.and(&Except::whole(credentials));
+            cover(&cache, &unreadable, &mut allowed.read);
+            let unwritable = unreadable.and(&of_caches).and(&kept);
+            cover(&cache, &unwritable, &mut allowed.write);
+            if unreadable.is_about(&cache) {
+                allowed.list.insert(cache);
+            }
+        }
+        allowed.repositories = repositories;
         allowed
     }
 }
 
-/// Those of these names that exist in a home folder, canonicalised.
-fn present(home: &Path, names: &[&str]) -> Vec<PathBuf> {
-    let there = names.iter().filter_map(|name| {
-        let path = home.join(name).canonicalize().ok()?;
-        (path.starts_with(home) && path != home).then_some(path)
-    });
-    there.collect()
+/// `folder`, or the parts of it that are not excepted.
+fn cover(folder: &Path, except: &Except, into: &mut BTreeSet<PathBuf>) {
+    // Resolves links, so that none leads into something hidden.
+    if let Ok(folder) = folder.canonicalize()
+        && !except.contains(&folder)
+    {
+        cover_real(folder, except, into);
+    }
 }
 
-/// `folder`, or the parts of it that are not hidden.
-fn cover(folder: &Path, hidden: &[PathBuf], into: &mut BTreeSet<PathBuf>) {
-    // Resolves links, so that none leads into something hidden.
-    let Ok(folder) = folder.canonicalize() else {
-        return;
-    };
-    if hidden.iter().any(|it| folder.starts_with(it)) {
+/// [`cover`] for a folder without links, nothing above which is excepted.
+fn cover_real(folder: PathBuf, except: &Except, into: &mut BTreeSet<PathBuf>) {
+    if except.whole.contains(&folder) {
         return;
     }
-    if !hidden.iter().any(|it| it.starts_with(&folder)) {
+    if !except.is_about(&folder) {
         into.insert(folder);
         return;
     }
-    for entry in entries(&folder) {
-        let is_link = entry.symlink_metadata().is_ok_and(|it| it.is_symlink());
-        if !is_link {
-            cover(&entry, hidden, into);
+    let is_without_files = except.files_in.contains(&folder);
+    for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        let Ok(kind) = entry.file_type() else {
+            continue;
+        };
+        if kind.is_dir() || !(kind.is_symlink() || is_without_files) {
+            cover_real(entry.path(), except, into);
         }
     }
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten();
     entries
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -315,84 +386,28 @@ fn working_copy(folder: &Path, hidden: &[PathBuf]) -> Option<PathBuf> {
     (!above_home(top)).then(|| top.to_owned())
 }
 
-/// How deep below the workspace other checkouts are looked for, and in how many folders.
-const DEEPEST: usize = 4;
-const MOST_FOLDERS: usize = 100_000;
-
-/// The `.git` folders in the workspace, level by level: a workflow can check out several repositories.
-fn repositories(workspace: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut level = vec![workspace.to_owned()];
-    let mut visited = 0;
-    for _ in 0..=DEEPEST {
-        let mut next = Vec::new();
-        for folder in level {
-            visited += 1;
-            if visited > MOST_FOLDERS {
-                return found;
-            }
-            let read = std::fs::read_dir(&folder).into_iter().flatten();
-            for entry in read.filter_map(Result::ok) {
-                // A link leads to something that is found where it is.
-                if !entry.file_type().is_ok_and(|it| it.is_dir()) {
-                    continue;
-                }
-                if entry.file_name() == ".git" {
-                    found.push(entry.path());
-                } else if entry.file_name() != "node_modules" {
-                    next.push(entry.path());
-                }
-            }
-        }
-        level = next;
-    }
-    found
-}
-
-/// Whether git stores a token in the repository, as a checkout in a workflow does, or in one of its
-/// submodules.
-fn holds_credentials(git: &Path) -> bool {
-    let mut modules = vec![git.join("modules")];
-    let mut configs = vec![git.join("config"), git.join("config.worktree")];
-    while let Some(folder) = modules.pop().filter(|_| configs.len() < 10_000) {
-        for entry in entries(&folder).into_iter().filter(|it| it.is_dir()) {
-            // Names of submodules have slashes.
-            configs.push(entry.join("config"));
-            modules.push(entry.join("modules"));
-            if !entry.join("HEAD").exists() {
-                modules.push(entry);
-            }
-        }
-    }
-    configs.iter().any(|it| is_config_with_credentials(it))
-}
-
-fn is_config_with_credentials(config: &Path) -> bool {
-    let config = crate::files::read(config).unwrap_or_default();
-    let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
-    let in_address = |line: &str| {
-        let authority = line.split_once("://").map(|(_, rest)| rest);
-        let authority = authority.and_then(|rest| rest.split('/').next());
-        authority.is_some_and(|it| it.contains('@'))
-    };
-    config.contains("extraheader") || config.lines().any(in_address)
-}
-
-/// The installation around a folder of programs: `lib` next to `bin`. `None` if it is not one, or
-/// contains too much.
-fn installation_of(folder: &Path, within: &Path) -> Option<PathBuf> {
+/// The installation around a folder of programs: `lib` next to `bin`. A project is shown whole; the folder of a tool has
+/// its settings and credentials beside them. `None` if it is not one, or contains too much.
+fn installation_of(folder: &Path, within: &Path) -> Option<Vec<PathBuf>> {
     let around = folder.parent().filter(|_| folder.ends_with("bin"))?;
-    let keeps = |name: &&str| around.file_name().is_some_and(|it| it == *name);
+    let is = |name: &&str| around.file_name().is_some_and(|it| it == *name);
     let too_much = around == within
         || !around.starts_with(within)
         // `/home/me` in `/home`
         || HIDDEN.contains(&around.parent()?.to_str()?)
-        || KEEPERS.iter().any(keeps);
-    (!too_much).then(|| around.to_owned())
+        || SHARED.iter().any(is);
+    if too_much {
+        return None;
+    }
+    if is_project(around) {
+        return Some(vec![around.to_owned()]);
+    }
+    let beside = BESIDE_BIN.iter().map(|it| around.join(it));
+    let beside = beside.filter(|it| it.exists());
+    Some(beside.chain([folder.to_owned()]).collect())
 }
 
-/// What an argument of the command names, with the project it belongs to.
-fn project_of(named: &Path, home: &Path) -> PathBuf {
+fn is_project(folder: &Path) -> bool {
     const MARKS: [&str; 5] = [
         "package.json",
         "pyproject.toml",
@@ -400,18 +415,22 @@ fn project_of(named: &Path, home: &Path) -> PathBuf {
         "go.mod",
         "pyvenv.cfg",
     ];
+    MARKS.iter().any(|mark| folder.join(mark).exists())
+}
+
+/// What an argument of the command names, with the project it belongs to.
+fn project_of(named: &Path, home: &Path) -> PathBuf {
     let below_home = || named.ancestors().take_while(|folder| *folder != home);
-    let is_marked = |folder: &Path| MARKS.iter().any(|mark| folder.join(mark).exists());
     // An installed package has markers of its own, and its dependencies are next to it.
     let installed = below_home()
         .filter(|folder| folder.ends_with("node_modules"))
         .last();
     if let Some(modules) = installed {
-        let around = modules.parent().filter(|it| *it != home && is_marked(it));
+        let around = modules.parent().filter(|it| *it != home && is_project(it));
         return around.unwrap_or(modules).to_owned();
     }
     below_home()
-        .find(|folder| is_marked(folder))
+        .find(|folder| is_project(folder))
         .unwrap_or(named)
         .to_owned()
 }
@@ -441,6 +460,8 @@ mod tests {
             workspace: folder,
             may_widen: true,
             path: Vec::new(),
+            on_path: OnPath::default(),
+            judging: Vec::new(),
             program: None,
             interpreter: None,
             arguments: Vec::new(),
@@ -482,7 +503,7 @@ mod tests {
             "home/.cargo/credentials.toml",
             "home/.cargo/bin/tool",
             "home/.cache/x",
-            "home/.nvm/node",
+            "home/.nvm/versions/node",
             "home/work/.git/config",
             "home/work/src/main.js",
         ]);
@@ -498,7 +519,7 @@ mod tests {
         for path in [
             ".cargo/bin/tool",
             ".cache/x",
-            ".nvm/node",
+            ".nvm/versions/node",
             "work/.git/config",
         ] {
             assert!(reads(path), "{path}");
@@ -506,7 +527,7 @@ mod tests {
         assert!(is_below(&allowed.write, &home.join("work/src/new")));
         assert!(!is_below(&allowed.write, &home.join("work/.git/config")));
         assert!(is_below(&allowed.write, &home.join(".cache/new")));
-        assert!(!is_below(&allowed.write, &home.join(".nvm/new")));
+        assert!(!is_below(&allowed.write, &home.join(".nvm/versions/new")));
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(super) fn scopes_abstract_sockets() -> bool {
 pub(super) fn files(
     read: &[PathBuf],
     write: &[PathBuf],
+    list: &[PathBuf],
     network: bool,
 ) -> Result<Option<String>, io::Error> {
     let reading = AccessFs::from_read(NEWEST);
@@ -55,6 +56,7 @@ pub(super) fn files(
         .create()
         .and_then(|it| it.add_rules(path_beneath_rules(read, reading)))
         .and_then(|it| it.add_rules(path_beneath_rules(write, writing)))
+        .and_then(|it| it.add_rules(path_beneath_rules(list, AccessFs::ReadDir)))
         .and_then(|it| it.restrict_self())
         .map_err(other)?;
     let lacking = match (status.ruleset, status.landlock) {

@@ -22,9 +22,17 @@ mod allowed;
 mod confine;
 mod observed;
 #[cfg(target_os = "linux")]
+mod repositories;
+#[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(target_os = "linux")]
 mod stage;
+#[cfg(target_os = "linux")]
+mod tools;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use crate::keyword_enum::keyword_enum;
 
@@ -58,12 +66,12 @@ pub struct Sandbox {
 
 /// The folder that a pull request can change: the runner's workspace, or the repository around the
 /// current folder, or that folder. Without links.
-pub fn workspace() -> std::path::PathBuf {
+pub fn workspace() -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     let here = here.canonicalize().unwrap_or(here);
-    let of_runner = crate::own_env::var("GITHUB_WORKSPACE").map(std::path::PathBuf::from);
+    let of_runner = crate::own_env::var("GITHUB_WORKSPACE").map(PathBuf::from);
     let of_runner = of_runner.and_then(|it| it.canonicalize().ok());
-    let home = crate::own_env::var("HOME").map(std::path::PathBuf::from);
+    let home = crate::own_env::var("HOME").map(PathBuf::from);
     let home = home.and_then(|it| it.canonicalize().ok());
     // A home folder under version control is not a workspace.
     let repository = || {
@@ -74,6 +82,49 @@ pub fn workspace() -> std::path::PathBuf {
     match of_runner.filter(|it| here.starts_with(it)) {
         Some(workspace) => workspace,
         None => repository().unwrap_or(&here).to_owned(),
+    }
+}
+
+/// The files that servers are judged by, as absolute paths.
+static JUDGING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Keeps these files as they are: no sandboxed server that is started from now on can change or create them.
+pub fn keep(files: impl IntoIterator<Item = PathBuf>) {
+    let here = std::env::current_dir().unwrap_or_default();
+    let files = files.into_iter().map(|it| here.join(it));
+    let mut judging = JUDGING.lock().unwrap_or_else(PoisonError::into_inner);
+    judging.extend(files);
+}
+
+#[cfg(target_os = "linux")]
+fn judging_files() -> Vec<PathBuf> {
+    let judging = JUDGING.lock().unwrap_or_else(PoisonError::into_inner);
+    judging.iter().cloned().collect()
+}
+
+/// Where the code of a pull request, or a server in its sandbox, can put a program.
+#[derive(Debug)]
+pub(super) struct PlacesOfServers {
+    /// What a pull request can change.
+    pub(super) workspace: Vec<PathBuf>,
+    /// What a sandbox lets a server write besides.
+    pub(super) writable: Vec<PathBuf>,
+}
+
+/// Without links.
+pub(super) fn places_of_servers() -> PlacesOfServers {
+    let variable = |name: &str| crate::own_env::var(name).map(PathBuf::from);
+    let here = std::env::current_dir().ok();
+    let of_runner = variable("GITHUB_WORKSPACE");
+    let workspace = [Some(workspace()), here, of_runner];
+    let mut writable = vec![PathBuf::from("/tmp"), std::env::temp_dir()];
+    writable.extend(variable("TMPDIR"));
+    #[cfg(target_os = "linux")]
+    writable.extend(allowed::caches_and_devices(variable("HOME").as_deref()));
+    let real = |it: PathBuf| it.canonicalize().ok();
+    PlacesOfServers {
+        workspace: workspace.into_iter().flatten().filter_map(real).collect(),
+        writable: writable.into_iter().filter_map(real).collect(),
     }
 }
 

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(target_os = "linux")]
+use super::repositories::Repositories;
 use crate::rules::RuleId;
+use crate::sentences::capture as sentences;
 use crate::surface::Note;
 
 /// How many bytes are read.
@@ -25,6 +28,8 @@ pub(super) enum Word {
     Refused(String),
     /// The server's command could not be started: the error number.
     NotStarted(i32),
+    /// A repository that was not there before the server.
+    Repository(String),
 }
 
 /// Everything that a sandbox reported.
@@ -59,27 +64,56 @@ impl Observed {
                 _ => None,
             })
             .collect();
-        let note = (!missing.is_empty()).then(|| Note {
+        let unavailable = (!missing.is_empty()).then(|| Note {
             rule: RuleId::SandboxUnavailable,
             component: None,
             message: missing.join("; "),
         });
-        note.into_iter().collect()
+        let appeared = self.words.iter().filter_map(|word| match word {
+            Word::Repository(path) => Some(Note {
+                rule: RuleId::SandboxRepositoryAppeared,
+                component: None,
+                message: sentences::repository_appeared(path),
+            }),
+            _ => None,
+        });
+        unavailable.into_iter().chain(appeared).collect()
     }
 }
 
 /// Collects what a sandbox reports while the server runs.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    heard: Arc<Mutex<Observed>>,
+    heard: Heard,
     thread: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    said: Arc<Mutex<Observed>>,
+    /// What there was before the server.
+    #[cfg(target_os = "linux")]
+    before: Repositories,
+}
+
+impl Heard {
+    fn so_far(&self) -> Observed {
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        #[cfg_attr(not(target_os = "linux"), allow(unused_mut))]
+        let mut observed = said.clone();
+        #[cfg(target_os = "linux")]
+        observed
+            .words
+            .extend(self.before.appeared().map(Word::Repository));
+        observed
+    }
 }
 
 impl Listener {
     #[cfg(target_os = "linux")]
     pub(crate) fn of(pipe: PipeReader) -> Self {
-        let heard = Arc::new(Mutex::new(Observed::default()));
-        let shared = Arc::clone(&heard);
+        let heard = Heard::default();
+        let shared = Arc::clone(&heard.said);
         let thread = std::thread::spawn(move || {
             let mut lines = BufReader::new(pipe.take(MOST)).lines();
             while let Some(Ok(line)) = lines.next() {
@@ -92,11 +126,21 @@ impl Listener {
         Self { heard, thread }
     }
 
+    /// Notes which repositories there are before the server starts.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn comparing(mut self, before: Repositories) -> Self {
+        self.heard.before = before.at_first();
+        self
+    }
+
     /// For a server without a sandbox: what is to be said about that.
     pub(crate) fn without(missing: Vec<String>) -> Self {
         let words = missing.into_iter().map(Word::Missing).collect();
         Self {
-            heard: Arc::new(Mutex::new(Observed { words })),
+            heard: Heard {
+                said: Arc::new(Mutex::new(Observed { words })),
+                ..Heard::default()
+            },
             thread: std::thread::spawn(|| {}),
         }
     }
@@ -106,8 +150,7 @@ impl Listener {
         // Whatever it left behind is killed, so that nothing holds the pipe. A panic of the thread
         // loses nothing but reports.
         let _ = self.thread.join();
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.clone()
+        self.heard.so_far()
     }
 
     /// Everything, once the sandbox is gone, but after `patience` at the latest.
@@ -116,7 +159,6 @@ impl Listener {
         while !self.thread.is_finished() && tokio::time::Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.clone()
+        self.heard.so_far()
     }
 }

@@ -15,13 +15,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
 
 use command_fds::FdMapping;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 
-use super::allowed::{Situation, make_caches};
+use super::allowed::{OnPath, Situation};
 use super::observed::Word;
+use super::repositories::Repositories;
+use super::tools::make_caches;
 use super::{Level, Sandbox, confine, sockets};
 use crate::launch::{LaunchSpec, MARKER};
 use crate::sentences::capture as sentences;
@@ -46,8 +49,13 @@ pub(crate) struct Orders {
     required: bool,
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
+    /// Folders whose names are shown, and no more.
+    list: Vec<PathBuf>,
     /// The user and the group to run as, in the place of root.
     user: Option<(u32, u32)>,
+    /// The repositories in what the server may write, before it starts.
+    #[serde(skip)]
+    repositories: Repositories,
 }
 
 impl Orders {
@@ -64,6 +72,9 @@ impl Orders {
             make_caches(home.as_deref(), program, user);
         }
         let here = std::env::current_dir().unwrap_or_default();
+        let path: Vec<PathBuf> = variable("PATH")
+            .map(|path| std::env::split_paths(&path).collect())
+            .unwrap_or_default();
         let folder = spec.cwd.as_deref().map_or(here.clone(), |it| here.join(it));
         let allowed = Situation {
             home: home.as_deref(),
@@ -73,9 +84,9 @@ impl Orders {
             here: &here,
             workspace: &workspace,
             may_widen: spec.may_widen,
-            path: variable("PATH")
-                .map(|path| std::env::split_paths(&path).collect())
-                .unwrap_or_default(),
+            on_path: on_path(&path, &here),
+            path,
+            judging: super::judging_files(),
             program: program.map(Path::to_owned),
             interpreter: program.and_then(interpreter_of),
             arguments: spec.command.iter().skip(1).map(PathBuf::from).collect(),
@@ -86,9 +97,21 @@ impl Orders {
             required,
             read: allowed.read.into_iter().collect(),
             write: allowed.write.into_iter().collect(),
+            list: allowed.list.into_iter().collect(),
             user,
+            repositories: allowed.repositories,
         }
     }
+
+    pub(crate) fn take_repositories(&mut self) -> Repositories {
+        std::mem::take(&mut self.repositories)
+    }
+}
+
+/// The PATH of this program, which stays what it is: before the first server starts.
+fn on_path(path: &[PathBuf], here: &Path) -> OnPath {
+    static ON_PATH: OnceLock<OnPath> = OnceLock::new();
+    ON_PATH.get_or_init(|| OnPath::new(path, here)).clone()
 }
 
 /// The program in the first line of a script.
@@ -273,7 +296,10 @@ impl Stage {
         let mut missing = Vec::new();
         // Before files are limited: what is hidden can still be connected to.
         let has_neighbours = !strict && sockets::are_reachable(!confine::scopes_abstract_sockets());
-        match confine::files(&self.orders.read, &self.orders.write, !strict) {
+        let Orders {
+            read, write, list, ..
+        } = &self.orders;
+        match confine::files(read, write, list, !strict) {
             Ok(lacking) => missing.extend(lacking),
             Err(error) => missing.push(format!("files are not limited: {error}")),
         }

@@ -104,5 +104,5 @@ pub fn document_integrity(item: &Json) -> Option<Result<String, Refused>> {
         (extra, Json::Object(members)),
     ]);
     let printed = dumps(&payload, NonFinite::Infinity).map_err(|error| Refused(error.to_string()));
-    Some(printed.map(|text| crate::sha256_hex(text)))
+    Some(printed.map(crate::sha256_hex))
 }
