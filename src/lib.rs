@@ -47,6 +47,8 @@ pub mod judgement;
 #[doc(hidden)]
 pub mod rules;
 
+mod wording;
+
 #[doc(hidden)]
 pub mod sentences;
 

@@ -20,7 +20,6 @@ use serde_json::Value;
 
 use super::client::{Client, ClientError};
 use super::{Context, Token};
-use crate::sentences::github as sentences;
 
 /// Entries per page; GitHub's maximum.
 pub const PAGE: usize = 100;
@@ -294,7 +293,7 @@ impl Api {
                     }
                     _ => format!("no answer: {}", last_cause(&error)),
                 },
-                Err(_) => sentences::no_answer(REQUEST.as_secs()),
+                Err(_) => format!("no response within {} s", REQUEST.as_secs()),
             };
             if !repeatable || attempt >= ATTEMPTS {
                 return Err(ApiError::Ambiguous {
@@ -363,7 +362,7 @@ fn limited(answer: &Response) -> Option<Duration> {
 /// GitHub's reason, shortened to one line.
 fn message(text: &str) -> String {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
-    let reason = answer["message"].as_str().unwrap_or(sentences::no_reason());
+    let reason = answer["message"].as_str().unwrap_or("no reason given");
     crate::report::escape::short(reason, 200).into()
 }
 

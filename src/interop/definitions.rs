@@ -5,7 +5,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::canonical::{Json, Object, Text, parse};
-use crate::sentences::interop as sentences;
 use crate::surface::{ClientProfile, Lists, Scope, Surface};
 
 /// A directory with more files than this is not a directory of tools.
@@ -28,12 +27,13 @@ pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
             return Ok(None);
         }
         return Ok(Some(Definitions {
-            format: sentences::format_toolsnaps(),
+            format: "a folder of toolsnaps",
             surface: surface(&Json::Null, tools, Lists::default()),
             missing: vec![
-                sentences::server_not_recorded(),
-                sentences::only_tools_recorded(),
-                sentences::order_not_recorded(),
+                "the server's name, version, protocol and instructions: not recorded in the original".to_owned(),
+                "prompts, resources and resource templates: the original records tools only"
+                    .to_owned(),
+                "the order of the tools: the original does not record it".to_owned(),
             ],
         }));
     }
@@ -70,7 +70,10 @@ pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
     let initialize = match info {
         Some(info) => Json::object([("serverInfo", info.clone())]),
         None => {
-            missing.push(sentences::server_not_recorded());
+            missing.push(
+                "the server's name, version, protocol and instructions: not recorded in the original"
+                    .to_owned(),
+            );
             Json::Null
         }
     };
@@ -80,15 +83,15 @@ pub fn read(path: &Path) -> std::io::Result<Option<Definitions>> {
         ("resource templates", holder.get("resourceTemplates")),
     ] {
         if given.is_none() {
-            missing.push(sentences::list_not_recorded(kind));
+            missing.push(format!("{kind}: not in the file"));
         }
     }
     let is_mcpc = path.to_string_lossy().ends_with(".mcpc.json");
     Ok(Some(Definitions {
         format: if is_mcpc {
-            sentences::format_contract()
+            "a contract of mcp-contracts"
         } else {
-            sentences::format_snapshot()
+            "a snapshot with definitions"
         },
         surface: surface(&initialize, tools, lists),
         missing,
@@ -135,7 +138,10 @@ fn list(value: Option<&Json>, identity: &str, missing: &mut Vec<String>) -> Vec<
                             Some("uri_template") => "uriTemplate",
                             _ => return (member.clone(), value.clone()),
                         };
-                        let note = sentences::member_renamed(member.to_string_lossy(), named);
+                        let note = format!(
+                            "the spelling of `{}`: it is `{named}` on the wire",
+                            member.to_string_lossy()
+                        );
                         if !missing.contains(&note) {
                             missing.push(note);
                         }

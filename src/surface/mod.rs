@@ -21,7 +21,7 @@ pub mod volatile;
 
 use crate::canonical::{Json, Text};
 use crate::rules::RuleId;
-use crate::sentences::{capture as sentences, run};
+use crate::sentences::capture as sentences;
 
 pub use app::app_document;
 pub use caching::{CacheHint, CacheScope, Caching};
@@ -218,7 +218,12 @@ impl Surface {
         if kind == Kind::Skill
             && definition.get("resources").and_then(Json::as_str) == Some("dynamic")
         {
-            self.note(RuleId::SkillDynamic, Some(&key), run::skill_dynamic());
+            self.note(
+                RuleId::SkillDynamic,
+                Some(&key),
+                "its content is generated (`resources` is \"dynamic\"): only the frontmatter is compared"
+                    .to_owned(),
+            );
         }
         if kind == Kind::Tool
             && let Some(HeaderProblem { pointer, problem }) = header_problem(&definition)
