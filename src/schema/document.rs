@@ -1,14 +1,12 @@
 //! One schema document: its draft, and the targets of its references.
 //!
 //! References are resolved lazily and inside the document only. A reference to another document is
-//! never fetched: code that needs its target gets a [`Problem`] instead, and the verdict becomes
+//! never fetched: code that needs its target gets a [`Reason`](super::reason::Reason) instead, and the verdict becomes
 //! undecided.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use crate::canonical::{Json, pointer};
-use crate::sentences::schema as sentences;
 
 /// The drafts of JSON Schema that servers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,39 +16,6 @@ pub(crate) enum Draft {
     Seven,
     Y2019,
     Y2020,
-}
-
-/// Why something about a schema cannot be known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
-    /// A reference that leaves the document.
-    Remote(String),
-    /// A reference without a target.
-    Dangling(String),
-    /// A reference that leads back to itself without entering a member or an item.
-    Circular,
-    /// The value at a pointer is not a schema: that of this keyword.
-    NotASchema(String, &'static str),
-    /// The budget was used up.
-    TooLarge,
-    /// A keyword whose effect could not be followed.
-    Keyword(&'static str),
-    /// Anything else, in words.
-    Other(String),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Remote(to) => f.write_str(&sentences::remote_reference(to)),
-            Self::Dangling(to) => f.write_str(&sentences::dangling_reference(to)),
-            Self::Circular => f.write_str(sentences::circular_reference()),
-            Self::NotASchema(at, keyword) => f.write_str(&sentences::not_a_schema(at, keyword)),
-            Self::TooLarge => f.write_str(sentences::too_large()),
-            Self::Keyword(keyword) => f.write_str(&sentences::keyword_undecided(keyword)),
-            Self::Other(reason) => f.write_str(reason),
-        }
-    }
 }
 
 /// A schema with its draft.

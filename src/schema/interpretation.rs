@@ -13,7 +13,8 @@
 
 use std::collections::HashMap;
 
-use super::document::{Document, Draft, Problem, each_schema_at};
+use super::document::{Document, Draft, each_schema_at};
+use super::reason::Reason;
 use super::kinds::{JsonKind, Kinds};
 use super::value::as_count;
 use crate::canonical::{Json, Object, Text, pointer};
@@ -85,7 +86,7 @@ pub(crate) fn other_reading(document: &Document) -> Option<(Document, Evidence)>
     // The inner ones first: rewriting moves what is inside.
     for at in old_forms.iter().rev() {
         evidence = Evidence::Strong;
-        if let Some(Json::Object(node)) = at_mut(&mut other.root, at) {
+        if let Some(Json::Object(node)) = pointer::resolve_mut(&mut other.root, at) {
             modernise(node);
         }
     }
@@ -142,7 +143,7 @@ fn spell_out_nullable(root: &mut Json) {
         }
     });
     for at in places {
-        if let Some(Json::Object(node)) = at_mut(root, &at)
+        if let Some(Json::Object(node)) = pointer::resolve_mut(root, &at)
             && let Some(kind) = node.get_mut("type")
         {
             *kind = Json::Array(vec![kind.clone(), Json::string("null")]);
@@ -150,21 +151,12 @@ fn spell_out_nullable(root: &mut Json) {
     }
 }
 
-/// The node at a pointer.
-pub(crate) fn at_mut<'a>(root: &'a mut Json, at: &str) -> Option<&'a mut Json> {
-    pointer::tokens(at).try_fold(root, |node, token| match node {
-        Json::Object(object) => object.get_mut(&token),
-        Json::Array(items) => items.get_mut(pointer::index(&token)?),
-        _ => None,
-    })
-}
-
 /// Why a document is not a schema, if it is not.
-pub(crate) fn malformed(document: &Document) -> Option<Problem> {
+pub(crate) fn malformed(document: &Document) -> Option<Reason> {
     let mut found = None;
     let root = &document.root;
     if !matches!(root, Json::Object(_) | Json::Bool(_)) {
-        return Some(Problem::NotASchema(String::new(), "schema"));
+        return Some(Reason::InvalidKeyword { at: String::new(), keyword: "schema" });
     }
     each_schema_at(root, &mut String::new(), &mut |node, at| {
         if found.is_some() {
@@ -174,9 +166,9 @@ pub(crate) fn malformed(document: &Document) -> Option<Problem> {
             return;
         };
         if let Some(keyword) = malformed_keyword(object, document.draft) {
-            found = Some(Problem::NotASchema(at.to_owned(), keyword));
+            found = Some(Reason::InvalidKeyword { at: at.to_owned(), keyword });
         } else if !at.is_empty() && is_of_another_draft(object, document.draft) {
-            found = Some(Problem::Keyword("$schema"));
+            found = Some(Reason::Keyword("$schema"));
         }
     });
     found

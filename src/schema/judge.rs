@@ -6,8 +6,10 @@
 //! witness, and the verdict on the pair always reaches the changes: one of them carries the
 //! witness, or says that nothing could be decided.
 
-use super::document::{Document, Problem};
+use super::document::Document;
+use super::reason::Reason;
 use super::family::{Exchange, carries, of_keyword, with_named_members};
+use super::kinds::Kinds;
 use super::pair::{Alone, Open, Pair, Verdict};
 use super::walk::{Effect, SchemaFinding, Walker, mentions};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
@@ -47,7 +49,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     if gave_up || (findings.is_empty() && !spelling) {
         findings.push(unexplained(old, new, gave_up));
     }
-    let pair = Pair::new(old, new, side, work.left());
+    let pair = paired(old, new, side, work);
     let open = pair.open();
     let verdict = pair.verdict(&open);
     let case = Case {
@@ -83,18 +85,27 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
 
 /// The verdict on a pair alone.
 pub(crate) fn verdict(old: &Json, new: &Json, side: Side, work: &Work) -> Proof {
-    let pair = Pair::new(old, new, side, work.left());
+    let pair = paired(old, new, side, work);
     let verdict = pair.verdict(&pair.open());
     work.take(pair.steps());
     proof_of(verdict, side)
+}
+
+/// Callers send what the old schema declares, and servers what the new one does.
+fn paired(old: &Json, new: &Json, side: Side, work: &Work) -> Pair {
+    match side {
+        // Arguments are an object; a result may be anything that its schema allows.
+        Side::Input => Pair::new(old, new, Kinds::OBJECT, work.left()),
+        Side::Output => Pair::new(new, old, Kinds::ANY, work.left()),
+    }
 }
 
 fn proof_of(verdict: Verdict, side: Side) -> Proof {
     match verdict {
         Verdict::Subsumed => Proof::Subsumed,
         Verdict::Witness(witness) => Proof::Witness(witness),
-        Verdict::Empty => Proof::Undecided(sentences::no_value(side)),
-        Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
+        Verdict::Undecided(Reason::NothingSent) => Proof::Undecided(sentences::no_value(side)),
+        Verdict::Undecided(problem) => Proof::Undecided(problem.to_string()),
     }
 }
 
@@ -160,7 +171,7 @@ impl Case<'_> {
         let suspect = self.suspect(finding.effect);
         let subsumed = Known::Proof(Proof::Subsumed);
         match self.verdict {
-            Verdict::Empty => Known::Nothing,
+            Verdict::Undecided(Reason::NothingSent) => Known::Nothing,
             Verdict::Subsumed => subsumed,
             _ if !carries(finding.family) => subsumed,
             _ if !suspect && !self.surprises(finding) => subsumed,
@@ -180,7 +191,7 @@ impl Case<'_> {
                     Alone::Unknown => undecided(NOT_ALONE.to_owned()),
                 }
             }
-            Verdict::Unknown(problem) => {
+            Verdict::Undecided(problem) => {
                 if matches!(self.alone(finding), Alone::AcceptsAll) || self.covered(finding) {
                     return subsumed;
                 }
@@ -283,7 +294,7 @@ impl Case<'_> {
 
     /// Whether a finding is about a sender that sends nothing.
     fn proves_nothing(&self, finding: &SchemaFinding) -> bool {
-        *self.verdict == Verdict::Empty && self.suspect(finding.effect)
+        *self.verdict == Verdict::Undecided(Reason::NothingSent) && self.suspect(finding.effect)
     }
 
     /// What a finding that breaks says. What usually allows more needs a reason.
@@ -345,20 +356,19 @@ impl Case<'_> {
                 .any(|it| it.proof.as_ref().is_some_and(wanted))
         };
         match self.verdict {
-            Verdict::Subsumed | Verdict::Empty => {}
+            Verdict::Subsumed | Verdict::Undecided(Reason::NothingSent) => {}
             Verdict::Witness(witness) => {
                 if is_carried(|it| matches!(it, Proof::Witness(_)), changes) {
                     return;
                 }
                 self.carry(findings, changes, first, witness);
             }
-            Verdict::Unknown(problem) => {
+            Verdict::Undecided(problem) => {
                 if is_carried(|it| matches!(it, Proof::Undecided(_)), changes) {
                     return;
                 }
-                let reason = problem.to_string();
                 // What one draft ignores beside a reference and another does not is where they differ.
-                let by_draft = reason == sentences::draft_decides();
+                let by_draft = *problem == Reason::DraftDecides;
                 let read_by_draft = findings.iter().enumerate().find(|(_, it)| {
                     let reference = |node: &Option<Json>| node.as_ref()?.get("$ref").cloned();
                     by_draft
@@ -382,13 +392,13 @@ impl Case<'_> {
                     Some((at, finding)) => {
                         let change = &mut changes[first + at];
                         change.level = change.level.max(Level::Risky);
-                        change.proof = Some(Proof::Undecided(reason));
+                        change.proof = Some(Proof::Undecided(problem.to_string()));
                         change.message = sentences::undecided(&finding.message);
                     }
                     None => changes.push(self.together(
                         Family::SchemaUnclassified,
                         Level::Risky,
-                        Proof::Undecided(reason),
+                        Proof::Undecided(problem.to_string()),
                         sentences::read_differently(),
                     )),
                 }
@@ -629,7 +639,7 @@ pub(crate) fn too_large(old: &Json, new: &Json, side: Side) -> SchemaComparison 
 }
 
 pub(crate) fn too_large_to_decide() -> Proof {
-    Proof::Undecided(Problem::TooLarge.to_string())
+    Proof::Undecided(Reason::TooLarge.to_string())
 }
 
 fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {

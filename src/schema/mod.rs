@@ -28,6 +28,7 @@ mod kinds;
 pub(crate) mod naming;
 mod pair;
 mod pattern;
+mod reason;
 mod solve;
 mod validator;
 mod value;

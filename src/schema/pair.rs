@@ -9,8 +9,8 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
-use super::Side;
-use super::document::{Document, Problem};
+use super::document::Document;
+use super::reason::Reason;
 use super::interpretation::{Evidence, malformed, other_reading, read};
 use super::kinds::Kinds;
 use super::solve::{Budget, Evaluator, Outcome, Patterns, References, Solver, size};
@@ -37,10 +37,8 @@ const EVALUATED_PER_STEP: u64 = 16;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Verdict {
     Subsumed,
-    /// The sender's schema accepts nothing.
-    Empty,
     Witness(Json),
-    Unknown(Problem),
+    Undecided(Reason),
 }
 
 /// How a pair is looked at, one after the other.
@@ -79,19 +77,16 @@ pub(crate) struct Open<'p> {
     pair: &'p Pair,
     sender: References<'p>,
     receiver: References<'p>,
-    compiled: RefCell<Option<Result<(Compiled, Compiled), Problem>>>,
-    problem: OnceCell<Option<Problem>>,
+    compiled: RefCell<Option<Result<(Compiled, Compiled), Reason>>>,
+    problem: OnceCell<Option<Reason>>,
     /// The same in the other reading, and whether a witness must hold there too.
     other: Option<(Box<Open<'p>>, bool)>,
 }
 
 impl Pair {
-    /// `left` is the number of steps available.
-    pub(crate) fn new(old: &Json, new: &Json, side: Side, left: u64) -> Self {
-        let (sender, receiver) = match side {
-            Side::Input => (read(old), read(new)),
-            Side::Output => (read(new), read(old)),
-        };
+    /// What is sent is of these kinds, whatever the sender's schema says; `left` is the number of steps available.
+    pub(crate) fn new(sender: &Json, receiver: &Json, kinds: Kinds, left: u64) -> Self {
+        let (sender, receiver) = (read(sender), read(receiver));
         let others = (other_reading(&sender), other_reading(&receiver));
         let other = match &others {
             (None, None) => None,
@@ -112,11 +107,7 @@ impl Pair {
             }
         };
         Self {
-            // Arguments are an object; a result may be anything that its schema allows.
-            kinds: match side {
-                Side::Input => Kinds::OBJECT,
-                Side::Output => Kinds::ANY,
-            },
+            kinds,
             reading: Reading { sender, receiver },
             other,
             patterns: Patterns::default(),
@@ -160,7 +151,7 @@ impl Pair {
             return first;
         };
         let depends =
-            || Verdict::Unknown(Problem::Other(crate::sentences::schema::draft_decides()));
+            || Verdict::Undecided(Reason::DraftDecides);
         match first {
             Verdict::Witness(witness) if *must_hold => {
                 if other.confirmed(&witness) {
@@ -174,7 +165,7 @@ impl Pair {
                 }
             }
             Verdict::Subsumed => match other.verdict() {
-                Verdict::Subsumed | Verdict::Empty => Verdict::Subsumed,
+                Verdict::Subsumed | Verdict::Undecided(Reason::NothingSent) => Verdict::Subsumed,
                 _ => depends(),
             },
             first => first,
@@ -184,7 +175,7 @@ impl Pair {
 
 impl<'p> Open<'p> {
     /// Why nothing can be decided, if that is known at once.
-    fn problem(&self) -> Option<&Problem> {
+    fn problem(&self) -> Option<&Reason> {
         let documents = [self.sender.document, self.receiver.document];
         self.problem
             .get_or_init(|| {
@@ -199,7 +190,7 @@ impl<'p> Open<'p> {
 
     fn verdict(&self) -> Verdict {
         if let Some(problem) = self.problem() {
-            return Verdict::Unknown(problem.clone());
+            return Verdict::Undecided(problem.clone());
         }
         let mut spurious = None;
         let mut reason = None;
@@ -230,12 +221,12 @@ impl<'p> Open<'p> {
                     if let Some(value) = self.repaired(&value).or_else(|| self.undisputed()) {
                         return Verdict::Witness(value);
                     }
-                    spurious = Some(Problem::Other(crate::sentences::schema::not_confirmed()));
+                    spurious = Some(Reason::NotConfirmed);
                 }
                 Outcome::None if strict => {}
                 Outcome::None => {
                     if let Some(problem) = spurious {
-                        return Verdict::Unknown(problem);
+                        return Verdict::Undecided(problem);
                     }
                     let documents = vec![&self.sender];
                     let budget = Budget::new(STEPS_FOR_FINDING);
@@ -243,7 +234,7 @@ impl<'p> Open<'p> {
                     let sent = solver.roots(&[true], self.pair.kinds);
                     self.pair.budget.take(budget.taken());
                     return match sent {
-                        Outcome::None => Verdict::Empty,
+                        Outcome::None => Verdict::Undecided(Reason::NothingSent),
                         _ => Verdict::Subsumed,
                     };
                 }
@@ -256,7 +247,7 @@ impl<'p> Open<'p> {
                 }
             }
         }
-        Verdict::Unknown(spurious.or(reason).unwrap_or(Problem::TooLarge))
+        Verdict::Undecided(spurious.or(reason).unwrap_or(Reason::TooLarge))
     }
 
     /// Whether a value is in `S` and not in `R`, by mcp-keel's own evaluator.
@@ -792,7 +783,7 @@ mod tests {
             let mut rng = Choices::from_seed(seed);
             let (old, new) = pair(&mut rng);
             let read = |value: &serde_json::Value| parse_str(&value.to_string()).expect("JSON");
-            let judged = Pair::new(&read(&old), &read(&new), Side::Input, u64::MAX);
+            let judged = Pair::new(&read(&old), &read(&new), Kinds::OBJECT, u64::MAX);
             let open = judged.open();
             let verdict = judged.verdict(&open);
             match &verdict {
@@ -805,7 +796,7 @@ mod tests {
                     assert_eq!(smaller, None, "seed {seed}: {witness} is not minimal");
                     continue;
                 }
-                Verdict::Unknown(_) => undecided += 1,
+                Verdict::Undecided(_) => undecided += 1,
                 _ => {}
             }
             for round in 0..60 {

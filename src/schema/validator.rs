@@ -10,9 +10,9 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
 use super::document::{
-    Document, Draft, Holds, Problem, each_schema, each_schema_at, elsewhere, holds, percent_decoded,
+    Document, Draft, Holds, each_schema, each_schema_at, elsewhere, holds, percent_decoded,
 };
-use super::interpretation::at_mut;
+use crate::schema::reason::Reason;
 use super::solve::References;
 use super::value::{Converted, has_number, to_value};
 use crate::canonical::{Json, Number, Object, Text, pointer, to_canonical};
@@ -36,7 +36,7 @@ pub(crate) struct Compiled {
 
 impl Compiled {
     /// Compiles; the error says why a schema cannot be given to a validator.
-    pub(crate) fn new(references: &References<'_>) -> Result<Self, Problem> {
+    pub(crate) fn new(references: &References<'_>) -> Result<Self, Reason> {
         let (validator, converted) = compile(references)?;
         Ok(Self {
             validator,
@@ -113,7 +113,7 @@ pub(crate) fn for_validator(references: &References<'_>) -> Option<Converted> {
         }
     });
     for at in lost {
-        if let Some(Json::Object(node)) = at_mut(&mut root, &at) {
+        if let Some(Json::Object(node)) = pointer::resolve_mut(&mut root, &at) {
             let alone = document.draft <= Draft::Seven;
             node.retain(|keyword, _| {
                 !alone
@@ -125,7 +125,7 @@ pub(crate) fn for_validator(references: &References<'_>) -> Option<Converted> {
     }
     cleaned(&mut root, document.draft, true);
     for at in elsewhere(&document.root) {
-        if let Some(schema) = at_mut(&mut root, &at) {
+        if let Some(schema) = pointer::resolve_mut(&mut root, &at) {
             cleaned(schema, document.draft, true);
         }
     }
@@ -226,7 +226,7 @@ pub(crate) fn disputed(document: &Document) -> Option<Document> {
     let mut narrowed = document.clone();
     // The outer ones first: no copy is copied.
     for (at, part) in places {
-        if let Some(Json::Object(node)) = at_mut(&mut narrowed.root, &at) {
+        if let Some(Json::Object(node)) = pointer::resolve_mut(&mut narrowed.root, &at) {
             match node.get_mut("allOf") {
                 Some(Json::Array(list)) => list.push(part),
                 _ => node.push("allOf", Json::Array(vec![part])),
@@ -297,9 +297,9 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
     ])
 }
 
-fn compile(references: &References<'_>) -> Result<(Validator, Converted), Problem> {
+fn compile(references: &References<'_>) -> Result<(Validator, Converted), Reason> {
     let converted = for_validator(references)
-        .ok_or_else(|| Problem::Other(crate::sentences::schema::beyond_validator()))?;
+        .ok_or_else(|| Reason::BeyondValidator)?;
     let validator = jsonschema::options()
         .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
@@ -309,21 +309,21 @@ fn compile(references: &References<'_>) -> Result<(Validator, Converted), Proble
         .map_err(|error| {
             let text = error.to_string();
             let short: String = text.chars().take(160).collect();
-            Problem::Other(crate::sentences::schema::invalid_schema(&short))
+            Reason::InvalidSchema(short)
         })?;
     Ok((validator, converted))
 }
 
 /// Rejects schemas that would keep a validator busy for too long.
-pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
+pub(crate) fn guard(references: &References<'_>) -> Result<(), Reason> {
     if references.leaves_schemas {
-        return Err(Problem::Keyword("$ref"));
+        return Err(Reason::Keyword("$ref"));
     }
     let root = &references.document.root;
     let mut nodes = 0;
     each_schema(root, &mut |_| nodes += 1);
     if nodes > MAX_NODES {
-        return Err(Problem::TooLarge);
+        return Err(Reason::TooLarge);
     }
     let mut costs = HashMap::new();
     let mut result = Ok(());
@@ -331,7 +331,7 @@ pub(crate) fn guard(references: &References<'_>) -> Result<(), Problem> {
         if result.is_ok() {
             result = in_place(references, node, &mut costs, 0).and_then(|cost| {
                 if cost > MAX_IN_PLACE {
-                    Err(Problem::TooLarge)
+                    Err(Reason::TooLarge)
                 } else {
                     Ok(())
                 }
@@ -348,18 +348,18 @@ fn in_place(
     node: &Json,
     costs: &mut HashMap<usize, u64>,
     chain: usize,
-) -> Result<u64, Problem> {
+) -> Result<u64, Reason> {
     let Json::Object(object) = node else {
         return Ok(1);
     };
     let identity = std::ptr::from_ref(node) as usize;
     match costs.get(&identity) {
-        Some(0) => return Err(Problem::Circular),
+        Some(0) => return Err(Reason::Circular),
         Some(cost) => return Ok(*cost),
         None => {}
     }
     if chain > MAX_CHAIN {
-        return Err(Problem::TooLarge);
+        return Err(Reason::TooLarge);
     }
     costs.insert(identity, 0);
     let mut parts: Vec<&Json> = Vec::new();

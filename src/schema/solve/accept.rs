@@ -2,7 +2,8 @@
 
 use super::{Case, Choice, Closed, Id, Item, Literal, Place, Solver};
 use crate::canonical::Json;
-use crate::schema::document::{Draft, Problem};
+use crate::schema::document::Draft;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::{JsonKind, Kinds};
 
 impl<'a> Solver<'_, 'a> {
@@ -20,7 +21,7 @@ impl<'a> Solver<'_, 'a> {
             Json::Object(object) => object,
             other => {
                 return Err(
-                    Problem::Other(crate::sentences::schema::no_schema(other.kind())).into(),
+                    Reason::NoSchema(other.kind()).into(),
                 );
             }
         };

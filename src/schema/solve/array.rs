@@ -9,7 +9,8 @@ use super::{
     size,
 };
 use crate::canonical::{Json, Object};
-use crate::schema::document::{Draft, Problem};
+use crate::schema::document::Draft;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::{JsonKind, Kinds};
 use crate::schema::value::{as_count, same};
 
@@ -300,7 +301,7 @@ impl<'a> Solver<'_, 'a> {
 
     pub(super) fn array(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
         let Some(known) = self.gathered_items(case) else {
-            return self.unknown(Problem::Keyword("unevaluatedItems"));
+            return self.unknown(Reason::Keyword("unevaluatedItems"));
         };
         // However `unevaluatedItems` is read.
         if known.least > known.most || known.least == u64::MAX || (known.unique && known.twins) {
@@ -318,12 +319,12 @@ impl<'a> Solver<'_, 'a> {
             .max(known.least)
             .min(known.most);
         if known.least > MAX_BUILT {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let mut result = Outcome::None;
         for length in known.least..=longest {
             if length > 64 && length > known.least {
-                return self.unknown(Problem::TooLarge);
+                return self.unknown(Reason::TooLarge);
             }
             match self.of_length(place, &known, length) {
                 Outcome::None => {}
@@ -333,14 +334,14 @@ impl<'a> Solver<'_, 'a> {
         }
         // What satisfies the strictest reading satisfies all of them; that nothing does proves nothing.
         if known.disputed && result == Outcome::None {
-            return self.unknown(Problem::Keyword("unevaluatedItems"));
+            return self.unknown(Reason::Keyword("unevaluatedItems"));
         }
         result
     }
 
     fn of_length(&mut self, place: &Place<'_>, known: &Items, length: u64) -> Outcome {
         let Ok(length) = usize::try_from(length) else {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         };
         // Items after the leading ones are alike: this many are distinguished, and the last
         // represents the others.
@@ -361,7 +362,7 @@ impl<'a> Solver<'_, 'a> {
             .any(|it| it.most > 0 && (it.exact || it.most < u64::MAX));
         let apart = if known.unique || exact { length } else { apart };
         if apart > 200 {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let mut slots: Vec<Vec<Literal>> = Vec::with_capacity(apart);
         for index in 0..apart {
@@ -399,7 +400,7 @@ impl<'a> Solver<'_, 'a> {
         next: usize,
     ) -> Outcome {
         if !self.budget.take(1) {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let Some((first, literals)) = known.some.get(next) else {
             return self.put_contains(place, known, length, slots, 0);
@@ -432,12 +433,12 @@ impl<'a> Solver<'_, 'a> {
         next: usize,
     ) -> Outcome {
         if !self.budget.take(1) {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let Some(contains) = known.contains.get(next).cloned() else {
             return match left_unevaluated(known, slots) {
                 Some(slots) => self.put_twins(place, known, length, slots),
-                None => self.unknown(Problem::Keyword("unevaluatedItems")),
+                None => self.unknown(Reason::Keyword("unevaluatedItems")),
             };
         };
         let exact = contains.exact || contains.most < u64::MAX;
@@ -455,7 +456,7 @@ impl<'a> Solver<'_, 'a> {
             return self.put_contains(place, known, length, slots, next + 1);
         }
         if slots.len() > 12 {
-            return self.unknown(Problem::Keyword("contains"));
+            return self.unknown(Reason::Keyword("contains"));
         }
         let mut result = Outcome::None;
         let mut seen: std::collections::HashSet<Vec<(Vec<super::Mark>, bool)>> =
@@ -551,7 +552,7 @@ impl<'a> Solver<'_, 'a> {
             }
             if known.unique {
                 if index > MAX_DISTINCT {
-                    return self.unknown(Problem::Keyword("uniqueItems"));
+                    return self.unknown(Reason::Keyword("uniqueItems"));
                 }
                 alike &= index < 1 || self.marks(&literals) == self.marks(&slots[0]);
                 literals.extend(items.iter().map(|it| Literal::Not(Rc::new(it.clone()))));
@@ -566,7 +567,7 @@ impl<'a> Solver<'_, 'a> {
                 Outcome::Value(value) => {
                     built += size(&value);
                     if built > MAX_BUILT {
-                        return self.unknown(Problem::TooLarge);
+                        return self.unknown(Reason::TooLarge);
                     }
                     items.push(value);
                 }
@@ -586,7 +587,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(last) = items.last().cloned() {
             if (length - items.len()) as u64 * size(&last) > MAX_BUILT {
-                return self.unknown(Problem::TooLarge);
+                return self.unknown(Reason::TooLarge);
             }
             items.resize(length, last);
         }
@@ -594,7 +595,7 @@ impl<'a> Solver<'_, 'a> {
             let repeated =
                 (0..items.len()).any(|one| (0..one).any(|other| same(&items[one], &items[other])));
             if repeated {
-                return self.unknown(Problem::Keyword("uniqueItems"));
+                return self.unknown(Reason::Keyword("uniqueItems"));
             }
         }
         Outcome::Value(Json::Array(items))
@@ -633,7 +634,7 @@ impl<'a> Solver<'_, 'a> {
                 return Outcome::Value(value);
             }
         }
-        self.unknown(Problem::Keyword("uniqueItems"))
+        self.unknown(Reason::Keyword("uniqueItems"))
     }
 
     /// Distinct items if the first values collided: the most constrained item first.
@@ -648,7 +649,7 @@ impl<'a> Solver<'_, 'a> {
             return Outcome::None;
         }
         if slots.len() > 4 {
-            return self.unknown(Problem::Keyword("uniqueItems"));
+            return self.unknown(Reason::Keyword("uniqueItems"));
         }
         let mut order: Vec<usize> = (0..slots.len()).collect();
         for _ in 0..slots.len() {
@@ -675,7 +676,7 @@ impl<'a> Solver<'_, 'a> {
                 return Outcome::Value(Json::Array(values.into_iter().flatten().collect()));
             }
         }
-        self.unknown(Problem::Keyword("uniqueItems"))
+        self.unknown(Reason::Keyword("uniqueItems"))
     }
 }
 

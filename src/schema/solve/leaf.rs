@@ -6,7 +6,8 @@ use super::refuse::is_literal_integer;
 use super::text::{self, Found, Texts};
 use super::{Case, Fact, Literal, NAME, Outcome, Place, Solver, bounds_of};
 use crate::canonical::Json;
-use crate::schema::document::{Draft, Problem};
+use crate::schema::document::Draft;
+use crate::schema::reason::Reason;
 use crate::schema::example_values::{SHAPES, text_for, text_of_format, whole_for};
 use crate::schema::kinds::JsonKind;
 use crate::schema::value::{as_count, same};
@@ -27,14 +28,14 @@ impl<'a> Solver<'_, 'a> {
         let mut result = Outcome::None;
         for value in values.iter().filter(|it| JsonKind::of(it) == place.kind) {
             if !self.budget.take(1) {
-                return self.unknown(Problem::TooLarge);
+                return self.unknown(Reason::TooLarge);
             }
             match self.fits(place, value) {
                 Some(true) => return Outcome::Value(value.clone()),
                 Some(false) => {}
                 None => {
                     result =
-                        self.unknown(Problem::Other(crate::sentences::schema::value_not_checked()));
+                        self.unknown(Reason::ValueNotChecked);
                 }
             }
         }
@@ -116,7 +117,7 @@ impl<'a> Solver<'_, 'a> {
     }
 
     pub(super) fn number(&mut self, case: &Case, place: &Place<'_>) -> Outcome {
-        let beyond = || Problem::Other(crate::sentences::schema::number_too_long());
+        let beyond = || Reason::NumberTooLong;
         let mut wanted = Numbers::default();
         for id in &case.held {
             let Some(object) = self.object(*id) else {
@@ -188,12 +189,12 @@ impl<'a> Solver<'_, 'a> {
         match wanted.find(place.kind, &liked) {
             // No witness is written so.
             Found::One(_) if spelled => {
-                self.unknown(Problem::Other(crate::sentences::schema::number_undecided()))
+                self.unknown(Reason::NumberUndecided)
             }
             Found::One(value) => Outcome::Value(value),
             Found::None => Outcome::None,
             Found::Unknown => {
-                self.unknown(Problem::Other(crate::sentences::schema::number_undecided()))
+                self.unknown(Reason::NumberUndecided)
             }
         }
     }
@@ -217,7 +218,7 @@ impl<'a> Solver<'_, 'a> {
             if let Some(pattern) = object.get("pattern") {
                 match pattern.as_str() {
                     Some(pattern) => wanted.patterns.push((pattern.to_owned(), true)),
-                    None => return self.unknown(Problem::Keyword("pattern")),
+                    None => return self.unknown(Reason::Keyword("pattern")),
                 }
             }
         }
@@ -294,7 +295,7 @@ impl<'a> Solver<'_, 'a> {
         match text::find(&wanted) {
             Found::One(text) if fits(&text) => Outcome::Value(Json::string(text)),
             Found::None => Outcome::None,
-            _ => self.unknown(Problem::Other(crate::sentences::schema::text_undecided())),
+            _ => self.unknown(Reason::TextUndecided),
         }
     }
 }

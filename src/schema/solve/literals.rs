@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Id;
 use super::number::Exact;
 use crate::canonical::{Json, Text};
-use crate::schema::document::Problem;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::JsonKind;
 
 pub(super) struct Node<'a> {
@@ -144,11 +144,11 @@ pub(crate) enum Outcome {
 /// Why a case is closed.
 pub(super) enum Closed {
     Contradiction,
-    Unknown(Problem),
+    Unknown(Reason),
 }
 
-impl From<Problem> for Closed {
-    fn from(problem: Problem) -> Self {
+impl From<Reason> for Closed {
+    fn from(problem: Reason) -> Self {
         Self::Unknown(problem)
     }
 }

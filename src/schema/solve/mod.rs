@@ -37,7 +37,8 @@ use literals::{Case, Choice, Closed, Fact, Item, Literal, Mark, Node, Place, Som
 pub(crate) use nodes::References;
 use nodes::{Address, address};
 
-use super::document::{Draft, Problem};
+use super::document::Draft;
+use super::reason::Reason;
 use super::kinds::Kinds;
 use crate::canonical::{Json, Object, Text, to_canonical};
 
@@ -70,7 +71,7 @@ pub(crate) struct Solver<'r, 'a> {
     path: Vec<BTreeSet<Mark>>,
     /// The outermost place on the path that the current answer depends on.
     lowest: usize,
-    reason: Option<Problem>,
+    reason: Option<Reason>,
 }
 
 /// The name of an invented member.
@@ -140,8 +141,8 @@ impl<'r, 'a> Solver<'r, 'a> {
     }
 
     /// Why the last answer is unknown.
-    pub(crate) fn reason(&self) -> Problem {
-        self.reason.clone().unwrap_or(Problem::TooLarge)
+    pub(crate) fn reason(&self) -> Reason {
+        self.reason.clone().unwrap_or(Reason::TooLarge)
     }
 
     fn evaluator(&self, document: usize) -> Evaluator<'_, 'a> {
@@ -209,7 +210,7 @@ impl<'r, 'a> Solver<'r, 'a> {
         literals.iter().map(|it| self.mark(it)).collect()
     }
 
-    fn unknown(&mut self, problem: Problem) -> Outcome {
+    fn unknown(&mut self, problem: Reason) -> Outcome {
         self.reason.get_or_insert(problem);
         Outcome::Unknown
     }

@@ -6,8 +6,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::canonical::{Json, Object, Text, pointer, to_canonical};
 use crate::schema::document::{
-    Document, Draft, Holds, Problem, each_schema_at, holds, percent_decoded,
+    Document, Draft, Holds, each_schema_at, holds, percent_decoded,
 };
+use crate::schema::reason::Reason;
 
 /// Identifies a schema that applies in place.
 pub(crate) type Address = usize;
@@ -243,9 +244,9 @@ impl<'a> References<'a> {
 
     /// The targets of a node's references with their pointers. Up to draft 7 there is one, and it
     /// overrides its siblings.
-    pub(crate) fn targets(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Problem> {
+    pub(crate) fn targets(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Reason> {
         if self.is_circular(node) {
-            return Err(Problem::Circular);
+            return Err(Reason::Circular);
         }
         self.targets_as_written(node)
     }
@@ -254,7 +255,7 @@ impl<'a> References<'a> {
     pub(crate) fn targets_as_written(
         &self,
         node: &Json,
-    ) -> Result<Vec<(&'a Json, String)>, Problem> {
+    ) -> Result<Vec<(&'a Json, String)>, Reason> {
         let Some(object) = node.as_object() else {
             return Ok(Vec::new());
         };
@@ -270,7 +271,7 @@ impl<'a> References<'a> {
             let name = reference.rsplit('#').next().unwrap_or_default();
             let is_dynamic = target.0.get("$dynamicAnchor").and_then(Json::as_str) == Some(name);
             if is_dynamic && self.dynamic.get(name).copied().unwrap_or(0) > 1 {
-                return Err(Problem::Keyword("$dynamicRef"));
+                return Err(Reason::Keyword("$dynamicRef"));
             }
             found.push(target);
         }
@@ -280,7 +281,7 @@ impl<'a> References<'a> {
             let target = self.resolve(node, reference)?;
             let is_dynamic = target.0.get("$recursiveAnchor") == Some(&Json::Bool(true));
             if is_dynamic && self.recursive_anchors > 1 {
-                return Err(Problem::Keyword("$recursiveRef"));
+                return Err(Reason::Keyword("$recursiveRef"));
             }
             found.push(target);
         }
@@ -400,7 +401,7 @@ impl<'a> References<'a> {
         &self,
         node: &Json,
         reference: &str,
-    ) -> Result<(&'a Json, String), Problem> {
+    ) -> Result<(&'a Json, String), Reason> {
         let own = self.resource_of.get(&address(node)).copied().unwrap_or(0);
         let key = (own, reference.to_owned());
         match self.resolved.get(&key) {
@@ -409,12 +410,12 @@ impl<'a> References<'a> {
         }
     }
 
-    fn look_up(&self, own: usize, reference: &str) -> Result<(&'a Json, String), Problem> {
+    fn look_up(&self, own: usize, reference: &str) -> Result<(&'a Json, String), Reason> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resource = if uri.is_empty() {
             own
         } else {
-            let remote = || Problem::Remote(reference.to_owned());
+            let remote = || Reason::Remote(reference.to_owned());
             let wanted = self.resources[own]
                 .uri
                 .as_ref()
@@ -428,7 +429,7 @@ impl<'a> References<'a> {
             };
             self.resources.iter().position(same).ok_or_else(remote)?
         };
-        let dangling = || Problem::Dangling(reference.to_owned());
+        let dangling = || Reason::Dangling(reference.to_owned());
         let within = &self.resources[resource];
         let fragment = percent_decoded(fragment);
         if fragment.is_empty() || fragment.starts_with('/') {
@@ -716,8 +717,8 @@ mod tests {
                 "{reference}"
             );
         }
-        assert!(matches!(resolve("other.json"), Err(Problem::Remote(_))));
-        assert!(matches!(resolve("#/$defs/none"), Err(Problem::Dangling(_))));
+        assert!(matches!(resolve("other.json"), Err(Reason::Remote(_))));
+        assert!(matches!(resolve("#/$defs/none"), Err(Reason::Dangling(_))));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use super::{
     size,
 };
 use crate::canonical::{Json, Object, Text};
-use crate::schema::document::{Draft, Problem};
+use crate::schema::document::Draft;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::Kinds;
 use crate::schema::value::as_count;
 
@@ -87,7 +88,7 @@ impl<'a> Solver<'_, 'a> {
             .and_then(Json::as_array)
             .unwrap_or(&[])
         {
-            let name = name.as_text().ok_or(Problem::Keyword("required"))?;
+            let name = name.as_text().ok_or(Reason::Keyword("required"))?;
             ways.push(vec![fact(Fact::Absent(name.clone()))]);
         }
         let fails = |id: Id| Literal::Schema(id, false);
@@ -110,7 +111,7 @@ impl<'a> Solver<'_, 'a> {
                 }
                 let pattern = pattern
                     .as_str()
-                    .ok_or(Problem::Keyword("patternProperties"))?;
+                    .ok_or(Reason::Keyword("patternProperties"))?;
                 let schema = self.child(id, schema);
                 ways.push(vec![fact(Fact::SomeMember(Rc::new(SomeMember {
                     matching: vec![pattern.into()],
@@ -277,7 +278,7 @@ impl<'a> Solver<'_, 'a> {
             return Outcome::None;
         }
         if known.patterns.len() > MAX_PATTERNS && !known.some.is_empty() {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let chosen: Vec<(Text, usize)> = Vec::new();
         self.place_members(case, &known, chosen)
@@ -291,7 +292,7 @@ impl<'a> Solver<'_, 'a> {
         chosen: Vec<(Text, usize)>,
     ) -> Outcome {
         if !self.budget.take(1) {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let Some(some) = known.some.get(chosen.len()).cloned() else {
             return self.fill(case, known, &chosen);
@@ -315,7 +316,7 @@ impl<'a> Solver<'_, 'a> {
                 Some(true) => {}
                 Some(false) => continue,
                 None => {
-                    result = self.unknown(Problem::Keyword("patternProperties"));
+                    result = self.unknown(Reason::Keyword("patternProperties"));
                     continue;
                 }
             }
@@ -338,7 +339,7 @@ impl<'a> Solver<'_, 'a> {
                         Some(true) => {}
                         Some(false) => continue,
                         None => {
-                            result = self.unknown(Problem::Keyword("patternProperties"));
+                            result = self.unknown(Reason::Keyword("patternProperties"));
                             continue;
                         }
                     }
@@ -452,7 +453,7 @@ impl<'a> Solver<'_, 'a> {
         known: &Members,
         some: Option<&SomeMember>,
         used: &[Text],
-    ) -> Result<(Vec<Text>, Option<Problem>), Problem> {
+    ) -> Result<(Vec<Text>, Option<Reason>), Reason> {
         let mut base: Vec<Literal> = Vec::new();
         for id in &known.held {
             let names = self.object(*id).and_then(|it| it.get("propertyNames"));
@@ -477,7 +478,7 @@ impl<'a> Solver<'_, 'a> {
                 for (pattern, _) in own.into_iter().flat_map(Object::iter) {
                     let pattern = pattern
                         .as_str()
-                        .ok_or(Problem::Keyword("patternProperties"))?;
+                        .ok_or(Reason::Keyword("patternProperties"))?;
                     fixed.push((pattern.into(), false));
                 }
             }
@@ -502,7 +503,7 @@ impl<'a> Solver<'_, 'a> {
         demands.sort_unstable();
         demands.dedup();
         if free.len() + demands.len() > MAX_PATTERNS {
-            return Err(Problem::TooLarge);
+            return Err(Reason::TooLarge);
         }
         // If only declared members are sent, a name that nothing mentions must match one of these.
         let declaring: Vec<&str> = known
@@ -623,7 +624,7 @@ impl<'a> Solver<'_, 'a> {
                 Outcome::Value(value) => {
                     built += size(&value);
                     if built > MAX_BUILT {
-                        return self.unknown(Problem::TooLarge);
+                        return self.unknown(Reason::TooLarge);
                     }
                     values.push((name, value));
                 }
@@ -654,7 +655,7 @@ impl<'a> Solver<'_, 'a> {
         let mut literals = match self.member_literals(case, known, name) {
             Some(Some(literals)) => literals,
             Some(None) => return Outcome::None,
-            None => return self.unknown(Problem::Keyword("patternProperties")),
+            None => return self.unknown(Reason::Keyword("patternProperties")),
         };
         for (it, at) in chosen {
             if it == name {
@@ -700,7 +701,7 @@ impl<'a> Solver<'_, 'a> {
         'more: while (values.len() as u64) < known.least {
             invented += 1;
             if invented > MAX_INVENTED {
-                return self.unknown(Problem::TooLarge);
+                return self.unknown(Reason::TooLarge);
             }
             let used: Vec<Text> = values.iter().map(|(name, _)| name.clone()).collect();
             let names = match self.invented(known, None, &used) {

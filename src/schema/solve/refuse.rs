@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::number::Exact;
 use super::{Closed, Fact, Id, Item, Literal, Solver, bounds_of};
 use crate::canonical::{Json, Object};
-use crate::schema::document::{Draft, Problem};
+use crate::schema::document::Draft;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::{JsonKind, Kinds};
 use crate::schema::value::as_count;
 
@@ -20,7 +21,7 @@ impl<'a> Solver<'_, 'a> {
             Json::Object(object) => object,
             other => {
                 return Err(
-                    Problem::Other(crate::sentences::schema::no_schema(other.kind())).into(),
+                    Reason::NoSchema(other.kind()).into(),
                 );
             }
         };
@@ -56,7 +57,7 @@ impl<'a> Solver<'_, 'a> {
             }
             if matches!(kind, JsonKind::Array | JsonKind::Object) {
                 if alike.len() > 64 {
-                    return Err(Problem::TooLarge.into());
+                    return Err(Reason::TooLarge.into());
                 }
                 ways.push(
                     alike
@@ -128,8 +129,8 @@ pub(super) fn is_literal_integer(object: &Object, draft: Draft) -> bool {
         && types.is_some_and(|it| it.has(JsonKind::Integer) && !it.has(JsonKind::Fraction))
 }
 
-fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Result<(), Problem> {
-    let beyond = || Problem::Other(crate::sentences::schema::number_too_long());
+fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Result<(), Reason> {
+    let beyond = || Reason::NumberTooLong;
     for lower in [true, false] {
         for (bound, exclusive) in bounds_of(object, lower, draft) {
             let bound = Exact::of(bound).ok_or_else(beyond)?;
@@ -147,14 +148,14 @@ fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Re
     Ok(())
 }
 
-fn refuse_text(object: &Object, ways: &mut Vec<Vec<Item>>) -> Result<(), Problem> {
+fn refuse_text(object: &Object, ways: &mut Vec<Vec<Item>>) -> Result<(), Reason> {
     refuse_count(object, "minLength", "maxLength", ways);
     match object.get("pattern") {
         Some(Json::String(pattern)) => {
-            let pattern = pattern.as_str().ok_or(Problem::Keyword("pattern"))?;
+            let pattern = pattern.as_str().ok_or(Reason::Keyword("pattern"))?;
             ways.push(vec![Item::Fact(Fact::Match(pattern.into(), false))]);
         }
-        Some(_) => return Err(Problem::Keyword("pattern")),
+        Some(_) => return Err(Reason::Keyword("pattern")),
         None => {}
     }
     Ok(())

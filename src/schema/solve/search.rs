@@ -7,7 +7,7 @@ use super::{
     Case, Choice, Closed, Fact, Item, Literal, MAX_PATH, Mark, Outcome, Place, Solver, SomeMember,
 };
 use crate::canonical::Json;
-use crate::schema::document::Problem;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::{JsonKind, Kinds};
 
 impl<'a> Solver<'_, 'a> {
@@ -19,7 +19,7 @@ impl<'a> Solver<'_, 'a> {
         kinds: Kinds,
     ) -> Outcome {
         if !self.budget.take(1) {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         for literal in &literals {
             if let Literal::Schema(id, _) = literal {
@@ -61,7 +61,7 @@ impl<'a> Solver<'_, 'a> {
             return Outcome::None;
         }
         if self.path.len() > MAX_PATH {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         let depth = self.path.len();
         self.path.push(marks);
@@ -110,14 +110,14 @@ impl<'a> Solver<'_, 'a> {
 
     pub(super) fn run(&mut self, mut case: Case, place: &Place<'_>) -> Outcome {
         if !self.budget.take(1) {
-            return self.unknown(Problem::TooLarge);
+            return self.unknown(Reason::TooLarge);
         }
         // What must hold comes first: it may leave a list of values, or nothing at all.
         case.todo
             .sort_by_key(|item| !matches!(item, Item::Literal(Literal::Schema(_, false))));
         while let Some(item) = case.todo.pop() {
             if !self.budget.take(1) {
-                return self.unknown(Problem::TooLarge);
+                return self.unknown(Reason::TooLarge);
             }
             match self.apply(&mut case, item, place) {
                 Ok(()) => {}
@@ -282,7 +282,7 @@ impl<'a> Solver<'_, 'a> {
                 }
                 // On a circle, what is assumed of a schema shows nothing about it.
                 if self.references(id).is_circular(self.json(id)) {
-                    return Err(Problem::Circular.into());
+                    return Err(Reason::Circular.into());
                 }
                 let known = case.truth.insert(id, holds) == Some(holds);
                 // A schema of the same meaning may have decided it; what this one evaluates is

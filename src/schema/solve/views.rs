@@ -4,7 +4,8 @@ use std::rc::Rc;
 
 use super::{Id, Solver, Tags};
 use crate::canonical::{Json, Object, Text};
-use crate::schema::document::{Draft, Problem};
+use crate::schema::document::Draft;
+use crate::schema::reason::Reason;
 use crate::schema::kinds::{JsonKind, Kinds};
 use crate::schema::value::same;
 
@@ -49,7 +50,7 @@ impl<'a> Solver<'_, 'a> {
     }
 
     /// The schemas that a schema applies to the same value, whether or not they accept.
-    pub(super) fn parts(&mut self, id: Id) -> Result<Vec<Id>, Problem> {
+    pub(super) fn parts(&mut self, id: Id) -> Result<Vec<Id>, Reason> {
         let Some(object) = self.object(id) else {
             return Ok(Vec::new());
         };
