@@ -13,6 +13,7 @@ mod sources;
 mod wire;
 
 /// A generator of pairs: schemas, edits, instances, from any source of choices.
+#[path = "../../crates/json-schema-subsume/tests/it/pairs.rs"]
 pub mod schema_pairs;
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use std::rc::Rc;
 
 use url::Url;
 
-use super::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
-use super::value::to_value;
 use crate::canonical::{Json, pointer};
+use json_schema_subsume::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
+use json_schema_subsume::value::to_value;
 
 /// Which dialect applies to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

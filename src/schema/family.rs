@@ -1,13 +1,13 @@
 //! What is at stake in each family of rules: which part of the receiver's schema rejects because of
 //! it. Every match is exhaustive, so that a new family without an answer does not compile.
 
-use super::document::Document;
-use super::solve::References;
-use super::validator::guard;
-use super::value::{missing, same};
 use super::walk::{SchemaFinding, mentions_reference};
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
+use json_schema_subsume::References;
+use json_schema_subsume::document::Document;
+use json_schema_subsume::guard;
+use json_schema_subsume::value::{missing, same};
 
 /// What a receiver would have to drop for a finding to be harmless.
 enum Stake {

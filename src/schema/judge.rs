@@ -6,16 +6,16 @@
 //! witness, and the verdict on the pair always reaches the changes: one of them carries the
 //! witness, or says that nothing could be decided.
 
-use super::document::Document;
-use super::reason::Reason;
 use super::family::{Exchange, carries, of_keyword, with_named_members};
-use super::kinds::Kinds;
-use super::pair::{Alone, Open, Pair, Verdict};
 use super::walk::{Effect, SchemaFinding, Walker, mentions};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::{Json, Text, pointer};
 use crate::judgement::{Level, Proof};
 use crate::sentences::schema::{self as sentences, NOT_ALONE};
+use json_schema_subsume::Reason;
+use json_schema_subsume::document::Document;
+use json_schema_subsume::kinds::Kinds;
+use json_schema_subsume::pair::{Alone, Open, Pair, Verdict};
 
 /// At most this many witnesses are searched for per schema.
 const MAX_WITNESSES: usize = 160;

@@ -12,26 +12,14 @@
 //! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by
 //! counting steps and sizes, so that a hostile schema ends as undecided and never as a hang.
 //!
-//! The parts: `document` (drafts), `interpretation` (how a published schema is read), `walk` (where
-//! two schemas differ), `solve` (whether a value exists that one side sends and the other rejects),
-//! `validator` (the real validator that confirms it), `pair` (the verdict on two schemas), `family`
-//! (what is at stake in each family of rules), `judge` (levels and proofs of single changes),
-//! [`crate::rules`] (what each rule means). What is decided is stated in `docs/proofs.md`.
+//! The parts: `json_schema_subsume` (the verdict on two schemas), `walk` (where they differ), `family` (what is at stake
+//! in each family of rules), `judge` (levels and proofs of single changes), [`crate::rules`] (what each rule means). What
+//! is decided is stated in `docs/proofs.md`.
 
 pub(crate) mod dialect;
-mod document;
-pub(crate) mod example_values;
 mod family;
-mod interpretation;
 mod judge;
-mod kinds;
 pub(crate) mod naming;
-mod pair;
-mod pattern;
-mod reason;
-mod solve;
-mod validator;
-mod value;
 mod walk;
 
 use crate::canonical::Json;

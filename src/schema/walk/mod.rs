@@ -17,15 +17,15 @@ pub(super) use object::named_exposure;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::document::is_annotation;
-use super::document::{Document, Draft, Holds, holds};
-use super::reason::Reason;
-use super::solve::References;
-use super::value::same;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::sentences::schema::{self as sentences, At};
+use json_schema_subsume::Reason;
+use json_schema_subsume::References;
+use json_schema_subsume::document::is_annotation;
+use json_schema_subsume::document::{Document, Draft, Holds, holds};
+use json_schema_subsume::value::same;
 
 /// How a difference changes the set of accepted values, from old to new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

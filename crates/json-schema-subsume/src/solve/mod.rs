@@ -30,17 +30,18 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 pub(crate) use budget::Budget;
-pub(crate) use evaluate::{Evaluator, Patterns, bounds_of, item_of, leading};
+pub(crate) use evaluate::{Evaluator, Patterns, leading};
+pub use evaluate::{bounds_of, item_of};
 pub(crate) use leaf::size;
 pub(crate) use literals::Outcome;
 use literals::{Case, Choice, Closed, Fact, Item, Literal, Mark, Node, Place, SomeMember};
-pub(crate) use nodes::References;
+pub use nodes::References;
 use nodes::{Address, address};
 
-use super::document::Draft;
-use super::reason::Reason;
-use super::kinds::Kinds;
-use crate::canonical::{Json, Object, Text, to_canonical};
+use crate::document::Draft;
+use crate::kinds::Kinds;
+use crate::reason::Reason;
+use exact_json::{Json, Object, Text, to_canonical};
 
 /// A schema of one of the documents.
 pub(crate) type Id = u32;

@@ -13,11 +13,11 @@
 
 use std::collections::HashMap;
 
-use super::document::{Document, Draft, each_schema_at};
-use super::reason::Reason;
-use super::kinds::{JsonKind, Kinds};
-use super::value::as_count;
-use crate::canonical::{Json, Object, Text, pointer};
+use crate::document::{Document, Draft, each_schema_at};
+use crate::kinds::{JsonKind, Kinds};
+use crate::reason::Reason;
+use crate::value::as_count;
+use exact_json::{Json, Object, Text, pointer};
 
 /// The schema as interpreted, in the draft that it names or shows.
 pub(crate) fn read(schema: &Json) -> Document {
@@ -156,7 +156,10 @@ pub(crate) fn malformed(document: &Document) -> Option<Reason> {
     let mut found = None;
     let root = &document.root;
     if !matches!(root, Json::Object(_) | Json::Bool(_)) {
-        return Some(Reason::InvalidKeyword { at: String::new(), keyword: "schema" });
+        return Some(Reason::InvalidKeyword {
+            at: String::new(),
+            keyword: "schema",
+        });
     }
     each_schema_at(root, &mut String::new(), &mut |node, at| {
         if found.is_some() {
@@ -166,7 +169,10 @@ pub(crate) fn malformed(document: &Document) -> Option<Reason> {
             return;
         };
         if let Some(keyword) = malformed_keyword(object, document.draft) {
-            found = Some(Reason::InvalidKeyword { at: at.to_owned(), keyword });
+            found = Some(Reason::InvalidKeyword {
+                at: at.to_owned(),
+                keyword,
+            });
         } else if !at.is_empty() && is_of_another_draft(object, document.draft) {
             found = Some(Reason::Keyword("$schema"));
         }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use super::number::Exact;
 use super::{Closed, Fact, Id, Item, Literal, Solver, bounds_of};
-use crate::canonical::{Json, Object};
-use crate::schema::document::Draft;
-use crate::schema::reason::Reason;
-use crate::schema::kinds::{JsonKind, Kinds};
-use crate::schema::value::as_count;
+use crate::document::Draft;
+use crate::kinds::{JsonKind, Kinds};
+use crate::reason::Reason;
+use crate::value::as_count;
+use exact_json::{Json, Object};
 
 impl<'a> Solver<'_, 'a> {
     /// The ways in which a schema rejects a value of this type.
@@ -20,9 +20,7 @@ impl<'a> Solver<'_, 'a> {
             Json::Bool(false) => return Ok(always()),
             Json::Object(object) => object,
             other => {
-                return Err(
-                    Reason::NoSchema(other.kind()).into(),
-                );
+                return Err(Reason::NoSchema(other.kind()).into());
             }
         };
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));

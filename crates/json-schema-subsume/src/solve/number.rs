@@ -2,8 +2,8 @@
 //! decimals throughout.
 
 use super::text::Found;
-use crate::canonical::{Json, Number, parse_str};
-use crate::schema::kinds::JsonKind;
+use crate::kinds::JsonKind;
+use exact_json::{Json, Number, parse_str};
 
 /// `digits × 10^exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

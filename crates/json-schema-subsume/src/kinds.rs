@@ -1,10 +1,10 @@
 //! The kinds of JSON values.
 
-use crate::canonical::Json;
+use exact_json::Json;
 
 /// A type of value. Integers and other numbers are separate, because `integer` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum JsonKind {
+pub enum JsonKind {
     Null,
     Boolean,
     Integer,
@@ -15,7 +15,7 @@ pub(crate) enum JsonKind {
 }
 
 impl JsonKind {
-    pub(crate) const ALL: [Self; 7] = [
+    pub const ALL: [Self; 7] = [
         Self::String,
         Self::Integer,
         Self::Fraction,
@@ -25,7 +25,7 @@ impl JsonKind {
         Self::Null,
     ];
 
-    pub(crate) fn of(value: &Json) -> Self {
+    pub fn of(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,
             Json::Bool(_) => Self::Boolean,
@@ -43,28 +43,28 @@ impl JsonKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Kinds(u8);
+pub struct Kinds(u8);
 
 impl Kinds {
-    pub(crate) const ANY: Self = Self(0x7f);
-    pub(crate) const OBJECT: Self = Self(1 << JsonKind::Object as u8);
+    pub const ANY: Self = Self(0x7f);
+    pub const OBJECT: Self = Self(1 << JsonKind::Object as u8);
 
-    pub(crate) fn has(self, kind: JsonKind) -> bool {
+    pub fn has(self, kind: JsonKind) -> bool {
         self.0 & kind.bit() != 0
     }
 
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    pub(crate) fn iter(self) -> impl Iterator<Item = JsonKind> {
+    pub fn iter(self) -> impl Iterator<Item = JsonKind> {
         JsonKind::ALL
             .into_iter()
             .filter(move |kind| self.has(*kind))
     }
 
     /// What a `type` keyword allows.
-    pub(crate) fn of_keyword(value: &Json) -> Self {
+    pub fn of_keyword(value: &Json) -> Self {
         match value {
             Json::Array(names) => Self(
                 names

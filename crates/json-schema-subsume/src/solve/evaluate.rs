@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use super::nodes::{Address, References, address, has_all, member, members_of};
 use super::number::Exact;
-use crate::canonical::{Json, Object, Text, to_canonical};
-use crate::schema::document::Draft;
-use crate::schema::kinds::{JsonKind, Kinds};
-use crate::schema::pattern::is_ecmascript;
-use crate::schema::value::{as_count, same};
+use crate::document::Draft;
+use crate::kinds::{JsonKind, Kinds};
+use crate::pattern::is_ecmascript;
+use crate::value::{as_count, same};
+use exact_json::{Json, Object, Text, to_canonical};
 
 /// Compiled patterns, each compiled once.
 #[derive(Default)]
@@ -787,7 +787,7 @@ pub(crate) fn leading(node: &Object, draft: Draft) -> &[Json] {
 }
 
 /// The schema of one item in one node.
-pub(crate) fn item_of(node: &Object, draft: Draft, index: usize) -> Option<&Json> {
+pub fn item_of(node: &Object, draft: Draft, index: usize) -> Option<&Json> {
     if let Some(schema) = leading(node, draft).get(index) {
         return Some(schema);
     }
@@ -799,11 +799,7 @@ pub(crate) fn item_of(node: &Object, draft: Draft, index: usize) -> Option<&Json
 }
 
 /// The bounds of one node: the number, and whether it is exclusive.
-pub(crate) fn bounds_of(
-    node: &Object,
-    lower: bool,
-    draft: Draft,
-) -> Vec<(&crate::canonical::Number, bool)> {
+pub fn bounds_of(node: &Object, lower: bool, draft: Draft) -> Vec<(&exact_json::Number, bool)> {
     let (inclusive, exclusive) = if lower {
         ("minimum", "exclusiveMinimum")
     } else {
@@ -826,7 +822,7 @@ fn number_keyword(
     keyword: &str,
     argument: &Json,
     exact: Option<Exact>,
-    number: &crate::canonical::Number,
+    number: &exact_json::Number,
     draft: Draft,
 ) -> Option<bool> {
     let lower = match keyword {

@@ -9,13 +9,13 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
-use super::document::Document;
-use super::reason::Reason;
-use super::interpretation::{Evidence, malformed, other_reading, read};
-use super::kinds::Kinds;
-use super::solve::{Budget, Evaluator, Outcome, Patterns, References, Solver, size};
-use super::validator::{Compiled, disputed, guard};
-use crate::canonical::Json;
+use crate::document::Document;
+use crate::interpretation::{Evidence, malformed, other_reading, read};
+use crate::kinds::Kinds;
+use crate::reason::Reason;
+use crate::solve::{Budget, Evaluator, Outcome, Patterns, References, Solver, size};
+use crate::validator::{Compiled, disputed, guard};
+use exact_json::Json;
 
 /// Steps for the verdict on one pair of schemas.
 const STEPS: u64 = 90_000;
@@ -35,7 +35,7 @@ const REDUCING: u64 = 1_000_000;
 const EVALUATED_PER_STEP: u64 = 16;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
+pub enum Verdict {
     Subsumed,
     Witness(Json),
     Undecided(Reason),
@@ -53,15 +53,15 @@ enum Attempt {
 }
 
 /// Two documents in one reading.
-pub(crate) struct Reading {
-    pub(crate) sender: Document,
-    pub(crate) receiver: Document,
+pub struct Reading {
+    pub sender: Document,
+    pub receiver: Document,
 }
 
 /// A pair of schemas to be judged.
-pub(crate) struct Pair {
+pub struct Pair {
     kinds: Kinds,
-    pub(crate) reading: Reading,
+    pub reading: Reading,
     /// The reading in which schemas without `$schema` are 2020-12, and whether a witness must hold
     /// there too.
     other: Option<(Reading, bool)>,
@@ -73,7 +73,7 @@ pub(crate) struct Pair {
 }
 
 /// A pair with resolved references.
-pub(crate) struct Open<'p> {
+pub struct Open<'p> {
     pair: &'p Pair,
     sender: References<'p>,
     receiver: References<'p>,
@@ -85,7 +85,7 @@ pub(crate) struct Open<'p> {
 
 impl Pair {
     /// What is sent is of these kinds, whatever the sender's schema says; `left` is the number of steps available.
-    pub(crate) fn new(sender: &Json, receiver: &Json, kinds: Kinds, left: u64) -> Self {
+    pub fn new(sender: &Json, receiver: &Json, kinds: Kinds, left: u64) -> Self {
         let (sender, receiver) = (read(sender), read(receiver));
         let others = (other_reading(&sender), other_reading(&receiver));
         let other = match &others {
@@ -120,11 +120,11 @@ impl Pair {
     }
 
     /// The number of steps used.
-    pub(crate) fn steps(&self) -> u64 {
+    pub fn steps(&self) -> u64 {
         self.budget.taken() + self.for_findings.taken() + self.evaluated.get() / EVALUATED_PER_STEP
     }
 
-    pub(crate) fn open(&self) -> Open<'_> {
+    pub fn open(&self) -> Open<'_> {
         let mut open = self.open_as(&self.reading);
         open.other = self
             .other
@@ -145,13 +145,12 @@ impl Pair {
     }
 
     /// The verdict in all readings.
-    pub(crate) fn verdict(&self, open: &Open<'_>) -> Verdict {
+    pub fn verdict(&self, open: &Open<'_>) -> Verdict {
         let first = open.verdict();
         let Some((other, must_hold)) = &open.other else {
             return first;
         };
-        let depends =
-            || Verdict::Undecided(Reason::DraftDecides);
+        let depends = || Verdict::Undecided(Reason::DraftDecides);
         match first {
             Verdict::Witness(witness) if *must_hold => {
                 if other.confirmed(&witness) {
@@ -295,7 +294,7 @@ impl<'p> Open<'p> {
     }
 
     /// The keyword that rejects a witness.
-    pub(crate) fn refusal(&self, witness: &Json) -> Option<(String, String)> {
+    pub fn refusal(&self, witness: &Json) -> Option<(String, String)> {
         match &*self.compiled.borrow() {
             Some(Ok((_, receiver))) => receiver.refusal(witness),
             _ => None,
@@ -429,7 +428,7 @@ impl<'p> Open<'p> {
     /// rejected because of that respect. `known` is tried first.
     ///
     /// A `narrower` receiver, if any, must reject it as well.
-    pub(crate) fn witness_for(
+    pub fn witness_for(
         &self,
         relaxed: &Document,
         narrower: Option<&Document>,
@@ -476,7 +475,7 @@ impl<'p> Open<'p> {
     }
 
     /// Whether a receiver accepts a value, if that is known.
-    pub(crate) fn accepts(&self, receiver: &Document, value: &Json) -> Option<bool> {
+    pub fn accepts(&self, receiver: &Document, value: &Json) -> Option<bool> {
         let receiver = References::new(receiver);
         self.pair.for_findings.take(receiver.schemas as u64);
         let lists = RefCell::new(HashMap::new());
@@ -485,7 +484,7 @@ impl<'p> Open<'p> {
     }
 
     /// Whether a witness is one in every reading in which it must be.
-    pub(crate) fn holds(&self, witness: &Json) -> bool {
+    pub fn holds(&self, witness: &Json) -> bool {
         match &self.other {
             Some((other, true)) => other.confirmed(witness),
             _ => true,
@@ -494,7 +493,7 @@ impl<'p> Open<'p> {
 
     /// What one change does by itself. `only` makes the sender's document with this change and no other, `place` the one
     /// with everything that changed at its place.
-    pub(crate) fn alone(&self, only: &OnlyThis<'_>, place: &OnlyThis<'_>) -> Alone {
+    pub fn alone(&self, only: &OnlyThis<'_>, place: &OnlyThis<'_>) -> Alone {
         let own = self.alone_as_read(only, place);
         match (&self.other, own) {
             (Some((other, _)), Alone::AcceptsAll) => match other.alone_as_read(only, place) {
@@ -581,13 +580,13 @@ impl<'p> Open<'p> {
     }
 
     /// Whether no step is left for findings.
-    pub(crate) fn exhausted(&self) -> bool {
+    pub fn exhausted(&self) -> bool {
         self.pair.for_findings.left() == 0
     }
 
     /// Whether everything that one of the sender's schemas accepts is accepted by one of the
     /// receiver's, at any two places, in every reading.
-    pub(crate) fn covered(&self, sender_at: &str, receiver_at: &str) -> bool {
+    pub fn covered(&self, sender_at: &str, receiver_at: &str) -> bool {
         self.covered_as_read(sender_at, receiver_at)
             && self
                 .other
@@ -617,7 +616,7 @@ impl Open<'_> {
     /// Whether exactly the same values are accepted at two places, declared or not, in every reading. What is looked
     /// at by other schemas (`unevaluated…`) is a matter of the whole document: then, or if `in_whole`, `only` says what
     /// one change does to it.
-    pub(crate) fn same_values(
+    pub fn same_values(
         &self,
         sender_at: &str,
         receiver_at: &str,
@@ -632,7 +631,7 @@ impl Open<'_> {
             }
             let looks_around = |document: &Document| {
                 let mut found = false;
-                super::document::each_schema(&document.root, &mut |node| {
+                crate::document::each_schema(&document.root, &mut |node| {
                     found |= node.get("unevaluatedProperties").is_some()
                         || node.get("unevaluatedItems").is_some();
                 });
@@ -679,7 +678,7 @@ impl Open<'_> {
 /// Whether the two readings of what is declared can differ.
 fn opened_explicitly(document: &Document) -> bool {
     let mut found = false;
-    super::document::each_schema(&document.root, &mut |node| {
+    crate::document::each_schema(&document.root, &mut |node| {
         found |= match node.get("additionalProperties") {
             Some(Json::Bool(true)) => true,
             Some(Json::Object(schema)) => schema.is_empty(),
@@ -690,10 +689,10 @@ fn opened_explicitly(document: &Document) -> bool {
 }
 
 /// The sender's document with one change and no other, made of the sender's and the receiver's.
-pub(crate) type OnlyThis<'a> = dyn Fn(&Document, &Document) -> Option<Document> + 'a;
+pub type OnlyThis<'a> = dyn Fn(&Document, &Document) -> Option<Document> + 'a;
 
 /// What a receiver with only one of the changes does.
-pub(crate) enum Alone {
+pub enum Alone {
     AcceptsAll,
     /// It rejects a minimal witness.
     Refuses(Json),
@@ -770,8 +769,8 @@ fn without(value: &Json, cut: &[usize]) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
-    use crate::fuzzing::schema_pairs::{Choices, instance, pair};
+    use crate::pairs::{Choices, instance, pair};
+    use exact_json::parse_str;
 
     /// Values with a fair chance under both schemas, checked against the verdict: a value in `S`
     /// and not in `R` refutes "subsumed", and shows that "undecided" could have been decided.

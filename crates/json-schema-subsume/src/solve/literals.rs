@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use super::Id;
 use super::number::Exact;
-use crate::canonical::{Json, Text};
-use crate::schema::reason::Reason;
-use crate::schema::kinds::JsonKind;
+use crate::kinds::JsonKind;
+use crate::reason::Reason;
+use exact_json::{Json, Text};
 
 pub(super) struct Node<'a> {
     pub(super) document: usize,

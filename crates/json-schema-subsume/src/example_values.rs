@@ -1,7 +1,7 @@
 //! Realistic values: what a parameter called `city` or `url` would get.
 
 /// The words of a name, in lower case: `maxResults`, `max_results` and `max-results` are equal.
-pub(crate) fn words(name: &str) -> Vec<String> {
+pub fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut current = String::new();
     let mut previous_lower = false;

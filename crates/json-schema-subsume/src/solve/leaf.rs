@@ -5,12 +5,12 @@ use super::number::{Exact, Numbers};
 use super::refuse::is_literal_integer;
 use super::text::{self, Found, Texts};
 use super::{Case, Fact, Literal, NAME, Outcome, Place, Solver, bounds_of};
-use crate::canonical::Json;
-use crate::schema::document::Draft;
-use crate::schema::reason::Reason;
-use crate::schema::example_values::{SHAPES, text_for, text_of_format, whole_for};
-use crate::schema::kinds::JsonKind;
-use crate::schema::value::{as_count, same};
+use crate::document::Draft;
+use crate::example_values::{SHAPES, text_for, text_of_format, whole_for};
+use crate::kinds::JsonKind;
+use crate::reason::Reason;
+use crate::value::{as_count, same};
+use exact_json::Json;
 
 impl<'a> Solver<'_, 'a> {
     /// The value is one of a list: each is tried against the whole place.
@@ -34,8 +34,7 @@ impl<'a> Solver<'_, 'a> {
                 Some(true) => return Outcome::Value(value.clone()),
                 Some(false) => {}
                 None => {
-                    result =
-                        self.unknown(Reason::ValueNotChecked);
+                    result = self.unknown(Reason::ValueNotChecked);
                 }
             }
         }
@@ -172,10 +171,10 @@ impl<'a> Solver<'_, 'a> {
             })
             .collect();
         if place.kind == JsonKind::Integer {
-            let usual = crate::canonical::Number::from(whole_for(place.name));
+            let usual = exact_json::Number::from(whole_for(place.name));
             liked.extend(Exact::of(&usual));
-            liked.extend(Exact::of(&crate::canonical::Number::from(1)));
-        } else if let Ok(Json::Number(half)) = crate::canonical::parse_str("0.5") {
+            liked.extend(Exact::of(&exact_json::Number::from(1)));
+        } else if let Ok(Json::Number(half)) = exact_json::parse_str("0.5") {
             liked.extend(Exact::of(&half));
         }
         let spelled = case.facts.iter().any(|it| matches!(it, Fact::Spelled));
@@ -188,14 +187,10 @@ impl<'a> Solver<'_, 'a> {
         }
         match wanted.find(place.kind, &liked) {
             // No witness is written so.
-            Found::One(_) if spelled => {
-                self.unknown(Reason::NumberUndecided)
-            }
+            Found::One(_) if spelled => self.unknown(Reason::NumberUndecided),
             Found::One(value) => Outcome::Value(value),
             Found::None => Outcome::None,
-            Found::Unknown => {
-                self.unknown(Reason::NumberUndecided)
-            }
+            Found::Unknown => self.unknown(Reason::NumberUndecided),
         }
     }
 

@@ -73,9 +73,9 @@ impl fmt::Display for Reason {
             Self::DraftDecides => {
                 f.write_str("the schema does not declare its draft, and the answer depends on it")
             }
-            Self::NotConfirmed => f.write_str(
-                "a call that might break was found, but a validator did not confirm it",
-            ),
+            Self::NotConfirmed => {
+                f.write_str("a call that might break was found, but a validator did not confirm it")
+            }
             Self::BeyondValidator => {
                 f.write_str("the schema contains a number or a text that a validator cannot hold")
             }

@@ -9,13 +9,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
-use super::document::{
+use crate::document::{
     Document, Draft, Holds, each_schema, each_schema_at, elsewhere, holds, percent_decoded,
 };
-use crate::schema::reason::Reason;
-use super::solve::References;
-use super::value::{Converted, has_number, to_value};
-use crate::canonical::{Json, Number, Object, Text, pointer, to_canonical};
+use crate::reason::Reason;
+use crate::solve::References;
+use crate::value::{Converted, has_number, to_value};
+use exact_json::{Json, Number, Object, Text, pointer, to_canonical};
 
 /// Schemas with more nodes than this are not compiled.
 const MAX_NODES: usize = 6_000;
@@ -298,8 +298,7 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
 }
 
 fn compile(references: &References<'_>) -> Result<(Validator, Converted), Reason> {
-    let converted = for_validator(references)
-        .ok_or_else(|| Reason::BeyondValidator)?;
+    let converted = for_validator(references).ok_or_else(|| Reason::BeyondValidator)?;
     let validator = jsonschema::options()
         .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
@@ -315,7 +314,7 @@ fn compile(references: &References<'_>) -> Result<(Validator, Converted), Reason
 }
 
 /// Rejects schemas that would keep a validator busy for too long.
-pub(crate) fn guard(references: &References<'_>) -> Result<(), Reason> {
+pub fn guard(references: &References<'_>) -> Result<(), Reason> {
     if references.leaves_schemas {
         return Err(Reason::Keyword("$ref"));
     }

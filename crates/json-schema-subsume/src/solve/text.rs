@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
-use crate::schema::pattern::{Cursor, is_ecmascript_property};
+use crate::pattern::{Cursor, is_ecmascript_property};
 
 /// Constraints on a text.
 #[derive(Clone, Debug, Default)]

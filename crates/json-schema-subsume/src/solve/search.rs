@@ -6,9 +6,9 @@ use std::rc::Rc;
 use super::{
     Case, Choice, Closed, Fact, Item, Literal, MAX_PATH, Mark, Outcome, Place, Solver, SomeMember,
 };
-use crate::canonical::Json;
-use crate::schema::reason::Reason;
-use crate::schema::kinds::{JsonKind, Kinds};
+use crate::kinds::{JsonKind, Kinds};
+use crate::reason::Reason;
+use exact_json::Json;
 
 impl<'a> Solver<'_, 'a> {
     pub(super) fn solve(

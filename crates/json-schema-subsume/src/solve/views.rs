@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::{Id, Solver, Tags};
-use crate::canonical::{Json, Object, Text};
-use crate::schema::document::Draft;
-use crate::schema::reason::Reason;
-use crate::schema::kinds::{JsonKind, Kinds};
-use crate::schema::value::same;
+use crate::document::Draft;
+use crate::kinds::{JsonKind, Kinds};
+use crate::reason::Reason;
+use crate::value::same;
+use exact_json::{Json, Object, Text};
 
 impl<'a> Solver<'_, 'a> {
     /// Whether a schema determines which members or items there are, here or below.

@@ -1,10 +1,10 @@
 //! What must hold of a value that a schema accepts.
 
 use super::{Case, Choice, Closed, Id, Item, Literal, Place, Solver};
-use crate::canonical::Json;
-use crate::schema::document::Draft;
-use crate::schema::reason::Reason;
-use crate::schema::kinds::{JsonKind, Kinds};
+use crate::document::Draft;
+use crate::kinds::{JsonKind, Kinds};
+use crate::reason::Reason;
+use exact_json::Json;
 
 impl<'a> Solver<'_, 'a> {
     /// Records that a schema accepts the value.
@@ -20,9 +20,7 @@ impl<'a> Solver<'_, 'a> {
             Json::Bool(false) => return Err(Closed::Contradiction),
             Json::Object(object) => object,
             other => {
-                return Err(
-                    Reason::NoSchema(other.kind()).into(),
-                );
+                return Err(Reason::NoSchema(other.kind()).into());
             }
         };
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));

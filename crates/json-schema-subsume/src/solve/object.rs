@@ -10,11 +10,11 @@ use super::{
     Case, Choice, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, SomeMember,
     size,
 };
-use crate::canonical::{Json, Object, Text};
-use crate::schema::document::Draft;
-use crate::schema::reason::Reason;
-use crate::schema::kinds::Kinds;
-use crate::schema::value::as_count;
+use crate::document::Draft;
+use crate::kinds::Kinds;
+use crate::reason::Reason;
+use crate::value::as_count;
+use exact_json::{Json, Object, Text};
 
 /// At most this many names are invented for one object.
 const MAX_INVENTED: usize = 40;

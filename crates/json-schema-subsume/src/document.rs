@@ -1,16 +1,16 @@
 //! One schema document: its draft, and the targets of its references.
 //!
 //! References are resolved lazily and inside the document only. A reference to another document is
-//! never fetched: code that needs its target gets a [`Reason`](super::reason::Reason) instead, and the verdict becomes
+//! never fetched: code that needs its target gets a [`Reason`](crate::reason::Reason) instead, and the verdict becomes
 //! undecided.
 
 use std::collections::HashSet;
 
-use crate::canonical::{Json, pointer};
+use exact_json::{Json, pointer};
 
 /// The drafts of JSON Schema that servers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Draft {
+pub enum Draft {
     Four,
     Six,
     Seven,
@@ -20,26 +20,26 @@ pub(crate) enum Draft {
 
 /// A schema with its draft.
 #[derive(Clone, Debug)]
-pub(crate) struct Document {
-    pub(crate) root: Json,
-    pub(crate) draft: Draft,
+pub struct Document {
+    pub root: Json,
+    pub draft: Draft,
 }
 
 impl Document {
-    pub(crate) fn new(root: Json) -> Self {
+    pub fn new(root: Json) -> Self {
         let draft = Draft::of(&root);
         Self { root, draft }
     }
 
     /// The node at a pointer.
-    pub(crate) fn at(&self, at: &str) -> Option<&Json> {
+    pub fn at(&self, at: &str) -> Option<&Json> {
         pointer::resolve(&self.root, at)
     }
 }
 
 impl Draft {
     /// By `$schema`; without it 2020-12, unless a form that only older drafts have shows otherwise.
-    pub(crate) fn of(root: &Json) -> Self {
+    pub fn of(root: &Json) -> Self {
         if let Some(dialect) = root.get("$schema").and_then(Json::as_str) {
             return Self::of_dialect(dialect);
         }
@@ -63,7 +63,7 @@ impl Draft {
     }
 
     /// The draft of a `$schema`.
-    pub(crate) fn of_dialect(dialect: &str) -> Self {
+    pub fn of_dialect(dialect: &str) -> Self {
         let older = [
             ("draft-04", Self::Four),
             ("draft-06", Self::Six),
@@ -76,7 +76,7 @@ impl Draft {
 }
 
 /// Whether, and how, a keyword's value contains schemas.
-pub(crate) fn holds(keyword: &str, value: &Json) -> Option<Holds> {
+pub fn holds(keyword: &str, value: &Json) -> Option<Holds> {
     APPLICATORS
         .iter()
         .filter(|(name, _)| *name == keyword)
@@ -90,7 +90,7 @@ pub(crate) fn holds(keyword: &str, value: &Json) -> Option<Holds> {
 
 /// Where schemas are inside a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub enum Holds {
     /// The keyword's value is a schema.
     One,
     /// The keyword's value is a list of schemas.
@@ -133,11 +133,7 @@ pub(crate) fn each_schema<'a>(root: &'a Json, visit: &mut impl FnMut(&'a Json)) 
 }
 
 /// The same, with each schema's pointer.
-pub(crate) fn each_schema_at<'a>(
-    root: &'a Json,
-    at: &mut String,
-    visit: &mut impl FnMut(&'a Json, &str),
-) {
+pub fn each_schema_at<'a>(root: &'a Json, at: &mut String, visit: &mut impl FnMut(&'a Json, &str)) {
     let mut elsewhere = Elsewhere::of(root);
     each_below(root, at, &mut |node, at| {
         elsewhere.note(node);
@@ -274,7 +270,7 @@ fn each_below<'a>(node: &'a Json, at: &mut String, visit: &mut impl FnMut(&'a Js
     }
 }
 
-pub(crate) fn percent_decoded(text: &str) -> String {
+pub fn percent_decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }
@@ -293,7 +289,7 @@ pub(crate) fn percent_decoded(text: &str) -> String {
 }
 
 /// Annotations of the specification.
-pub(crate) fn is_prose(keyword: &str) -> bool {
+pub fn is_prose(keyword: &str) -> bool {
     matches!(
         keyword,
         "title"
@@ -316,14 +312,14 @@ pub(crate) fn is_prose(keyword: &str) -> bool {
 }
 
 /// Keywords that do not affect validity in any draft.
-pub(crate) fn is_annotation(keyword: &str) -> bool {
+pub fn is_annotation(keyword: &str) -> bool {
     is_prose(keyword) || matches!(keyword, "$defs" | "definitions" | "nullable")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     fn document(text: &str) -> Document {
         Document::new(parse_str(text).expect("a schema"))

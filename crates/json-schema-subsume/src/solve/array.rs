@@ -8,11 +8,11 @@ use super::{
     Case, Closed, Fact, Id, Item, Literal, MAX_BUILT, Outcome, Place, Solver, item_of, leading,
     size,
 };
-use crate::canonical::{Json, Object};
-use crate::schema::document::Draft;
-use crate::schema::reason::Reason;
-use crate::schema::kinds::{JsonKind, Kinds};
-use crate::schema::value::{as_count, same};
+use crate::document::Draft;
+use crate::kinds::{JsonKind, Kinds};
+use crate::reason::Reason;
+use crate::value::{as_count, same};
+use exact_json::{Json, Object};
 
 /// At most this many distinct items are searched for.
 const MAX_DISTINCT: usize = 40;

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::canonical::{Json, Object, Text, pointer, to_canonical};
-use crate::schema::document::{
-    Document, Draft, Holds, each_schema_at, holds, percent_decoded,
-};
-use crate::schema::reason::Reason;
+use crate::document::{Document, Draft, Holds, each_schema_at, holds, percent_decoded};
+use crate::reason::Reason;
+use exact_json::{Json, Object, Text, pointer, to_canonical};
 
 /// Identifies a schema that applies in place.
 pub(crate) type Address = usize;
@@ -25,7 +23,7 @@ struct Resource<'a> {
 }
 
 /// One document and the targets of its references.
-pub(crate) struct References<'a> {
+pub struct References<'a> {
     pub(crate) document: &'a Document,
     resources: Vec<Resource<'a>>,
     /// The resource of each schema; by default the root's.
@@ -78,7 +76,7 @@ fn own_id(document: &Document, node: &Json) -> Option<String> {
 }
 
 impl<'a> References<'a> {
-    pub(crate) fn new(document: &'a Document) -> Self {
+    pub fn new(document: &'a Document) -> Self {
         let base = url::Url::parse("keel:///").ok();
         let root_uri = own_id(document, &document.root).and_then(|id| {
             url::Url::parse(&id)
@@ -238,7 +236,7 @@ impl<'a> References<'a> {
         }
     }
 
-    pub(crate) fn draft(&self) -> Draft {
+    pub fn draft(&self) -> Draft {
         self.document.draft
     }
 
@@ -252,10 +250,7 @@ impl<'a> References<'a> {
     }
 
     /// The same, even if they lead back to it: for a reader who stops by itself.
-    pub(crate) fn targets_as_written(
-        &self,
-        node: &Json,
-    ) -> Result<Vec<(&'a Json, String)>, Reason> {
+    pub fn targets_as_written(&self, node: &Json) -> Result<Vec<(&'a Json, String)>, Reason> {
         let Some(object) = node.as_object() else {
             return Ok(Vec::new());
         };
@@ -697,7 +692,7 @@ fn bare(node: &Json, out: &mut String, references: &mut BTreeSet<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     fn document(text: &str) -> Document {
         Document::new(parse_str(text).expect("a schema"))

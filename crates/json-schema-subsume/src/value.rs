@@ -6,11 +6,11 @@
 
 use serde_json::Value;
 
-use crate::canonical::{Json, Number, parse_str, to_canonical};
+use exact_json::{Json, Number, parse_str, to_canonical};
 
 #[derive(Clone, Debug)]
-pub(crate) struct Converted {
-    pub(crate) value: Value,
+pub struct Converted {
+    pub value: Value,
     /// The doubles that stand for numbers that they do not equal.
     pub(crate) rounded: Vec<f64>,
     /// Whether a `multipleOf` is among them: nothing is known of its multiples.
@@ -26,7 +26,7 @@ impl Converted {
 
 /// Converts; `None` if the value cannot be represented in `serde_json` at all (a lone surrogate,
 /// 1e400).
-pub(crate) fn to_value(json: &Json) -> Option<Converted> {
+pub fn to_value(json: &Json) -> Option<Converted> {
     let mut converted = Converted {
         value: Value::Null,
         rounded: Vec::new(),
@@ -89,7 +89,7 @@ pub(crate) fn has_number(json: &Json, such: &dyn Fn(&Number) -> bool) -> bool {
 }
 
 /// A number as an exact 64-bit integer, including `1.0`.
-pub(crate) fn as_i64(number: &Number) -> Option<i64> {
+pub fn as_i64(number: &Number) -> Option<i64> {
     if let Ok(integer) = number.literal().parse::<i64>() {
         return Some(integer);
     }
@@ -104,7 +104,7 @@ pub(crate) fn as_i64(number: &Number) -> Option<i64> {
 }
 
 /// A count (`minLength` and the like).
-pub(crate) fn as_count(json: &Json) -> Option<u64> {
+pub fn as_count(json: &Json) -> Option<u64> {
     match json {
         Json::Number(number) => as_i64(number).and_then(|count| u64::try_from(count).ok()),
         _ => None,
@@ -112,7 +112,7 @@ pub(crate) fn as_count(json: &Json) -> Option<u64> {
 }
 
 /// Whether two values mean the same. Scalars are compared without serialising them.
-pub(crate) fn same(one: &Json, other: &Json) -> bool {
+pub fn same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(one), Json::Number(other)) => {
             one == other || one.decimal() == other.decimal()
@@ -125,7 +125,7 @@ pub(crate) fn same(one: &Json, other: &Json) -> bool {
 }
 
 /// The values of `from` that are not in `others`.
-pub(crate) fn missing(from: &[Json], others: &[Json]) -> Vec<Json> {
+pub fn missing(from: &[Json], others: &[Json]) -> Vec<Json> {
     let known: std::collections::HashSet<String> = others.iter().map(to_canonical).collect();
     from.iter()
         .filter(|value| !known.contains(&to_canonical(value)))
