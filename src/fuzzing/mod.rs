@@ -8,13 +8,8 @@ mod documents;
 mod json;
 mod launching;
 mod rendered;
-mod schemas;
 mod sources;
 mod wire;
-
-/// A generator of pairs: schemas, edits, instances, from any source of choices.
-#[path = "../../crates/json-schema-subsume/tests/it/pairs.rs"]
-pub mod schema_pairs;
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +18,6 @@ pub use documents::{baseline, config, locks};
 pub use json::json;
 pub use launching::{github, launcher, policy};
 pub use rendered::{escape, report};
-pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
 pub use sources::locate;
 pub use wire::{sse, stdio};
 
@@ -41,8 +35,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("locks", locks),
     ("policy", policy),
     ("report", report),
-    ("schema_json", schema_json),
-    ("schema_pairs", schema_pairs),
     ("sse", sse),
     ("stdio", stdio),
 ];

@@ -12,11 +12,13 @@ use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::{Json, Text, pointer};
 use crate::judgement::{Level, Proof};
 use crate::sentences::schema::{self as sentences, NOT_ALONE};
-use json_schema_subsume::Reason;
 use json_schema_subsume::document::Document;
 use json_schema_subsume::kinds::Kinds;
-use json_schema_subsume::pair::{Alone, Open, Pair, Verdict};
+use json_schema_subsume::pair::{Isolated, Open, Pair, Verdict};
+use json_schema_subsume::{Limits, Reason};
 
+/// Steps for the witnesses of all changes of a schema.
+const STEPS_FOR_CHANGES: u64 = 150_000;
 /// At most this many witnesses are searched for per schema.
 const MAX_WITNESSES: usize = 160;
 
@@ -93,10 +95,13 @@ pub(crate) fn verdict(old: &Json, new: &Json, side: Side, work: &Work) -> Proof 
 
 /// Callers send what the old schema declares, and servers what the new one does.
 fn paired(old: &Json, new: &Json, side: Side, work: &Work) -> Pair {
+    // If few steps are left for a server, verdicts come before the witnesses of single changes.
+    let steps = Limits::default().steps.min(work.left());
+    let steps_for_changes = STEPS_FOR_CHANGES.min(work.left() / 8);
     match side {
         // Arguments are an object; a result may be anything that its schema allows.
-        Side::Input => Pair::new(old, new, Kinds::OBJECT, work.left()),
-        Side::Output => Pair::new(new, old, Kinds::ANY, work.left()),
+        Side::Input => Pair::new(old, new, Kinds::OBJECT, steps, steps_for_changes),
+        Side::Output => Pair::new(new, old, Kinds::ANY, steps, steps_for_changes),
     }
 }
 
@@ -177,22 +182,22 @@ impl Case<'_> {
             _ if !suspect && !self.surprises(finding) => subsumed,
             Verdict::Witness(known) => {
                 let own = if !search {
-                    Alone::Unknown
-                } else if !suspect && matches!(self.alone(finding), Alone::AcceptsAll) {
-                    Alone::AcceptsAll
+                    Isolated::Unknown
+                } else if !suspect && matches!(self.alone(finding), Isolated::AcceptsAll) {
+                    Isolated::AcceptsAll
                 } else {
                     self.own_witness(finding, known)
                 };
                 match own {
-                    Alone::Refuses(witness) => Known::Proof(Proof::Witness(witness)),
-                    Alone::AcceptsAll => subsumed,
-                    Alone::RefusesToo => Known::RefusedAnyway,
-                    Alone::Unknown if self.covered(finding) => subsumed,
-                    Alone::Unknown => undecided(NOT_ALONE.to_owned()),
+                    Isolated::Rejects(witness) => Known::Proof(Proof::Witness(witness)),
+                    Isolated::AcceptsAll => subsumed,
+                    Isolated::AlsoRejects => Known::RefusedAnyway,
+                    Isolated::Unknown if self.covered(finding) => subsumed,
+                    Isolated::Unknown => undecided(NOT_ALONE.to_owned()),
                 }
             }
             Verdict::Undecided(problem) => {
-                if matches!(self.alone(finding), Alone::AcceptsAll) || self.covered(finding) {
+                if matches!(self.alone(finding), Isolated::AcceptsAll) || self.covered(finding) {
                     return subsumed;
                 }
                 let problem = finding.problem.as_ref().unwrap_or(problem);
@@ -202,7 +207,7 @@ impl Case<'_> {
     }
 
     /// What a finding does by itself.
-    fn alone(&self, finding: &SchemaFinding) -> Alone {
+    fn alone(&self, finding: &SchemaFinding) -> Isolated {
         let exchange = self.exchange(finding);
         self.open.alone(
             &|sender, receiver| exchange.only(sender, receiver),
@@ -211,26 +216,26 @@ impl Case<'_> {
     }
 
     /// A witness for a finding.
-    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Alone {
+    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Isolated {
         if self.open.exhausted() {
-            return Alone::Unknown;
+            return Isolated::Unknown;
         }
         let reverted = self.exchange(finding).reverted(self.sender, self.receiver);
         let Some(reverted) = reverted else {
-            return Alone::Unknown;
+            return Isolated::Unknown;
         };
         let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
         let own = self
             .open
             .witness_for(&reverted, narrower.as_ref(), Some(known));
         if let Some(witness) = own.filter(|it| self.open.holds(it)) {
-            return Alone::Refuses(witness);
+            return Isolated::Rejects(witness);
         }
         // Whether it is rejected because of this one, whatever happened to the others.
         match self.alone(finding) {
             // A call that is rejected without this one too is not about it.
-            Alone::Refuses(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
-                Alone::RefusesToo
+            Isolated::Rejects(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
+                Isolated::AlsoRejects
             }
             alone => alone,
         }
@@ -426,7 +431,7 @@ impl Case<'_> {
         let alone = candidates().find_map(|(at, finding)| {
             let surprising = !self.suspect(finding.effect);
             match surprising.then(|| self.own_witness(finding, witness)) {
-                Some(Alone::Refuses(own)) => Some((at, finding, own)),
+                Some(Isolated::Rejects(own)) => Some((at, finding, own)),
                 _ => None,
             }
         });

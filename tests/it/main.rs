@@ -52,6 +52,7 @@ mod rules;
 mod sandbox;
 mod schema_adversarial;
 mod schema_corpus;
+mod schema_properties;
 mod schema_semantics;
 mod schemas;
 mod scripted;

@@ -11,21 +11,29 @@ use exact_json::{Json, pointer};
 /// The drafts of JSON Schema that servers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Draft {
+    /// draft-04
     Four,
+    /// draft-06
     Six,
+    /// draft-07
     Seven,
+    /// 2019-09
     Y2019,
+    /// 2020-12
     Y2020,
 }
 
 /// A schema with its draft.
 #[derive(Clone, Debug)]
 pub struct Document {
+    /// The schema as a whole.
     pub root: Json,
+    /// The draft in which it is read.
     pub draft: Draft,
 }
 
 impl Document {
+    /// In the draft that it names or shows.
     pub fn new(root: Json) -> Self {
         let draft = Draft::of(&root);
         Self { root, draft }
@@ -270,6 +278,7 @@ fn each_below<'a>(node: &'a Json, at: &mut String, visit: &mut impl FnMut(&'a Js
     }
 }
 
+/// The fragment of an address, decoded: pointers in a `$ref` are written so.
 pub fn percent_decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();

@@ -5,16 +5,24 @@ use exact_json::Json;
 /// A type of value. Integers and other numbers are separate, because `integer` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum JsonKind {
+    /// `null`
     Null,
+    /// `true` and `false`
     Boolean,
+    /// A number without a fraction, however it is written.
     Integer,
+    /// Any other number.
     Fraction,
+    /// A text.
     String,
+    /// A list.
     Array,
+    /// A map.
     Object,
 }
 
 impl JsonKind {
+    /// Every kind, the likeliest first.
     pub const ALL: [Self; 7] = [
         Self::String,
         Self::Integer,
@@ -25,6 +33,7 @@ impl JsonKind {
         Self::Null,
     ];
 
+    /// The kind of a value.
     pub fn of(value: &Json) -> Self {
         match value {
             Json::Null => Self::Null,
@@ -42,21 +51,27 @@ impl JsonKind {
     }
 }
 
+/// A set of kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kinds(u8);
 
 impl Kinds {
+    /// All of them.
     pub const ANY: Self = Self(0x7f);
+    /// Objects only.
     pub const OBJECT: Self = Self(1 << JsonKind::Object as u8);
 
+    /// Whether a kind is among them.
     pub fn has(self, kind: JsonKind) -> bool {
         self.0 & kind.bit() != 0
     }
 
+    /// Those that are in both.
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
+    /// One after the other, the likeliest first.
     pub fn iter(self) -> impl Iterator<Item = JsonKind> {
         JsonKind::ALL
             .into_iter()

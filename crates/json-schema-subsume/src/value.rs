@@ -8,8 +8,10 @@ use serde_json::Value;
 
 use exact_json::{Json, Number, parse_str, to_canonical};
 
+/// A value for the validator, and what it lost.
 #[derive(Clone, Debug)]
 pub struct Converted {
+    /// The value.
     pub value: Value,
     /// The doubles that stand for numbers that they do not equal.
     pub(crate) rounded: Vec<f64>,

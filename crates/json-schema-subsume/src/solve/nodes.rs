@@ -76,6 +76,7 @@ fn own_id(document: &Document, node: &Json) -> Option<String> {
 }
 
 impl<'a> References<'a> {
+    /// Looks up every reference of a document.
     pub fn new(document: &'a Document) -> Self {
         let base = url::Url::parse("keel:///").ok();
         let root_uri = own_id(document, &document.root).and_then(|id| {
@@ -236,6 +237,7 @@ impl<'a> References<'a> {
         }
     }
 
+    /// The draft of the document.
     pub fn draft(&self) -> Draft {
         self.document.draft
     }

@@ -7,19 +7,19 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 /// A source of choices: bytes while there are any, then SplitMix64, which is small and portable.
-pub struct Choices<'a> {
+pub(crate) struct Choices<'a> {
     bytes: &'a [u8],
     state: u64,
 }
 
 impl<'a> Choices<'a> {
-    pub fn from_seed(state: u64) -> Self {
+    pub(crate) fn from_seed(state: u64) -> Self {
         Self { bytes: &[], state }
     }
 
     /// From a fuzzer's input: each choice is a byte, so that a small change of the input is a small
     /// change of the pair.
-    pub fn from_bytes(bytes: &'a [u8]) -> Self {
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Self {
         let state = bytes.len() as u64;
         Self { bytes, state }
     }
@@ -37,12 +37,12 @@ impl<'a> Choices<'a> {
     }
 
     /// Below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.next() % limit as u64).expect("small")
     }
 
     /// True in this many cases of a hundred.
-    pub fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.next() % 100 < percent
     }
 
@@ -219,7 +219,7 @@ fn object(rng: &mut Choices<'_>, depth: usize) -> Value {
 }
 
 /// The input schema of a tool.
-pub fn tool(rng: &mut Choices<'_>) -> Value {
+pub(crate) fn tool(rng: &mut Choices<'_>) -> Value {
     let mut root = object(rng, 3);
     let shared = match rng.below(3) {
         0 => {
@@ -239,7 +239,7 @@ pub fn tool(rng: &mut Choices<'_>) -> Value {
 }
 
 /// One edit somewhere inside.
-pub fn mutate(rng: &mut Choices<'_>, node: &mut Value, depth: usize) {
+pub(crate) fn mutate(rng: &mut Choices<'_>, node: &mut Value, depth: usize) {
     let Some(map) = node.as_object_mut() else {
         *node = schema(rng, 0);
         return;
@@ -348,7 +348,7 @@ pub fn mutate(rng: &mut Choices<'_>, node: &mut Value, depth: usize) {
 }
 
 /// A value with a fair chance under either schema.
-pub fn instance(rng: &mut Choices<'_>, root: &Value, node: &Value, depth: usize) -> Value {
+pub(crate) fn instance(rng: &mut Choices<'_>, root: &Value, node: &Value, depth: usize) -> Value {
     if depth > 5 || rng.chance(6) {
         return scalar(rng);
     }
@@ -429,7 +429,7 @@ pub fn instance(rng: &mut Choices<'_>, root: &Value, node: &Value, depth: usize)
 /// The protocol's interpretation, implemented a second time and more simply: a level that declares
 /// members is closed. Where schemas are composed this closes too much, which makes the oracle
 /// weaker but never wrong.
-pub fn close(node: &mut Value, root: bool) {
+pub(crate) fn close(node: &mut Value, root: bool) {
     let Some(map) = node.as_object_mut() else {
         return;
     };
@@ -463,7 +463,7 @@ pub fn close(node: &mut Value, root: bool) {
 }
 
 /// The real validator, offline, as in `schema::validator`.
-pub fn validator(schema: &Value) -> Option<Validator> {
+pub(crate) fn validator(schema: &Value) -> Option<Validator> {
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)
         .should_validate_formats(false)
@@ -473,7 +473,7 @@ pub fn validator(schema: &Value) -> Option<Validator> {
 }
 
 /// An old and a new schema: mostly the same, edited one to three times.
-pub fn pair(rng: &mut Choices<'_>) -> (Value, Value) {
+pub(crate) fn pair(rng: &mut Choices<'_>) -> (Value, Value) {
     let old = tool(rng);
     let mut new = if rng.chance(10) {
         tool(rng)
