@@ -52,7 +52,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)]
 
-#[path = "../tests/hostile/parts.rs"]
+#[path = "../tests/it/parts.rs"]
 mod parts;
 
 use std::collections::BTreeMap;

@@ -67,3 +67,26 @@ fn events(pieces: &[&[u8]], limit: usize) -> (Vec<Event>, Option<String>, bool) 
     let again = format!("{:?} {:?}", decoder.last_id(), decoder.retry());
     (events, Some(again), true)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// The committed seeds, through the same functions as the fuzz targets.
+    #[test]
+    fn every_committed_seed_still_passes() {
+        let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+        for (name, target) in [("sse", super::sse as fn(&[u8])), ("stdio", super::stdio)] {
+            let seeds = std::fs::read_dir(corpus.join(name)).expect("there are seeds");
+            let mut count = 0;
+            for seed in seeds {
+                let path = seed.expect("it can be listed").path();
+                let bytes = std::fs::read(&path).expect("it can be read");
+                let replayed = std::panic::catch_unwind(|| target(&bytes));
+                assert!(replayed.is_ok(), "{}", path.display());
+                count += 1;
+            }
+            assert!(count > 0, "{name} has no seeds");
+        }
+    }
+}

@@ -2,6 +2,8 @@
 
 /// `ALL`, `word()`, `Display`, `FromStr` and serde's traits for an enum, from one list of its
 /// variants and keywords.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! keyword_enum {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {

@@ -14,8 +14,8 @@ use super::error::CaptureError;
 use super::inbox::Answer;
 use super::lists::Lister;
 use super::opening::incomplete;
-use crate::canonical::{Json, Object, to_canonical};
 use crate::surface::{Era, Kind, Lists, app_document};
+use exact_json::{Json, Object, to_canonical};
 
 /// The request that reads a resource.
 pub(super) const READ: &str = "resources/read";

@@ -5,9 +5,7 @@
 
 use super::inbox::shortened;
 use crate::launch::sandbox::Level;
-use crate::rules::RuleId;
-use crate::sentences::capture as sentences;
-use crate::surface::Note;
+use crate::surface::{CaptureNote, NoteKind};
 
 /// How programs say that the system refused something, in small letters.
 const REFUSALS: [&str; 4] = [
@@ -21,7 +19,7 @@ const REFUSALS: [&str; 4] = [
 const NO_NAMES: [&str; 2] = ["eai_again", "temporary failure in name resolution"];
 
 /// A finding with the first line of a server's stderr that speaks of a refusal.
-pub(super) fn denied(level: Level, stderr: &[u8]) -> Option<Note> {
+pub(super) fn denied(level: Level, stderr: &[u8]) -> Option<CaptureNote> {
     if level == Level::Off {
         return None;
     }
@@ -33,11 +31,16 @@ pub(super) fn denied(level: Level, stderr: &[u8]) -> Option<Note> {
     };
     let lines: Vec<&str> = text.lines().filter(speaks_of_one).collect();
     let first = lines.first()?;
-    Some(Note {
-        rule: RuleId::SandboxDenied,
-        component: None,
-        message: sentences::denied(&shortened(first), lines.len() - 1),
-    })
+    let more = match lines.len() - 1 {
+        0 => String::new(),
+        1 => ", and one more line like it".to_owned(),
+        more => format!(", and {more} more lines like it"),
+    };
+    let message = format!(
+        "the server says that something was denied: `{}`{more}",
+        shortened(first)
+    );
+    Some(CaptureNote::new(NoteKind::SandboxDenied, message))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::http::HttpError;
 use super::opening::{DISCOVER, INITIALIZE};
 use crate::launch::LaunchError;
 use crate::launch::sandbox::{Level, Observed};
-use crate::surface::{Era, Note};
+use crate::surface::{CaptureNote, Era};
 
 /// Lines on stdout that were not JSON-RPC.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,7 +22,6 @@ pub struct Noise {
 
 /// Why a server could not be captured. [`CaptureError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum CaptureError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
@@ -304,7 +303,7 @@ pub struct InSandbox {
 
 impl CaptureFailure {
     /// For a server that was never started.
-    pub(crate) fn before(error: CaptureError) -> Self {
+    pub fn before(error: CaptureError) -> Self {
         Self {
             error,
             stderr: Vec::new(),
@@ -314,7 +313,7 @@ impl CaptureFailure {
     }
 
     /// What was noticed anyway: findings, like those of a capture.
-    pub fn notes(&self) -> Vec<Note> {
+    pub fn notes(&self) -> Vec<CaptureNote> {
         let Some(sandbox) = &self.sandbox else {
             return Vec::new();
         };

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::error::{CaptureError, Noise};
-use crate::canonical::Json;
 use crate::surface::{Era, Kind};
+use exact_json::Json;
 
 /// How much of a line of noise is shown.
 const SHOWN: usize = 200;

@@ -14,8 +14,8 @@ use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
 use super::opening::{DISCOVER, incomplete};
 use super::{Limits, Stage, wire};
-use crate::canonical::{Json, Object};
 use crate::surface::{CacheHint, Era, Kind, Lists, list_members};
+use exact_json::{Json, Object};
 
 /// The request that lists a kind, or reads one of it.
 pub(super) fn method(kind: Kind) -> &'static str {

@@ -36,13 +36,13 @@ use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVers
 use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
 use tokio::io::AsyncRead;
 
-use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
 use crate::launch::{LaunchSpec, Launched, Patience, launch};
-use crate::rules::RuleId;
-use crate::sentences::surface as sentences;
-use crate::surface::{ClientProfile, Era, Kind, Lists, Scope, Surface};
+use crate::surface::{
+    self, CaptureNote, ClientProfile, Era, Kind, Lists, NoteKind, Scope, Surface,
+};
+use exact_json::Json;
 use inbox::Inbox;
 use lists::Lister;
 use opening::{Opening, UNTIL_INITIALIZE};
@@ -121,7 +121,6 @@ impl Default for Limits {
 
 /// The progress of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stage {
     /// The process is being started.
     Starting,
@@ -141,9 +140,9 @@ pub enum Stage {
     Stopping,
 }
 
-/// A captured server.
+/// A captured server. `N` is what a note of its surface is ([`Surface`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Captured {
+pub struct Captured<N = CaptureNote> {
     /// The result of `initialize`, or in the modern era of `server/discover`, as sent.
     pub greeting: Json,
     /// The era of the connection.
@@ -151,9 +150,9 @@ pub struct Captured {
     /// The lists, as sent.
     pub lists: Lists,
     /// The same as a surface, with what was noticed during the capture.
-    pub surface: Surface,
+    pub surface: Surface<N>,
     /// The second listing of the same connection, if [`Limits::relist_after`] is set.
-    pub again: Option<Surface>,
+    pub again: Option<Surface<N>>,
     /// The tail of the server's stderr, raw.
     pub stderr: Vec<u8>,
     /// The absolute paths among the words of its processes, if they were asked for and the system
@@ -161,8 +160,22 @@ pub struct Captured {
     pub paths: Vec<PathBuf>,
 }
 
+impl<N> Captured<N> {
+    /// The same capture with notes of another kind.
+    pub fn with_notes<M>(self, mut note: impl FnMut(N) -> M) -> Captured<M> {
+        Captured {
+            greeting: self.greeting,
+            era: self.era,
+            lists: self.lists,
+            surface: self.surface.with_notes(&mut note),
+            again: self.again.map(|again| again.with_notes(&mut note)),
+            stderr: self.stderr,
+            paths: self.paths,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Endpoint {
     /// A local process, through its stdin and stdout.
     Stdio(LaunchSpec),
@@ -368,18 +381,28 @@ async fn finished(
             let again = again.map(surface);
             let mut surface = surface(lists.clone());
             note_noise(&mut surface, &inbox.noise_before_the_end(), place);
-            for (asked, message) in [
-                (inbox.asked_for_roots(), sentences::deprecated_roots()),
-                (inbox.asked_for_sampling(), sentences::deprecated_sampling()),
+            for (asked, method, instead) in [
+                (
+                    inbox.asked_for_roots(),
+                    "roots/list",
+                    "take folders as parameters, resource URIs or configuration",
+                ),
+                (
+                    inbox.asked_for_sampling(),
+                    "sampling/createMessage",
+                    "call the model provider's API",
+                ),
             ] {
                 if asked {
-                    surface.note(RuleId::DeprecatedFeature, None, message);
+                    let feature = format!("the server asks for `{method}`");
+                    let message = surface::deprecated_in_2026(&feature, instead);
+                    surface.note(NoteKind::DeprecatedFeature, None, message);
                 }
             }
             surface.notes.extend(sandbox_notes);
             for name in &missing_variables {
-                let message = crate::sentences::capture::variable_missing(name);
-                surface.note(RuleId::VariableMissing, None, message);
+                let message = format!("{name} should be passed to the server but is not set");
+                surface.note(NoteKind::VariableMissing, None, message);
             }
             Ok(Captured {
                 greeting,
@@ -511,6 +534,6 @@ fn exited(inbox: &Inbox, opening: Opening, status: ExitStatus) -> CaptureError {
 fn note_noise(surface: &mut Surface, noise: &Noise, place: &str) {
     if noise.lines > 0 {
         let message = format!("{noise} {place}");
-        surface.note(RuleId::StdoutNoise, None, message);
+        surface.note(NoteKind::StdoutNoise, None, message);
     }
 }

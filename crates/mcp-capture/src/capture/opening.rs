@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::error::CaptureError;
 use super::inbox::Answer;
 use super::wire::rpc_error;
-use crate::canonical::Json;
 use crate::surface::Era;
+use exact_json::Json;
 
 /// The request that opens a connection without a handshake.
 pub(super) const DISCOVER: &str = "server/discover";
@@ -323,7 +323,7 @@ fn refused(method: &'static str, error: &Json) -> CaptureError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     const HELLO: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{}}"#;
     const HERE: &str = r#"{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;

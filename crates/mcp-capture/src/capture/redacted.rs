@@ -4,11 +4,10 @@
 //! to the same text.
 
 use super::{CaptureFailure, Captured};
-use crate::canonical::Json;
 use crate::launch::STDERR_KEPT;
 use crate::redact::{Found, Secrets};
-use crate::rules::RuleId;
-use crate::surface::{ComponentKey, Kind, Lists, Surface};
+use crate::surface::{ComponentKey, Kind, Lists, NoteKind, Surface};
+use exact_json::Json;
 
 impl Captured {
     /// Removes secrets from everything that the server sent, and notes which component contained
@@ -63,11 +62,11 @@ impl Captured {
         }
         let message = |found: Found| {
             let found: Vec<String> = found.into_iter().collect();
-            crate::sentences::capture::contains_secret(&found)
+            format!("output contains a secret: {}", found.join(", "))
         };
         if !of_server.is_empty() {
             self.surface
-                .note(RuleId::SecretInSurface, None, message(of_server));
+                .note(NoteKind::SecretInSurface, None, message(of_server));
         }
         let keys: Vec<ComponentKey> = self
             .surface
@@ -78,7 +77,7 @@ impl Captured {
         for (key, found) in keys.iter().zip(of_components) {
             if !found.is_empty() {
                 self.surface
-                    .note(RuleId::SecretInSurface, Some(key), message(found));
+                    .note(NoteKind::SecretInSurface, Some(key), message(found));
             }
         }
     }

@@ -38,9 +38,9 @@ use super::error::CaptureError;
 use super::inbox::{Answer, Inbox, shortened};
 use super::introduction::{capabilities, meta};
 use super::opening::{DISCOVER, Greeting, INITIALIZE, Opening, Step};
-use crate::canonical::reader::{Problem, parse_within};
-use crate::canonical::{self, Json, Object, to_compact};
 use crate::surface::{ClientProfile, Era, Kind};
+use exact_json::reader::{Problem, parse_within};
+use exact_json::{Json, Object, to_compact};
 
 /// A requested method as a static string.
 fn method_named(name: Option<&str>) -> Option<&'static str> {
@@ -513,7 +513,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Wire<R> {
             if self.greeting.era().is_none() {
                 self.awaited = Some((id, method));
                 self.greeting.asked(method);
-                self.sent.extend(canonical::parse_str(&line));
+                self.sent.extend(exact_json::parse_str(&line));
                 self.wait_for_the_greeting();
             }
         }

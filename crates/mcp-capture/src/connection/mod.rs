@@ -26,7 +26,7 @@ use url::{Host, Url};
 use head::{Allowance, Bounded};
 
 /// How long a connection may take.
-pub(crate) const CONNECT: Duration = Duration::from_secs(10);
+pub const CONNECT: Duration = Duration::from_secs(10);
 
 /// The headers of one answer. Everything else is bounded by its reader.
 const HEADER_BYTES: usize = 64 * 1024;
@@ -36,7 +36,7 @@ const BEFORE_AN_ANSWER: usize = 2 * 1024 * 1024;
 
 /// Why there is no connection. The problem itself is the source.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConnectionError {
+pub enum ConnectionError {
     #[error("{host} has no address")]
     Dns { host: String, source: io::Error },
     #[error("no connection to {authority}")]
@@ -59,24 +59,21 @@ pub(crate) enum ConnectionError {
 }
 
 /// Any byte stream: a socket, a tunnel, TLS over either.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// Where connections lead.
 #[derive(Clone)]
-pub(crate) struct Origin {
-    pub(crate) host: Host<String>,
-    pub(crate) port: u16,
+pub struct Origin {
+    pub host: Host<String>,
+    pub port: u16,
     /// If connections are encrypted.
-    pub(crate) tls: Option<TlsConnector>,
+    pub tls: Option<TlsConnector>,
 }
 
 impl Origin {
     /// The origin of an HTTP URL. `tls` is only called if its connections are encrypted.
-    pub(crate) fn new<E>(
-        url: &Url,
-        tls: impl FnOnce() -> Result<TlsConnector, E>,
-    ) -> Result<Self, E> {
+    pub fn new<E>(url: &Url, tls: impl FnOnce() -> Result<TlsConnector, E>) -> Result<Self, E> {
         let host = url.host().map(|it| it.to_owned());
         Ok(Self {
             host: host.unwrap_or_else(|| Host::Domain(String::new())),
@@ -89,17 +86,17 @@ impl Origin {
     }
 
     /// `host:port`
-    pub(crate) fn authority(&self) -> String {
+    pub fn authority(&self) -> String {
         authority(&self.host, self.port)
     }
 
     /// A socket to it.
-    pub(crate) async fn tcp(&self, patience: Duration) -> Result<TcpStream, ConnectionError> {
+    pub async fn tcp(&self, patience: Duration) -> Result<TcpStream, ConnectionError> {
         tcp(&self.host, self.port, patience).await
     }
 
     /// TLS over `stream`, if connections are encrypted.
-    pub(crate) async fn secured(
+    pub async fn secured(
         &self,
         stream: Box<dyn Stream>,
     ) -> Result<Box<dyn Stream>, ConnectionError> {
@@ -126,7 +123,7 @@ impl Origin {
     }
 
     /// HTTP over `stream`.
-    pub(crate) async fn sender(&self, stream: Box<dyn Stream>) -> Result<Sender, ConnectionError> {
+    pub async fn sender(&self, stream: Box<dyn Stream>) -> Result<Sender, ConnectionError> {
         let sender = Sender::over(stream).await;
         sender.map_err(|source| ConnectionError::Http {
             authority: self.authority(),
@@ -140,7 +137,7 @@ fn authority(host: &Host<String>, port: u16) -> String {
 }
 
 /// A socket to the first address that answers.
-pub(crate) async fn tcp(
+pub async fn tcp(
     host: &Host<String>,
     port: u16,
     patience: Duration,
@@ -178,7 +175,7 @@ pub(crate) async fn tcp(
 }
 
 /// TLS with the system's roots, and these.
-pub(crate) fn tls(
+pub fn tls(
     own: impl IntoIterator<Item = CertificateDer<'static>>,
 ) -> Result<TlsConnector, ConnectionError> {
     let mut roots = RootCertStore::empty();
@@ -203,23 +200,23 @@ pub(crate) fn tls(
 }
 
 /// HTTP/1.1 with bounded headers.
-pub(crate) fn http1() -> http1::Builder {
+pub fn http1() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder.max_header_size(HEADER_BYTES);
     builder
 }
 
 /// A connection for consecutive requests.
-pub(crate) struct Sender {
+pub struct Sender {
     requests: http1::SendRequest<Full<Bytes>>,
     allowance: Allowance,
 }
 
 /// A request without an answer.
-pub(crate) struct Unanswered {
-    pub(crate) error: hyper::Error,
+pub struct Unanswered {
+    pub error: hyper::Error,
     /// The request, if certainly nothing of it was sent.
-    pub(crate) unsent: Option<Box<Request<Full<Bytes>>>>,
+    pub unsent: Option<Box<Request<Full<Bytes>>>>,
 }
 
 impl Sender {
@@ -238,11 +235,11 @@ impl Sender {
     }
 
     /// Waits until the next request can be sent. An error if the connection is closed.
-    pub(crate) async fn ready(&mut self) -> hyper::Result<()> {
+    pub async fn ready(&mut self) -> hyper::Result<()> {
         self.requests.ready().await
     }
 
-    pub(crate) async fn send(
+    pub async fn send(
         &mut self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, Unanswered> {
@@ -258,18 +255,18 @@ impl Sender {
 
 /// Idle connections to one origin.
 #[derive(Default)]
-pub(crate) struct Idle(Mutex<Vec<(Instant, Sender)>>);
+pub struct Idle(Mutex<Vec<(Instant, Sender)>>);
 
 impl Idle {
     /// One that is open, as far as is known, and was used less than `max_age` ago.
-    pub(crate) fn take(&self, max_age: Duration) -> Option<Sender> {
+    pub fn take(&self, max_age: Duration) -> Option<Sender> {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(since, it)| !it.requests.is_closed() && since.elapsed() < max_age);
         idle.pop().map(|(_, it)| it)
     }
 
     /// A connection whose last answer was read to its end.
-    pub(crate) fn put(&self, sender: Sender) {
+    pub fn put(&self, sender: Sender) {
         let mut idle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push((Instant::now(), sender));
     }

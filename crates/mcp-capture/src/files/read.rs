@@ -108,7 +108,8 @@ fn open_and_look(path: &Path, links: Links) -> Result<File> {
     Ok(file)
 }
 
-pub(super) fn regular(kind: FileType) -> Result<()> {
+/// An error that names what it is, for anything but a regular file.
+pub fn regular(kind: FileType) -> Result<()> {
     if kind.is_file() {
         Ok(())
     } else if kind.is_dir() {

@@ -7,7 +7,6 @@ use super::LaunchSpec;
 
 /// Why a server could not be started. [`LaunchError::help`] says what to do.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum LaunchError {
     #[error("no command was given to start the server")]
     NoCommand,

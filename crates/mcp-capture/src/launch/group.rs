@@ -40,7 +40,7 @@ static STARTING: RwLock<()> = RwLock::new(());
 static ENDED: AtomicBool = AtomicBool::new(false);
 
 #[derive(Debug)]
-pub(crate) struct Group {
+pub struct Group {
     marker: String,
     leader: u32,
     /// All its processes are gone.
@@ -49,7 +49,7 @@ pub(crate) struct Group {
 
 impl Group {
     /// A marker that no other launch has: random, as systemd makes them. Only [`LIVE`] knows whose it is.
-    pub(crate) fn new_marker() -> std::io::Result<String> {
+    pub fn new_marker() -> std::io::Result<String> {
         let mut bits = [0; 16];
         let drawn = SystemRandom::new().fill(&mut bits);
         drawn.map_err(|_| std::io::Error::other("the system has no random numbers"))?;
@@ -61,7 +61,7 @@ impl Group {
 
     /// Starts a leader with `spawn` and registers its group. No search for strays sees the one
     /// without the other.
-    pub(crate) fn start<T>(
+    pub fn start<T>(
         marker: String,
         spawn: impl FnOnce() -> std::io::Result<(T, u32)>,
     ) -> std::io::Result<(T, Self)> {
@@ -100,7 +100,7 @@ impl Group {
     }
 
     /// Kills every process of this launch. Returns when they are gone.
-    pub(crate) fn kill(&self, leader: Leader) {
+    pub fn kill(&self, leader: Leader) {
         if !has_left_nothing(leader) {
             let search = Search::new();
             kill(&self.marker, self.leader, leader, &search.live);
@@ -247,7 +247,7 @@ fn live() -> MutexGuard<'static, BTreeMap<String, u32>> {
 
 /// What is known about the first process of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Leader {
+pub enum Leader {
     /// It has ended and been reaped. What it left behind is now a child of this process.
     Gone,
     /// Unknown.

@@ -35,7 +35,7 @@ use tail::Tail;
 
 pub use environment::{Environment, environment};
 pub use error::LaunchError;
-pub(crate) use group::{Group, Leader};
+pub use group::{Group, Leader};
 pub use group::{MARKER, end_all, kill_all};
 pub use guards::{install_guards, interrupted};
 pub use tail::STDERR_KEPT;
@@ -249,7 +249,7 @@ fn in_sandbox(spec: &LaunchSpec, file: Option<&Path>) -> std::io::Result<StageCo
 
 /// A command of the configuration that is not a server, in the environment and the sandbox of
 /// `spec`. The caller starts it, drops it, and waits for the process.
-pub(crate) fn helper(
+pub fn helper(
     spec: &LaunchSpec,
     marker: &str,
 ) -> Result<(std::process::Command, Option<Listener>), LaunchError> {
@@ -449,7 +449,7 @@ fn find_program(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Opti
 
 /// The files that a command may resolve to, in the order in which the system tries them. Verifying
 /// and starting a command must look in the same places.
-pub(crate) fn candidates(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Vec<PathBuf> {
+pub fn candidates(program: &str, cwd: Option<&Path>, path: Option<&OsStr>) -> Vec<PathBuf> {
     let folders: Vec<PathBuf> = if names_a_path(program) {
         vec![cwd.map(Path::to_owned).unwrap_or_default()]
     } else {

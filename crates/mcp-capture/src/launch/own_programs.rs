@@ -26,13 +26,13 @@ pub fn find() {
 }
 
 /// The file of git.
-pub(crate) fn git() -> Result<&'static Path, String> {
+pub fn git() -> Result<&'static Path, String> {
     let found = GIT.get_or_init(|| search_path().find("git"));
     found.as_deref().map_err(Clone::clone)
 }
 
 /// The file of a program that the user named. A path is the user's own word.
-pub(crate) fn named(program: &str) -> Result<PathBuf, String> {
+pub fn named(program: &str) -> Result<PathBuf, String> {
     if super::names_a_path(program) {
         return Ok(program.into());
     }
@@ -40,7 +40,7 @@ pub(crate) fn named(program: &str) -> Result<PathBuf, String> {
 }
 
 /// The PATH for what these programs start.
-pub(crate) fn path_variable() -> OsString {
+pub fn path_variable() -> OsString {
     std::env::join_paths(&search_path().kept).unwrap_or_default()
 }
 

@@ -42,13 +42,13 @@ pub fn secrets() -> Vec<(String, String)> {
 }
 
 /// Whether a variable must not be visible to others: a secret, or a privilege of the workflow run.
-pub(crate) fn is_private(name: &OsStr, value: &OsStr) -> bool {
+pub fn is_private(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy();
     is_of_the_run(&name) || redact::is_secret(&name, &value.to_string_lossy())
 }
 
 /// The files that a step writes to set variables, paths and outputs of later steps.
-pub(crate) const FILES_OF_THE_RUNNER: [&str; 5] = [
+pub const FILES_OF_THE_RUNNER: [&str; 5] = [
     "GITHUB_ENV",
     "GITHUB_OUTPUT",
     "GITHUB_PATH",

@@ -14,7 +14,7 @@ mod values;
 
 use std::collections::BTreeSet;
 
-use crate::canonical::{Json, Text};
+use exact_json::{Json, Text};
 
 pub use values::{SHORTEST, Values, is_secret, looks_secret};
 
@@ -114,7 +114,7 @@ impl Secrets {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::{parse_str, to_compact};
+    use exact_json::{parse_str, to_compact};
 
     const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
 

@@ -1,6 +1,6 @@
 //! Apps: tools whose results a host shows in a document of the server (`_meta.ui`).
 
-use crate::canonical::Json;
+use exact_json::Json;
 
 /// The document that shows a tool's results: `_meta.ui.resourceUri`, or its earlier flat form.
 pub fn app_document(tool: &Json) -> Option<&str> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::Kind;
-use crate::canonical::{Json, Object};
+use exact_json::{Json, Object};
 
 /// Who may get a cached answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,7 +165,7 @@ impl Caching {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::{parse_str, to_compact};
+    use exact_json::{parse_str, to_compact};
 
     #[test]
     fn hints_of_pages_are_merged_and_round_trip() {

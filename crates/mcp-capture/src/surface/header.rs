@@ -6,8 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::canonical::{Json, Object, pointer};
-use crate::sentences::surface as sentences;
+use exact_json::{Json, Object, pointer};
 
 const ANNOTATION: &str = "x-mcp-header";
 
@@ -112,30 +111,34 @@ impl Walk {
     }
 
     fn annotation(&mut self, header: &Json, schema: &Object, place: Place) -> Verdict {
-        let refuse = |problem: String| {
+        let refuse = |problem: &str| {
             Err(HeaderProblem {
                 pointer: self.at.clone(),
-                problem,
+                problem: problem.to_owned(),
             })
         };
         if place != Place::Property {
-            return refuse(sentences::header_misplaced());
+            return refuse("it is not on a property reached through `properties` only");
         }
         let Some(name) = header.as_str() else {
-            return refuse(sentences::header_not_a_string(header.kind()));
+            return refuse(&format!("it is {}, not a string", header.kind()));
         };
         if name.is_empty() || !name.bytes().all(is_token) {
-            return refuse(sentences::header_name_invalid(name));
+            return refuse(&format!("`{name}` is not a valid header name"));
         }
         match schema.get("type").and_then(Json::as_str) {
             Some("string" | "integer" | "boolean") => {}
             Some(other) => {
-                return refuse(sentences::header_of_type(other));
+                return refuse(&format!(
+                    "the parameter's type is `{other}`, not string, integer or boolean"
+                ));
             }
-            None => return refuse(sentences::header_without_type()),
+            None => return refuse("the parameter has no single type"),
         }
         if !self.seen.insert(name.to_ascii_lowercase()) {
-            return refuse(sentences::header_taken(name));
+            return refuse(&format!(
+                "another parameter already uses the header `{name}`"
+            ));
         }
         Ok(())
     }
@@ -157,7 +160,7 @@ fn is_token(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     fn problem(schema: &str) -> Option<HeaderProblem> {
         let tool = format!(r#"{{"name":"a","inputSchema":{schema}}}"#);

@@ -1,7 +1,7 @@
 //! Icons, which clients fetch and show: `src` must be an `https:` or a `data:` URL (2025-11-25 and
 //! later).
 
-use crate::canonical::Json;
+use exact_json::Json;
 
 /// One icon as a client reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,7 @@
 //! The identity of a component: FastMCP's canonical key.
 
-use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
+use exact_json::Json;
 
 /// The kinds of component. [`Kind::entry`] is the table of them: a new list of the protocol is an
 /// entry there, its requirements in `conformance`, its rules, and fixtures.
@@ -159,12 +159,12 @@ impl Kind {
     }
 
     /// The members that callers depend on.
-    pub(crate) fn contract(self) -> &'static [&'static str] {
+    pub fn contract(self) -> &'static [&'static str] {
         self.entry().contract
     }
 
     /// The kind whose list is declared by an extension of the protocol.
-    pub(crate) fn listed_by_extension(name: &str) -> Option<Self> {
+    pub fn listed_by_extension(name: &str) -> Option<Self> {
         let mut kinds = Self::ALL.iter().copied();
         kinds.find(|kind| {
             let declared = kind.entry().listing.map(|listing| listing.declared);
@@ -430,7 +430,7 @@ impl std::hash::Hash for ComponentKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     fn key(kind: Kind, definition: &str) -> ComponentKey {
         ComponentKey::of(kind, &parse_str(definition).unwrap())

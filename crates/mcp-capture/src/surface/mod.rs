@@ -2,7 +2,7 @@
 //! keys.
 //!
 //! A surface is a value. It comes from a live server (`capture`), from a committed manifest
-//! (`baseline`) or from a file, and all later rooms treat the three alike. Definitions are kept as
+//! or from a file, and the two are treated alike. Definitions are kept as
 //! sent.
 
 use std::borrow::Cow;
@@ -15,13 +15,12 @@ mod era;
 mod header;
 mod icon;
 mod key;
+mod note;
 mod profile;
 mod unread;
 pub mod volatile;
 
-use crate::canonical::{Json, Text};
-use crate::rules::RuleId;
-use crate::sentences::{capture as sentences, run};
+use exact_json::{Json, Text};
 
 pub use app::app_document;
 pub use caching::{CacheHint, CacheScope, Caching};
@@ -30,12 +29,16 @@ pub use era::Era;
 pub use header::{HeaderProblem, header_problem};
 pub use icon::{Icon, IconProblem};
 pub use key::{ComponentKey, Kind, KindSet, Listing, NotAKey};
+pub use note::{CaptureNote, NoteKind};
 pub use profile::ClientProfile;
-pub(crate) use unread::{LIST_HINTS, list_members};
+pub use unread::{LIST_HINTS, list_members};
+pub(crate) use unread::{deprecated, deprecated_in_2026};
 
 /// Everything that a server declares to one client.
+///
+/// `N` is what a note about it is: who judges surfaces has notes of their own, made from those of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Surface {
+pub struct Surface<N = CaptureNote> {
     /// The negotiated revision; empty if the source does not record it (a bare list of tools).
     pub protocol_version: String,
     /// `serverInfo` as sent; an empty object if the source has none.
@@ -59,7 +62,7 @@ pub struct Surface {
     /// Whether it was captured over HTTP. HTTP clients reject some things that others accept.
     pub over_http: bool,
     /// What was noticed during the capture but is not part of the contract.
-    pub notes: Vec<Note>,
+    pub notes: Vec<N>,
     /// Which parts this source records. Comparing parts that were never recorded would invent
     /// drift.
     pub scope: Scope,
@@ -99,16 +102,6 @@ pub struct Component {
     /// Unique within a surface: `tool:greet@1.0`.
     pub key: ComponentKey,
     pub definition: Json,
-}
-
-/// Something noticed while capturing or reading: reported as a finding, never as drift.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Note {
-    pub rule: RuleId,
-    /// The component's key, if it concerns one.
-    pub component: Option<ComponentKey>,
-    /// One sentence. May quote the server: escape before printing.
-    pub message: String,
 }
 
 /// The lists of a server, members as sent.
@@ -152,7 +145,7 @@ impl Lists {
     }
 }
 
-impl Surface {
+impl<N: From<CaptureNote>> Surface<N> {
     /// From the result of `initialize` (or `server/discover`) and the lists, all as sent.
     pub fn new(greeting: &Json, mut lists: Lists, client: ClientProfile, scope: Scope) -> Self {
         let mut surface = Self {
@@ -199,9 +192,9 @@ impl Surface {
         taken.insert(wanted.clone(), number);
         if key != wanted {
             self.note(
-                RuleId::ComponentRepeated,
+                NoteKind::ComponentRepeated,
                 Some(&key),
-                sentences::listed_again(wanted.as_str()),
+                format!("{} is listed more than once", wanted.as_str()),
             );
         }
         if definition
@@ -210,32 +203,39 @@ impl Surface {
             .is_none()
         {
             self.note(
-                RuleId::ComponentMalformed,
+                NoteKind::ComponentMalformed,
                 Some(&key),
-                sentences::without_identity(kind.noun(), kind.identity()),
+                format!("a {} without a `{}`", kind.noun(), kind.identity()),
             );
         }
         if kind == Kind::Skill
             && definition.get("resources").and_then(Json::as_str) == Some("dynamic")
         {
-            self.note(RuleId::SkillDynamic, Some(&key), run::skill_dynamic());
+            self.note(
+                NoteKind::SkillDynamic,
+                Some(&key),
+                "its content is generated (`resources` is \"dynamic\"): only the frontmatter is compared",
+            );
         }
         if kind == Kind::Tool
             && let Some(HeaderProblem { pointer, problem }) = header_problem(&definition)
         {
             self.note(
-                RuleId::XMcpHeaderInvalid,
+                NoteKind::XMcpHeaderInvalid,
                 Some(&key),
-                sentences::dropped_over_http(&problem.to_string(), &pointer),
+                format!("clients over HTTP drop the tool: {problem} (at {pointer})"),
             );
         }
         self.note_deprecated(kind, &key, &definition);
         self.note_icons(Some(&key), definition.get("icons"));
         for (pointer, name) in definition.repeated_members() {
             self.note(
-                RuleId::MemberRepeated,
+                NoteKind::MemberRepeated,
                 Some(&key),
-                sentences::member_repeated(name.to_string_lossy(), &pointer),
+                format!(
+                    "the member `{}` is repeated at `{pointer}`",
+                    name.to_string_lossy()
+                ),
             );
         }
         self.components.push(Component {
@@ -245,12 +245,38 @@ impl Surface {
         });
     }
 
-    pub fn note(&mut self, rule: RuleId, component: Option<&ComponentKey>, message: String) {
-        self.notes.push(Note {
-            rule,
+    pub(crate) fn note(
+        &mut self,
+        kind: NoteKind,
+        component: Option<&ComponentKey>,
+        message: impl Into<String>,
+    ) {
+        let note = CaptureNote {
+            kind,
             component: component.cloned(),
-            message,
-        });
+            message: message.into(),
+        };
+        self.notes.push(note.into());
+    }
+}
+
+impl<N> Surface<N> {
+    /// The same surface with notes of another kind.
+    pub fn with_notes<M>(self, note: impl FnMut(N) -> M) -> Surface<M> {
+        Surface {
+            protocol_version: self.protocol_version,
+            server_info: self.server_info,
+            capabilities: self.capabilities,
+            instructions: self.instructions,
+            supported_versions: self.supported_versions,
+            other_members: self.other_members,
+            caching: self.caching,
+            components: self.components,
+            client: self.client,
+            over_http: self.over_http,
+            notes: self.notes.into_iter().map(note).collect(),
+            scope: self.scope,
+        }
     }
 
     pub fn component(&self, key: &str) -> Option<&Component> {
@@ -328,7 +354,7 @@ fn object_or_empty(value: Option<&Json>) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     #[test]
     fn components_with_the_same_name_are_kept_apart() {
@@ -343,16 +369,17 @@ mod tests {
             tools,
             ..Lists::default()
         };
-        let surface = Surface::new(&Json::Null, lists, ClientProfile::default(), Scope::FULL);
+        let surface: Surface =
+            Surface::new(&Json::Null, lists, ClientProfile::default(), Scope::FULL);
         let keys: Vec<&str> = surface.components.iter().map(|c| c.key.as_str()).collect();
         assert_eq!(keys, ["tool:a@", "tool:a@#2", "tool:@", "tool:a@#3"]);
-        let rules: Vec<RuleId> = surface.notes.iter().map(|note| note.rule).collect();
+        let kinds: Vec<NoteKind> = surface.notes.iter().map(|note| note.kind).collect();
         assert_eq!(
-            rules,
+            kinds,
             [
-                RuleId::ComponentRepeated,
-                RuleId::ComponentMalformed,
-                RuleId::ComponentRepeated
+                NoteKind::ComponentRepeated,
+                NoteKind::ComponentMalformed,
+                NoteKind::ComponentRepeated
             ]
         );
     }

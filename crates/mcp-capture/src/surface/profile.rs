@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::canonical::Json;
+use exact_json::Json;
 
 /// Name, version and capabilities announced to the server.
 ///

@@ -7,10 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::icon::{Icon, IconProblem};
-use super::{CacheHint, ComponentKey, Kind, Surface};
-use crate::canonical::{Json, Object};
-use crate::rules::RuleId;
-use crate::sentences::surface as sentences;
+use super::{CacheHint, CaptureNote, ComponentKey, Kind, NoteKind, Surface};
+use exact_json::{Json, Object};
 
 /// Members of the answers to `initialize` and `server/discover` in any revision.
 const GREETING: [&str; 9] = [
@@ -48,6 +46,20 @@ fn is_read(extension: &str) -> bool {
     EXTENSIONS.contains(&extension) || Kind::listed_by_extension(extension).is_some()
 }
 
+/// What a member is that no revision defines.
+const UNDEFINED: &str = "which no protocol revision defines: it is compared, but not judged";
+
+/// Since when a feature is deprecated, and when it may be gone.
+pub(crate) fn deprecated(feature: &str, since: &str, removal: &str, instead: &str) -> String {
+    format!("{feature}: deprecated since {since}, may be removed {removal}; {instead}")
+}
+
+/// For what 2026-07-28 deprecates.
+pub(crate) fn deprecated_in_2026(feature: &str, instead: &str) -> String {
+    let a_year_later = "by the first revision released on or after 2027-07-28";
+    deprecated(feature, "2026-07-28", a_year_later, instead)
+}
+
 /// How many declarations that are not read are named one by one.
 const NAMED: usize = 20;
 
@@ -68,13 +80,13 @@ pub(super) fn other_members(greeting: &Json, of_lists: &BTreeMap<&'static str, J
 }
 
 /// Members of a list result that are read: who may cache it, and for how long.
-pub(crate) const LIST_HINTS: [&str; 2] = ["cacheScope", "ttlMs"];
+pub const LIST_HINTS: [&str; 2] = ["cacheScope", "ttlMs"];
 
 /// Members of every list result besides the list and its hints. `_meta` belongs to that one answer.
 const LIST: [&str; 3] = ["nextCursor", "_meta", "resultType"];
 
 /// The members of a list result that no revision of the protocol has, or allows in this form.
-pub(crate) fn list_members(kind: Kind, result: &Json) -> Object {
+pub fn list_members(kind: Kind, result: &Json) -> Object {
     let undefined: Vec<&str> = CacheHint::undefined(result).collect();
     let is_other = |name: &str| {
         let is_defined =
@@ -101,14 +113,16 @@ fn names(object: Option<&Json>) -> impl Iterator<Item = &str> {
     members.map(|(name, _)| name.to_string_lossy())
 }
 
-impl Surface {
+impl<N> Surface<N> {
     /// What no revision defines in the results of lists, by method.
-    pub(crate) fn other_members_of_lists(&self) -> BTreeMap<&'static str, Json> {
+    pub fn other_members_of_lists(&self) -> BTreeMap<&'static str, Json> {
         let others = self.other_members.as_ref();
         let of = |method: &'static str| Some((method, others?.get(method)?.clone()));
         list_methods().filter_map(of).collect()
     }
+}
 
+impl<N: From<CaptureNote>> Surface<N> {
     /// Notes what is declared but not read, and what is deprecated.
     pub(super) fn note_unread(&mut self) {
         let capabilities = self.capabilities.clone();
@@ -116,41 +130,51 @@ impl Surface {
         let of_lists = self.other_members_of_lists();
         for name in names(self.other_members.as_ref()) {
             if !of_lists.contains_key(name) {
-                messages.push(sentences::member_not_observed(name));
+                messages.push(format!(
+                    "the server's first answer has the member `{name}`, {UNDEFINED}"
+                ));
             }
         }
         for (method, members) in &of_lists {
             // A wrong hint is judged as clients judge it.
             for name in names(Some(members)).filter(|name| !LIST_HINTS.contains(name)) {
-                messages.push(sentences::list_member_not_observed(method, name));
+                messages.push(format!(
+                    "the result of `{method}` has the member `{name}`, {UNDEFINED}"
+                ));
             }
         }
         for name in names(Some(&capabilities)).filter(|name| !CAPABILITIES.contains(name)) {
-            messages.push(sentences::capability_not_observed(name));
+            messages.push(format!(
+                "capability `{name}`: not observed, no protocol revision defines it"
+            ));
         }
         for name in names(capabilities.get("experimental")) {
-            messages.push(sentences::experimental_not_observed(name));
+            messages.push(format!(
+                "experimental capability `{name}`: not observed, only its declaration is compared"
+            ));
         }
         for name in names(capabilities.get("extensions")).filter(|name| !is_read(name)) {
-            messages.push(sentences::extension_not_observed(name));
+            messages.push(format!(
+                "extension `{name}`: not observed, only its declaration is compared"
+            ));
         }
         if messages.len() > NAMED {
             let more = messages.len() - NAMED;
             messages.truncate(NAMED);
-            messages.push(sentences::more_not_observed(more));
+            messages.push(format!("{more} more declarations: not observed"));
         }
         for message in messages {
-            self.note(RuleId::NotObserved, None, message);
+            self.note(NoteKind::NotObserved, None, message);
         }
         if !matches!(
             capabilities.get("logging"),
             None | Some(Json::Null | Json::Bool(false))
         ) {
-            self.note(
-                RuleId::DeprecatedFeature,
-                None,
-                sentences::deprecated_logging(),
+            let message = deprecated_in_2026(
+                "capability `logging`",
+                "log to stderr, or use OpenTelemetry",
             );
+            self.note(NoteKind::DeprecatedFeature, None, message);
         }
         let icons = self.server_info.get("icons").cloned();
         self.note_icons(None, icons.as_ref());
@@ -160,9 +184,14 @@ impl Surface {
         let meta = definition.get("_meta");
         if kind == Kind::Tool && meta.is_some_and(|meta| meta.get("ui/resourceUri").is_some()) {
             self.note(
-                RuleId::DeprecatedFeature,
+                NoteKind::DeprecatedFeature,
                 Some(key),
-                sentences::deprecated_flat_uri(),
+                deprecated(
+                    "`_meta[\"ui/resourceUri\"]`",
+                    "2026-01-26",
+                    "before MCP Apps is generally available",
+                    "use `_meta.ui.resourceUri`",
+                ),
             );
         }
     }
@@ -171,9 +200,13 @@ impl Surface {
     pub(super) fn note_icons(&mut self, key: Option<&ComponentKey>, icons: Option<&Json>) {
         let refused = Icon::all(icons).find(|icon| icon.problem().is_some());
         if let Some(icon) = refused {
-            let scheme_is_unsafe = icon.problem() == Some(IconProblem::UnsafeScheme);
-            let message = sentences::icon_refused(icon.src(), scheme_is_unsafe);
-            self.note(RuleId::IconRefused, key, message);
+            let shown: String = icon.src().chars().take(80).collect();
+            let why = match icon.problem() {
+                Some(IconProblem::UnsafeScheme) => "its scheme is neither `https:` nor `data:`",
+                _ => "`http:` is not `https:`",
+            };
+            let message = format!("clients must reject the icon `{shown}`: {why}");
+            self.note(NoteKind::IconRefused, key, message);
         }
     }
 }

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use super::Kind;
-use crate::canonical::{Json, Object, Text};
+use exact_json::{Json, Object, Text};
 
 /// Page-level members of list results, and cache hints that some servers repeat on each component.
 const EVERYWHERE: [&str; 4] = ["ttlMs", "cacheScope", "nextCursor", "resultType"];
@@ -74,7 +74,7 @@ fn less(value: &Json, volatile: &[&str]) -> Option<Json> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::{parse_str, to_compact};
+    use exact_json::{parse_str, to_compact};
 
     fn stripped(kind: Kind, definition: &str) -> String {
         to_compact(&without(kind, &parse_str(definition).unwrap()))

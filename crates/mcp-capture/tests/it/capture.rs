@@ -3,11 +3,10 @@
 use std::sync::mpsc;
 use std::time::Duration;
 
-use mcp_keel::canonical::{parse_str, to_compact};
-use mcp_keel::capture::{CaptureError, Captured, Stage};
-use mcp_keel::launch::LaunchError;
-use mcp_keel::rules::RuleId;
-use mcp_keel::surface::Kind;
+use exact_json::{parse_str, to_compact};
+use mcp_capture::capture::{CaptureError, Captured, Stage};
+use mcp_capture::launch::LaunchError;
+use mcp_capture::surface::{Kind, NoteKind};
 
 use crate::scripted::{Capture, alone, log, runtime, scripted};
 
@@ -15,7 +14,7 @@ const ONE_TOOL: &str = r#""tools":[{"name":"a"}]"#;
 
 fn names(captured: &Captured, kind: Kind) -> Vec<String> {
     let identity = kind.identity();
-    let name = |definition: &mcp_keel::canonical::Json| {
+    let name = |definition: &exact_json::Json| {
         definition
             .get(identity)
             .and_then(|name| name.as_str())
@@ -249,7 +248,7 @@ fn requesting_a_deprecated_feature_is_a_finding() {
         );
         let captured = Capture::of(&scenario).run().unwrap();
         let notes = captured.surface.notes.into_iter();
-        let notes = notes.filter(|note| note.rule == RuleId::DeprecatedFeature);
+        let notes = notes.filter(|note| note.kind == NoteKind::DeprecatedFeature);
         notes.map(|note| note.message).collect::<Vec<_>>()
     };
     let expected = [
@@ -358,10 +357,10 @@ fn noise_on_stdout_is_tolerated_and_reported_once() {
         .surface
         .notes
         .iter()
-        .map(|note| (note.rule, note.message.as_str()))
+        .map(|note| (note.kind, note.message.as_str()))
         .collect();
     assert_eq!(notes.len(), 1);
-    assert_eq!(notes[0].0, RuleId::StdoutNoise);
+    assert_eq!(notes[0].0, NoteKind::StdoutNoise);
     // The last line races with the end of the capture, so it may not be counted.
     let counted = notes[0].1.replace("6 lines", "5 lines");
     assert_eq!(
@@ -709,7 +708,7 @@ fn a_server_that_fills_stderr_does_not_block_and_the_tail_is_kept() {
         r#"{{{ONE_TOOL},"start":[{{"repeat":20000,"do":[{{"stderr":"a line of a talkative server"}}]}},{{"stderr":"the end"}}]}}"#
     );
     let captured = Capture::of(&scenario).run().unwrap();
-    assert_eq!(captured.stderr.len(), mcp_keel::launch::STDERR_KEPT);
+    assert_eq!(captured.stderr.len(), mcp_capture::launch::STDERR_KEPT);
     assert!(captured.stderr.ends_with(b"the end\n"));
 }
 
@@ -817,8 +816,8 @@ mod left_behind {
                 let seen = format!("STRAY={stray}");
                 runtime().block_on(async {
                     let silent = |_| {};
-                    let reach = mcp_keel::capture::Endpoint::Stdio(capture.spec.clone());
-                    let run = mcp_keel::capture::capture(
+                    let reach = mcp_capture::capture::Endpoint::Stdio(capture.spec.clone());
+                    let run = mcp_capture::capture::capture(
                         &reach,
                         &capture.client,
                         capture.order,
@@ -910,7 +909,7 @@ mod left_behind {
                 {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                mcp_keel::launch::kill_all();
+                mcp_capture::launch::kill_all();
                 assert_eq!(processes_with(&seen), [""; 0]);
                 assert_eq!(
                     thread.join().unwrap(),
@@ -933,7 +932,7 @@ mod left_behind {
                 while processes_with(&seen).is_empty() {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                mcp_keel::launch::install_guards();
+                mcp_capture::launch::install_guards();
                 let panicked = std::thread::spawn(|| panic!("on purpose")).join();
                 assert!(panicked.is_err());
                 assert_eq!(processes_with(&seen), [""; 0]);
@@ -954,7 +953,7 @@ fn a_signal_becomes_an_exit_code() {
             (Signal::SIGHUP, 129),
         ] {
             let got = runtime().block_on(async {
-                let interrupted = tokio::spawn(mcp_keel::launch::interrupted());
+                let interrupted = tokio::spawn(mcp_capture::launch::interrupted());
                 tokio::task::yield_now().await;
                 raise(signal).expect("a signal to ourselves");
                 interrupted.await.expect("no panic")

@@ -4,6 +4,9 @@
 //! function from a request to the bytes to write; [`Mcp`] is what an ordinary server would write.
 //! `examples/http-double.rs` is an ordinary server as a program.
 
+// More than one test binary includes this file, and none uses all of it.
+#![allow(dead_code)]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

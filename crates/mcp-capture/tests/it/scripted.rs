@@ -1,11 +1,14 @@
-//! The scripted server of `examples/scripted-server.rs`, for tests.
+//! The scripted server of `crates/mcp-capture/examples/scripted-server.rs`, for tests.
+
+// More than one test binary includes this file, and none uses all of it.
+#![allow(dead_code)]
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mcp_keel::capture::{CaptureFailure, Captured, Endpoint, Limits, Order, Stage, capture};
-use mcp_keel::launch::LaunchSpec;
-use mcp_keel::surface::{ClientProfile, Era};
+use mcp_capture::capture::{CaptureFailure, Captured, Endpoint, Limits, Order, Stage, capture};
+use mcp_capture::launch::LaunchSpec;
+use mcp_capture::surface::{ClientProfile, Era};
 
 /// The path of a program under `examples`.
 pub(crate) fn example(name: &str) -> String {

@@ -10,7 +10,6 @@ use crate::capture::error::{ended, seconds};
 
 /// Why a server over HTTP could not be captured.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum HttpError {
     #[error("{host} has no address: {problem}")]
     Dns { host: String, problem: String },

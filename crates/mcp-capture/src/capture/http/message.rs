@@ -3,9 +3,9 @@
 
 use http::HeaderValue;
 
-use crate::canonical::{Json, to_compact};
 use crate::capture::wire::number;
 use crate::surface::Era;
+use exact_json::{Json, to_compact};
 
 /// An outgoing message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -100,7 +100,7 @@ pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::parse_str;
+    use exact_json::parse_str;
 
     #[test]
     fn only_a_request_has_an_id_and_only_a_modern_one_a_revision() {

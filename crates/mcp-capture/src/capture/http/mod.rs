@@ -26,11 +26,9 @@ use super::inbox::Inbox;
 use super::opening::Opening;
 use super::wire::Wire;
 use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
-use crate::canonical::Json;
 use crate::launch::{Launched, launch};
-use crate::rules::RuleId;
-use crate::sentences::surface as sentences;
-use crate::surface::{ClientProfile, ComponentKey, Kind};
+use crate::surface::{self, ClientProfile, ComponentKey, Kind, NoteKind};
+use exact_json::Json;
 
 pub use client::certificates;
 pub use error::HttpError;
@@ -122,17 +120,23 @@ pub(super) async fn capture_http(
     for name in unanswered {
         let content = Json::object([("uri", Json::string(name))]);
         let key = ComponentKey::of(Kind::Content, &content);
-        let message = sentences::published_not_answered(name);
+        let message =
+            format!("the server failed to answer the request for `{name}`: it is not compared");
         let surfaces = [Some(&mut captured.surface), captured.again.as_mut()];
         for surface in surfaces.into_iter().flatten() {
-            surface.note(RuleId::NotObserved, Some(&key), message.clone());
+            surface.note(NoteKind::NotObserved, Some(&key), message.clone());
         }
     }
     if speaks_sse {
-        let message = sentences::deprecated_sse();
+        let message = surface::deprecated(
+            "HTTP+SSE transport",
+            "2025-03-26",
+            "three months after SEP-2596 becomes final",
+            "serve Streamable HTTP",
+        );
         captured
             .surface
-            .note(RuleId::DeprecatedFeature, None, message);
+            .note(NoteKind::DeprecatedFeature, None, message);
     }
     if let Some(again) = &mut captured.again {
         again.over_http = true;

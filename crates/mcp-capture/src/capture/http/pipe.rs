@@ -24,10 +24,10 @@ use super::client::{Answered, Ask, Client};
 use super::error::HttpError;
 use super::message::{self, Outgoing};
 use super::spec::{HttpSpec, HttpTransport};
-use crate::canonical::Json;
 use crate::capture::Limits;
 use crate::capture::error::CaptureError;
 use crate::capture::inbox::{Inbox, shortened};
+use exact_json::Json;
 
 /// How long the server may take to open its own stream. Some only begin to answer with the first
 /// event.
@@ -369,7 +369,7 @@ impl Shared {
             return Err(error.into());
         }
         let body = self.beginning(&mut answered.body).await;
-        let said = crate::canonical::parse(body.trim_ascii()).ok();
+        let said = exact_json::parse(body.trim_ascii()).ok();
         let mut get = None;
         let is_first = message.is("initialize") && self.state().transport == HttpTransport::Auto;
         if is_first && matches!(status, 400 | 404 | 405) {

@@ -18,7 +18,7 @@ use url::Url;
 
 use super::client::{Ask, Client};
 use super::spec::HttpSpec;
-use crate::canonical::{Json, Object, parse};
+use exact_json::{Json, Object, parse};
 
 /// Larger documents are not read.
 const MOST_BYTES: usize = 256 * 1024;
@@ -204,7 +204,7 @@ fn recorded(uri: &str, scopes: BTreeSet<&str>) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::canonical::{parse_str, to_compact};
+    use exact_json::{parse_str, to_compact};
 
     #[test]
     fn only_what_can_be_compared_is_kept() {

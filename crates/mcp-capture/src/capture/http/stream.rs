@@ -21,11 +21,11 @@ use super::message;
 use super::pipe::Shared;
 use super::spec::HttpTransport;
 use super::sse::Decoder;
-use crate::canonical::Json;
-use crate::canonical::reader::parse_within;
 use crate::capture::error::CaptureError;
 use crate::capture::inbox::shortened;
 use crate::capture::wire;
+use exact_json::Json;
+use exact_json::reader::parse_within;
 
 /// How many events one server may send.
 const EVENTS: usize = 100_000;

@@ -36,7 +36,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::keyword_enum::keyword_enum;
 
-pub(crate) use observed::Listener;
+pub use observed::Listener;
 pub use observed::Observed;
 #[cfg(target_os = "linux")]
 pub use stage::run as stage;

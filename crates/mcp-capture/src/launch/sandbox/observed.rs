@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 use super::repositories::Repositories;
-use crate::rules::RuleId;
-use crate::sentences::capture as sentences;
-use crate::surface::Note;
+use crate::surface::{CaptureNote, NoteKind};
 
 /// How many bytes are read.
 #[cfg(target_os = "linux")]
@@ -55,7 +53,7 @@ impl Observed {
         })
     }
 
-    pub fn notes(&self) -> Vec<Note> {
+    pub fn notes(&self) -> Vec<CaptureNote> {
         let missing: Vec<&str> = self
             .words
             .iter()
@@ -64,17 +62,16 @@ impl Observed {
                 _ => None,
             })
             .collect();
-        let unavailable = (!missing.is_empty()).then(|| Note {
-            rule: RuleId::SandboxUnavailable,
-            component: None,
-            message: missing.join("; "),
-        });
+        let unavailable = (!missing.is_empty())
+            .then(|| CaptureNote::new(NoteKind::SandboxUnavailable, missing.join("; ")));
         let appeared = self.words.iter().filter_map(|word| match word {
-            Word::Repository(path) => Some(Note {
-                rule: RuleId::SandboxRepositoryAppeared,
-                component: None,
-                message: sentences::repository_appeared(path),
-            }),
+            Word::Repository(path) => {
+                let message = format!(
+                    "{path} appeared while the server ran: git in that folder would run what its settings name"
+                );
+                let kind = NoteKind::SandboxRepositoryAppeared;
+                Some(CaptureNote::new(kind, message))
+            }
             _ => None,
         });
         unavailable.into_iter().chain(appeared).collect()
@@ -83,7 +80,7 @@ impl Observed {
 
 /// Collects what a sandbox reports while the server runs.
 #[derive(Debug)]
-pub(crate) struct Listener {
+pub struct Listener {
     heard: Heard,
     thread: JoinHandle<()>,
 }
@@ -146,7 +143,7 @@ impl Listener {
     }
 
     /// [`Listener::heard`] for a command that has ended.
-    pub(crate) fn heard_at_the_end(self) -> Observed {
+    pub fn heard_at_the_end(self) -> Observed {
         // Whatever it left behind is killed, so that nothing holds the pipe. A panic of the thread
         // loses nothing but reports.
         let _ = self.thread.join();
@@ -154,7 +151,7 @@ impl Listener {
     }
 
     /// Everything, once the sandbox is gone, but after `patience` at the latest.
-    pub(crate) async fn heard(&self, patience: Duration) -> Observed {
+    pub async fn heard(&self, patience: Duration) -> Observed {
         let until = tokio::time::Instant::now() + patience;
         while !self.thread.is_finished() && tokio::time::Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -27,7 +27,6 @@ use super::repositories::Repositories;
 use super::tools::make_caches;
 use super::{Level, Sandbox, confine, sockets};
 use crate::launch::{LaunchSpec, MARKER};
-use crate::sentences::capture as sentences;
 
 /// The first argument of a stage.
 const STAGE: &str = "__in-sandbox";
@@ -137,8 +136,10 @@ fn user_for(workspace: &Path) -> Option<(u32, u32)> {
 /// What to say about each container engine that can be reached from here.
 pub(crate) fn reachable() -> Vec<String> {
     let host = crate::own_env::var("DOCKER_HOST").and_then(|it| it.into_string().ok());
-    let found = sockets::engines(host.as_deref()).into_iter();
-    found.map(|it| sentences::engine_reachable(&it)).collect()
+    let sockets = sockets::engines(host.as_deref()).into_iter();
+    let said =
+        |socket: String| format!("the server can reach {socket}, and through it the whole machine");
+    sockets.map(said).collect()
 }
 
 /// Where the runner keeps credentials and the files that steps use to communicate with it.

@@ -194,12 +194,20 @@ pub(super) fn make_caches(home: Option<&Path>, program: &str, user: Option<(u32,
     for (file, content) in created.files {
         let path = home.join(file);
         if path.symlink_metadata().is_err() {
-            own(
-                &path,
-                crate::files::replace(&path, content.as_bytes()).is_ok(),
-            );
+            own(&path, create(&path, content).is_ok());
         }
     }
+}
+
+/// A file that was not there.
+#[allow(clippy::disallowed_methods, reason = "it only creates")]
+fn create(path: &Path, content: &str) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)?;
+    file.write_all(content.as_bytes())
 }
 
 /// The parts of toolchains that exist in a home folder, without links.
