@@ -9,7 +9,6 @@ mod json;
 mod launching;
 mod rendered;
 mod sources;
-mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -19,7 +18,6 @@ pub use json::json;
 pub use launching::{github, launcher, policy};
 pub use rendered::{escape, report};
 pub use sources::locate;
-pub use wire::{sse, stdio};
 
 pub type Target = fn(&[u8]);
 
@@ -35,8 +33,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("locks", locks),
     ("policy", policy),
     ("report", report),
-    ("sse", sse),
-    ("stdio", stdio),
 ];
 
 /// The two halves of an input, separated by a line of `---`; without one, both are the whole input.
