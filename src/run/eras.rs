@@ -28,7 +28,11 @@ pub(crate) async fn capture_in_eras(
                     first.word(),
                     captured.era.word()
                 );
-                captured.surface.note(RuleId::EraFallback, None, message);
+                captured.surface.notes.push(Note {
+                    rule: RuleId::EraFallback,
+                    component: None,
+                    message,
+                });
             }
             Ok(captured)
         }

@@ -7,8 +7,6 @@
 //! The texts of rules are in `rules`; an error's message and help are in the error enum of its
 //! stage.
 
-pub(crate) mod capture;
 pub(crate) mod decide;
 pub(crate) mod pin;
 pub(crate) mod schema;
-pub(crate) mod surface;
