@@ -15,7 +15,7 @@ use tower::timeout::error::Elapsed;
 use super::retries::{is_ambiguous, rate_limit};
 use super::service::{self, TooLong};
 use super::{Context, Token};
-use crate::report::escape;
+use crate::escape;
 
 /// Entries per page; GitHub's maximum.
 pub const PAGE: usize = 100;
