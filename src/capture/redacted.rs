@@ -84,6 +84,36 @@ impl Captured {
     }
 }
 
+impl Surface {
+    /// Removes secrets from a surface that was listed elsewhere.
+    pub(crate) fn redact(&mut self, secrets: &Secrets) {
+        let mut of_server = Found::new();
+        secrets.redact_json(&mut self.server_info, &mut of_server);
+        secrets.redact_json(&mut self.capabilities, &mut of_server);
+        if let Some(instructions) = self.instructions.take() {
+            let mut text = Json::String(instructions);
+            secrets.redact_json(&mut text, &mut of_server);
+            self.instructions = text.as_text().cloned();
+        }
+        let mut notes = Vec::new();
+        if !of_server.is_empty() {
+            notes.push((None, of_server));
+        }
+        for component in &mut self.components {
+            let mut found = Found::new();
+            secrets.redact_json(&mut component.definition, &mut found);
+            if !found.is_empty() {
+                notes.push((Some(component.key.clone()), found));
+            }
+        }
+        for (key, found) in notes {
+            let found: Vec<String> = found.into_iter().collect();
+            let message = crate::sentences::capture::contains_secret(&found);
+            self.note(RuleId::SecretInSurface, key.as_ref(), message);
+        }
+    }
+}
+
 /// A second listing without its secrets. They are only noted for the first.
 fn redacted(surface: Surface, greeting: &Json, secrets: &Secrets) -> Surface {
     let mut lists = Lists {

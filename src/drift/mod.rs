@@ -120,6 +120,8 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
 
 /// Everything that differs between two surfaces: the server first, then components by key.
 pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<Change> {
+    // What one source does not record is as in the other, so that it is no difference.
+    let (old, new) = (&*old.completed_from(new), &*new.completed_from(old));
     let mut changes = Vec::new();
     if old.scope.server && new.scope.server {
         server::compare(old, new, work, &mut changes);

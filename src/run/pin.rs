@@ -377,28 +377,30 @@ async fn capture_to_pin(
     };
     let before = before.map(|pinned| &pinned.surface);
     let observed = repeat::require(target, before, &plan.policy, Purpose::Pin, observer).await?;
-    let surface = &observed.captured.surface;
+    let mut surface = observed.captured.surface;
     // A file per server has its name already.
     let name = if target.is_unnamed() && !store::is_split(&plan.pattern) {
-        own_name(target, &servers, surface)?
+        own_name(target, &servers, &surface)?
     } else {
         target.name.clone()
     };
     let pinned = servers.get(&name).copied();
-    let release = release.unwrap_or_else(|| Release::of_server(surface));
-    let entry = with_launch(server_entry(surface, &release), &target.launch_to_pin());
+    if let Some(pinned) = pinned {
+        surface.keep_unseen_of(&pinned.surface);
+    }
+    let release = release.unwrap_or_else(|| Release::of_server(&surface));
+    let entry = with_launch(server_entry(&surface, &release), &target.launch_to_pin());
     let compared = SurfacePair {
         name: &name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-        new: Some((surface, &release)),
+        new: Some((&surface, &release)),
         manifest: None,
         accept_with: &target.pin_command,
         servers: 1,
         notes: &target.notes(pinned),
     };
     let report = compared.judge_server(&accepting(), today());
-    let surface = Box::new(surface.clone());
-    Ok(Pinnable::Entry(Box::new(report), entry, surface))
+    Ok(Pinnable::Entry(Box::new(report), entry, Box::new(surface)))
 }
 
 /// The name of a server for which none was given: that of its entry, or the one that it gives itself.

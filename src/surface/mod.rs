@@ -16,6 +16,7 @@ mod header;
 mod icon;
 mod key;
 mod profile;
+mod recorded;
 mod unread;
 pub mod volatile;
 
@@ -31,6 +32,7 @@ pub use header::{HeaderProblem, header_problem};
 pub use icon::{Icon, IconProblem};
 pub use key::{ComponentKey, Kind, KindSet, Listing, NotAKey};
 pub use profile::ClientProfile;
+pub use recorded::{Part, Recorded};
 pub(crate) use unread::{LIST_HINTS, list_members};
 
 /// Everything that a server declares to one client.
@@ -63,6 +65,8 @@ pub struct Surface {
     /// Which parts this source records. Comparing parts that were never recorded would invent
     /// drift.
     pub scope: Scope,
+    /// Which members of these parts, where the source does not record them all.
+    pub recorded: Recorded,
 }
 
 /// Which parts of a surface its source recorded.
@@ -173,6 +177,7 @@ impl Surface {
             over_http: false,
             notes: Vec::new(),
             scope,
+            recorded: Recorded::default(),
         };
         surface.caching.add_discover(CacheHint::of(greeting));
         surface.note_unread();
