@@ -54,7 +54,6 @@ pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
         force: args.force,
         prune: args.prune,
         yes: args.yes,
-        page: args.markdown,
         ..PinRequest::new(given, delivery.lock, sign)
     };
     sources::take_capture(&mut request.server, &*progress).await?;
