@@ -183,7 +183,15 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
         server::compare_order(old, new, &mut changes);
     } else {
         // Without a known order of tools, the order of members is unknown too.
-        changes.retain(|change| change.rule != RuleId::DefinitionRespelled);
+        let is_spelling = |rule: RuleId| {
+            matches!(
+                rule,
+                RuleId::DefinitionRespelled
+                    | RuleId::InputSchemaSpellingChanged
+                    | RuleId::OutputSchemaSpellingChanged
+            )
+        };
+        changes.retain(|change| !is_spelling(change.rule));
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {
         changes.retain(|change| !era::explains(change, old, new));

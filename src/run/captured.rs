@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::observer::Observer;
-use super::pin::server_slug;
 use super::request::{ServerRequest, UNNAMED};
 use super::withheld::Withheld;
 use super::{Error, server_lists};
@@ -119,5 +118,38 @@ fn name(
     match same[..] {
         [name] => Ok(name.clone()),
         _ => Ok(own.unwrap_or_else(|| UNNAMED.to_owned())),
+    }
+}
+
+/// A name that a server gives itself, for the configuration and the command line: letters, digits and `._-`.
+pub(crate) fn server_slug(name: &str) -> String {
+    let mut slug = String::new();
+    for character in name.chars().take(64) {
+        if character.is_ascii_alphanumeric() || "._".contains(character) {
+            slug.push(character);
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    // Not a flag, and not a path.
+    slug.trim_matches(['-', '.']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_called_as_it_calls_itself_as_far_as_a_shell_can_say_it() {
+        for (said, name) in [
+            ("secure-filesystem-server", "secure-filesystem-server"),
+            ("mcp-servers/everything", "mcp-servers-everything"),
+            ("Demo \u{1f680}", "Demo"),
+            ("--help", "help"),
+            ("../x", "x"),
+            ("\u{202e}", ""),
+        ] {
+            assert_eq!(server_slug(said), name);
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::baseline::{Baseline, whole_definitions};
+use super::captured::server_slug;
 use super::fleet::{self, Jobs};
 use super::judge_server::{AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
@@ -409,20 +410,6 @@ fn own_name(
     Ok(name)
 }
 
-/// A name that a server gives itself, for the configuration and the command line: letters, digits and `._-`.
-pub(crate) fn server_slug(name: &str) -> String {
-    let mut slug = String::new();
-    for character in name.chars().take(64) {
-        if character.is_ascii_alphanumeric() || "._".contains(character) {
-            slug.push(character);
-        } else if !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    // Not a flag, and not a path.
-    slug.trim_matches(['-', '.']).to_owned()
-}
-
 /// Pins a surface in another tool's file. Returns whether the file changed.
 fn write_lock(
     target: &Target,
@@ -483,24 +470,5 @@ fn accepting() -> Policy {
     Policy {
         enforcement: Enforcement::Audit,
         ..Policy::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_called_as_it_calls_itself_as_far_as_a_shell_can_say_it() {
-        for (said, name) in [
-            ("secure-filesystem-server", "secure-filesystem-server"),
-            ("mcp-servers/everything", "mcp-servers-everything"),
-            ("Demo \u{1f680}", "Demo"),
-            ("--help", "help"),
-            ("../x", "x"),
-            ("\u{202e}", ""),
-        ] {
-            assert_eq!(server_slug(said), name);
-        }
     }
 }

@@ -83,10 +83,9 @@ impl SourceError {
 }
 
 /// What a source can be, for people who named something else.
-const SHAPES: &str = "a source is a baseline, a capture, a list of tools (an object with `tools`, an array, an object by name, the \
-    answer to `tools/list`, also several pages or one message a line), a folder with one file a tool, what `fastmcp inspect` \
-    prints, mcpdesc, a file with definitions of mcp-contracts, mcpdiff, mcp-toolguard or mcpward; named by its path, as `-`, \
-    git:REF:PATH, \"stdio:COMMAND\" or the URL of a server";
+const SHAPES: &str = "known are a baseline, a capture, an object with `tools`, an array of tools, tools by name, answers to \
+    `tools/list` (also several, one a line), a folder with one file a tool, `fastmcp inspect`, mcpdesc, and the files of \
+    mcp-contracts, mcp-toolguard and mcpward; by path, as -, git:REF:PATH, \"stdio:COMMAND\" or URL (docs/sources.md)";
 
 /// How to read numbers that JSON does not allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -72,7 +72,7 @@ fn shapes(keel: &Keel) -> Vec<&'static str> {
             "inspected.json",
             json!({
                 "environment": {"fastmcp": "3.4.10", "mcp": "1.30.0"}, "capabilities": {},
-                "serverInfo": {"name": "weather", "version": "1", "title": null},
+                "serverInfo": {"name": "scripted", "version": "1.0.0", "title": null},
                 "tools": printed, "prompts": [], "resources": [], "resourceTemplates": []
             })
             .to_string(),
@@ -341,7 +341,12 @@ fn pinning_a_given_list_keeps_what_it_cannot_know() {
     let before = keel.read("mcp-baseline.json");
     keel.run_with_input(&["pin", "weather", "--capture", "-"], TOOLS)
         .exits(0);
-    assert_eq!(keel.read("mcp-baseline.json"), before);
+    let words = server(TOOLS);
+    let live = [
+        "check", "weather", "--format", "json", "--", &words[0], &words[1],
+    ];
+    assert_eq!(ids(&keel.run(&live).exits(0).json()), Vec::<String>::new());
+    keel.write("mcp-baseline.json", &before);
     let reworded = TOOLS.replace("The weather.", "The weather of a city.");
     keel.run_with_input(&["pin", "weather", "--capture", "-"], &reworded)
         .exits(0)
@@ -376,7 +381,7 @@ fn a_report_names_the_command_that_pins_what_was_given() {
         "json",
     ];
     let report = keel.run(&check).json();
-    assert_eq!(report["servers"][0]["accept_with"], "make pin");
+    assert_eq!(report["servers"][0]["acceptWith"], "make pin");
 }
 
 const MCPDESC: &str = r#"
