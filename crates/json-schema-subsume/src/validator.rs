@@ -314,7 +314,7 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
 }
 
 fn compile(references: &References<'_>) -> Result<(Validator, Converted), Reason> {
-    let converted = for_validator(references).ok_or_else(|| Reason::BeyondValidator)?;
+    let converted = for_validator(references).ok_or(Reason::BeyondValidator)?;
     let validator = jsonschema::options()
         .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
