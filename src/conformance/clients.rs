@@ -8,7 +8,7 @@ use super::dotted;
 use super::ecmascript;
 use crate::canonical::{Json, pointer};
 use crate::schema::dialect::{self, Dialect};
-use crate::sentences::schema::cut;
+use crate::schema::shortened;
 
 /// A rejection: the first place in a tool that causes it, and the sentence about it.
 type Refusal = fn(&Json) -> Option<(String, String)>;
@@ -57,7 +57,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         let message = format!(
             "parameter `{}`: Anthropic's API allows only names of 1 to 64 of A-Z a-z 0-9 _ . -, and rejects \
              the whole request",
-            cut(name)
+            shortened(name)
         );
         Some((pointer, message))
     },
@@ -69,7 +69,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
             "`{}` leads to `{}`, which the schema does not have: clients with the TypeScript SDK (Claude Code, \
              Cursor) list no tool of the server",
             dotted(&at),
-            cut(&to)
+            shortened(&to)
         );
         Some((at, message))
     },
@@ -79,7 +79,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
         let message = format!(
             "`{}` leads to `{}`, which the schema does not have: models' APIs reject the whole request",
             dotted(&at),
-            cut(&to)
+            shortened(&to)
         );
         Some((at, message))
     },
@@ -107,7 +107,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
             "`{}` is not a regular expression of JavaScript (`{}`): clients with the TypeScript SDK list no \
              tool of the server",
             dotted(&pointer),
-            cut(pattern)
+            shortened(pattern)
         );
         Some((pointer, message))
     },

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::canonical::Json;
 use crate::rules::RuleId;
 use crate::schema::dialect::{self, Dialect};
-use crate::sentences::schema::cut;
+use crate::schema::shortened;
 use crate::surface::{Component, ComponentKey, Era, Kind, LIST_HINTS, Note, Surface, app_document};
 use crate::wording::counted;
 use wire::Revision;
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
                 let message = format!(
                     "`{}` is `{}`, not a known dialect of JSON Schema: clients must refuse the schema",
                     dotted(&pointer),
-                    cut(address)
+                    shortened(address)
                 );
                 add(Demand::Dialect, pointer, message);
             } else if let Some(it) = dialect::invalid(schema, self.dialect()) {
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
                 let message = format!(
                     "another tool is also called `{}`: Anthropic's API refuses the request, with every tool in \
                      it",
-                    cut(name)
+                    shortened(name)
                 );
                 add(Demand::Client, "/name".to_owned(), message);
             }

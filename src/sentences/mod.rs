@@ -9,4 +9,3 @@
 
 pub(crate) mod decide;
 pub(crate) mod pin;
-pub(crate) mod schema;
