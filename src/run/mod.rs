@@ -15,7 +15,7 @@
 pub(crate) mod acceptance;
 pub(crate) mod approval;
 pub(crate) mod base;
-pub(crate) mod base_objects;
+pub(crate) mod base_files;
 pub(crate) mod baseline;
 pub(crate) mod boot;
 pub(crate) mod check;

@@ -198,16 +198,16 @@ fn exceptions(plan: &Plan) -> Vec<String> {
 impl Answered {
     /// Forgets every place that is not a file of the commit that is checked out. A reader cannot be led there, and a part of a
     /// run can name any place.
-    pub(crate) fn keep_places_in(&mut self, mut committed: Option<CheckedOutFiles>) {
+    pub(crate) fn keep_places_in(&mut self, committed: Option<CheckedOutFiles>) {
         let approval = self.approval.iter_mut();
         let approval =
             approval.flat_map(|it| it.unaccepted.as_mut().into_iter().chain([&mut it.report]));
         for place in approval.chain([&mut self.live]).flat_map(places) {
-            let mut is_known = |it: &Place| {
-                let committed = committed.as_mut();
-                committed.is_some_and(|files| files.has_file(&it.slashed()) == Ok(true))
+            let is_known = |place: &Place| {
+                let committed = committed.as_ref();
+                committed.is_some_and(|files| files.has_file(&place.slashed()))
             };
-            if !place.as_ref().is_some_and(&mut is_known) {
+            if !place.as_ref().is_some_and(is_known) {
                 *place = None;
             }
         }
