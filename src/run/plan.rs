@@ -510,36 +510,52 @@ fn is_gone(pattern: &Path) -> bool {
 }
 
 /// What the working folder says of a server, as far as that is for it to say.
-fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> ServerConfig {
-    let base = match governing {
+fn governed(governing: Governing<'_>, name: &str, server: ServerConfig) -> ServerConfig {
+    let reviewed = match governing {
         Governing::Folder | Governing::Head { .. } | Governing::Base { accepted: true, .. } => {
             return server;
         }
-        Governing::Base { base, .. } => base.server(name),
+        Governing::Base { base, .. } => base.server(name).cloned(),
         Governing::Defaults => None,
     };
-    match base {
-        Some(base) => {
-            server.masks.clone_from(&base.masks);
-            // One that is new only refuses more.
-            if base.verify.is_some() {
-                server.verify.clone_from(&base.verify);
-                server.checksum_line = base.checksum_line;
-            }
-            server.client.clone_from(&base.client);
-            server.era = base.era;
-            server.version.clone_from(&base.version);
-            server.repeat = server.repeat.max(base.repeat);
-            server.settle = server.settle.max(base.settle);
-            server.read_resources |= base.read_resources;
-            server.launch_digests = base.launch_digests;
-            server.sandbox = server.sandbox.max(base.sandbox);
-            server.sandbox_required |= base.sandbox_required;
-        }
-        // A server that the base does not know has no mask that was reviewed.
-        None => server.masks.clear(),
+    // A server that the base does not know has no mask that was reviewed.
+    let reviewed = reviewed.unwrap_or_else(|| ServerConfig {
+        masks: Vec::new(),
+        ..server.clone()
+    });
+    let (verify, checksum_line) = match reviewed.verify {
+        Some(verify) => (Some(verify), reviewed.checksum_line),
+        // One that is new only refuses more.
+        None => (server.verify, server.checksum_line),
+    };
+    // Without `..`: whose word counts is decided here for every new key.
+    ServerConfig {
+        // How it is started is the working folder's own; where its variables go is checked elsewhere.
+        command: server.command,
+        args: server.args,
+        profile: server.profile,
+        http: server.http,
+        cwd: server.cwd,
+        env: server.env,
+        pass_env: server.pass_env,
+        timeout: server.timeout,
+        values: server.values,
+        uses: server.uses,
+        is_from_outside: server.is_from_outside,
+        masks: reviewed.masks,
+        client: reviewed.client,
+        era: reviewed.era,
+        version: reviewed.version,
+        launch_digests: reviewed.launch_digests,
+        // The stricter of both.
+        verify,
+        checksum_line,
+        repeat: server.repeat.max(reviewed.repeat),
+        settle: server.settle.max(reviewed.settle),
+        read_resources: server.read_resources || reviewed.read_resources,
+        sandbox: server.sandbox.max(reviewed.sandbox),
+        sandbox_required: server.sandbox_required || reviewed.sandbox_required,
     }
-    server
 }
 
 /// `./mcp-baseline.json` means `mcp-baseline.json`.
