@@ -46,7 +46,6 @@ mod protocol;
 mod readme;
 mod recipes;
 mod reference;
-mod rooms;
 mod rules;
 #[cfg(target_os = "linux")]
 mod sandbox;
