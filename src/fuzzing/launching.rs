@@ -82,10 +82,10 @@ pub fn policy(input: &[u8]) {
         let there = check_version(Some(&before), Some(&after), worst);
         let back = check_version(Some(&after), Some(&before), worst);
         if before == after {
-            assert_eq!(there.moved, Moved::Not);
+            assert_eq!(there.moved(), Moved::Not);
             assert_eq!(there.ok, there.required == Bump::None);
         } else {
-            assert!(there.moved != Moved::Down || back.moved != Moved::Down);
+            assert!(there.moved() != Moved::Down || back.moved() != Moved::Down);
         }
     }
     let _ = VersionSource::parse(&before).name();

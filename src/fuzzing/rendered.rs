@@ -10,8 +10,8 @@ use crate::drift;
 use crate::policy::{Action, Date, Policy, check_version};
 use crate::report::escape::{self, Shown};
 use crate::report::{
-    self, Comparison, Cost, Definition, Failure, Finding, Located, PackageVersion, Place, Report,
-    ServerReport, Status, Style,
+    self, Comparison, Cost, Definition, Failure, Finding, Located, Place, Report, ServerReport,
+    Status, Style,
 };
 use crate::surface::Surface;
 
@@ -425,16 +425,6 @@ pub(super) fn made(old: &Surface, new: &Surface, text: &str) -> Report {
         components: new.components.len(),
         accept_with: format!("mcp-keel pin {text}"),
         third_party: false,
-        package: Some(PackageVersion {
-            name: text.to_owned(),
-            baseline: Some(text.to_owned()),
-            current: Some(text.to_owned()),
-        }),
-        sdk: Some(PackageVersion {
-            name: text.to_owned(),
-            baseline: Some(String::new()),
-            current: Some(text.to_owned()),
-        }),
         changes,
         listed: Vec::new(),
     };

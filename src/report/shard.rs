@@ -6,11 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
+use super::document::FindingDocument;
 use super::{Comparison, Failure, Finding, Report, ServerReport, Status};
 use crate::sentences::report::{self as sentences, Differs};
 
 /// Which part of a run a report covers, and what the whole needs to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shard {
     /// One-based.
     pub index: usize,
@@ -25,7 +29,8 @@ pub struct Shard {
 }
 
 /// A finding about a run, which may depend on its servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "FindingDocument", try_from = "FindingDocument")]
 pub struct RunFinding {
     pub finding: Finding,
     /// It is void if a change has this id, or if a server could not be captured: then it is

@@ -79,11 +79,6 @@ pub(crate) async fn capture_once(
         };
         return Err(CaptureFailure::before(error.into()));
     }
-    // Only what a launcher fetched may be another version every time.
-    let launcher = target
-        .endpoint
-        .launch()
-        .and_then(|it| crate::verify::launcher::recognise(&it.command));
     let server = LiveServer {
         name: &target.name,
         endpoint: &target.endpoint,
@@ -91,13 +86,9 @@ pub(crate) async fn capture_once(
         client: client.clone(),
         eras,
         recorded,
-        limits: Limits {
-            note_processes: launcher.is_some(),
-            ..limits.clone()
-        },
+        limits: limits.clone(),
     };
     let mut captured = boot(&server, observer).await?;
-    target.ran_from.get_or_init(|| captured.paths.clone());
     let surface = &mut captured.surface;
     let applied = mask::apply(&target.masks, surface);
     surface.notes.extend(applied.unused(&target.masks));

@@ -45,7 +45,6 @@ pub(crate) mod repeat;
 pub(crate) mod request;
 pub(crate) mod reviewed;
 pub(crate) mod save;
-mod sdk;
 pub(crate) mod secrets;
 pub(crate) mod server_lists;
 pub(crate) mod shards;

@@ -11,8 +11,8 @@ use super::request::{Part, PolicyRequest, ServerRequest, UNNAMED};
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
-use super::suggested_command::pin_command;
 use super::withheld::{Named, Withheld};
+use super::suggested_command::pin_command;
 use super::{Error, endpoint, judged_files, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
@@ -23,13 +23,11 @@ use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
-use crate::report::PackageVersion;
 use crate::sentences::run as sentences;
 use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
-use crate::verify::fetched;
 use crate::verify::jp::{self, Verified, Verify, VerifyError};
 use crate::verify::launched::{self, LaunchLink};
 
@@ -94,8 +92,6 @@ pub(crate) struct Target {
     pub(crate) profile: Option<ProfileName>,
     /// The captured surface of a profile, for comparing it with the others.
     pub(crate) seen: OnceLock<Surface>,
-    /// Where its processes ran from when it was booted.
-    pub(crate) ran_from: OnceLock<Vec<PathBuf>>,
     /// Whether it sees a client that was chosen at random, which is not compared.
     pub(crate) is_suspicious: bool,
     /// How often to boot it, if set.
@@ -165,7 +161,7 @@ impl Target {
         // Without a launch chain in the baseline, no link can have changed.
         let is_known = self.withheld.is_none();
         if let Some(pinned) = pinned.filter(|pinned| is_known && !pinned.launch.is_empty()) {
-            let mut changed = launched::compare(&pinned.launch, &self.launched_versions());
+            let mut changed = launched::compare(&pinned.launch, &self.launched);
             // Git is only asked if a link differs.
             if !changed.is_empty() {
                 changed = launched::compare(&pinned.launch, &self.launch_to_pin());
@@ -175,43 +171,14 @@ impl Target {
         notes
     }
 
-    /// The launch chain with what a launcher fetched, once the server was started.
-    fn launched_versions(&self) -> Vec<LaunchLink> {
-        match self.endpoint.launch() {
-            Some(launch) => {
-                let ran_from = self.ran_from.get().map_or(&[][..], Vec::as_slice);
-                fetched::with_versions(&self.launched, launch, ran_from)
-            }
-            None => self.launched.clone(),
-        }
-    }
-
-    /// The package that a launcher fetched, if its version is known now.
-    pub(crate) fn package(&self, pinned: Option<&Pinned>) -> Option<PackageVersion> {
-        let entry = |links: &[LaunchLink]| {
-            let entry = links
-                .iter()
-                .find(|it| it.role == launched::Role::EntryPoint);
-            entry.cloned()
-        };
-        let current = entry(&self.launched_versions())?;
-        let baseline = pinned.and_then(|it| entry(&it.launch));
-        Some(PackageVersion {
-            name: current.name,
-            baseline: baseline.and_then(|it| it.version),
-            current: Some(current.version?),
-        })
-    }
-
     /// The launch chain as a baseline records it.
     pub(crate) fn launch_to_pin(&self) -> Vec<LaunchLink> {
-        let launched = self.launched_versions();
         match (self.launch_digests, self.endpoint.launch()) {
             (launched::Digests::WorkingCopy, Some(launch)) => {
                 let folder = launch.cwd.as_deref().unwrap_or(Path::new("."));
-                launched::without_build_output(&launched, folder)
+                launched::without_build_output(&self.launched, folder)
             }
-            _ => launched,
+            _ => self.launched.clone(),
         }
     }
 
@@ -852,7 +819,6 @@ fn target(
             .map_or_else(|| name.to_owned(), |profile| profile.server.clone()),
         profile: server.profile,
         seen: OnceLock::new(),
-        ran_from: OnceLock::new(),
         name: name.to_owned(),
         endpoint,
         client,

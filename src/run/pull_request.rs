@@ -14,7 +14,7 @@ use super::check_changes::{CheckChange, covers};
 use super::fleet::Jobs;
 use super::observer::Observer;
 use super::plan::{Plan, today};
-use super::{Error, merged_parts, sdk};
+use super::{Error, merged_parts};
 use crate::canonical::Json;
 use crate::git::CheckedOutFiles;
 use crate::github::{Context, Event};
@@ -97,9 +97,6 @@ pub(crate) async fn check(
         let examined = examine(&plan, baselines, jobs, observer).await?;
         examined.judged_by.are_unchanged()?;
         let mut live = examined.report;
-        let since = questions.base.and_then(|it| it.as_ref().ok());
-        let since = since.map(|it| it.commit.as_str());
-        sdk::explain(&mut live.servers, &plan, since);
         rebase(&mut live, prefix);
         (live, proposed(&plan, baselines, examined.proposed))
     } else {

@@ -101,27 +101,6 @@ pub(crate) fn most_alike(alike: usize, of: usize) -> String {
     )
 }
 
-pub(crate) fn alike_by_sdk(alike: usize, of: usize, sdk: &str, was: &str, is: &str) -> String {
-    format!(
-        "{alike} of {} changed alike. The likely cause: the lockfile moved `{sdk}` from {was} to {is}.",
-        counted(of, "tool")
-    )
-}
-
-/// A package that a launcher fetched.
-pub(crate) fn alike_by_package(
-    alike: usize,
-    of: usize,
-    package: &str,
-    was: &str,
-    is: &str,
-) -> String {
-    format!(
-        "{alike} of {} changed alike. The likely cause: `{package}` moved from {was} to {is}.",
-        counted(of, "tool")
-    )
-}
-
 /// A server whose lockfile is not here.
 pub(crate) fn alike_elsewhere(alike: usize, of: usize) -> String {
     format!(
