@@ -2,7 +2,7 @@
 
 use super::observer::Observer;
 use super::plan::{Target, today};
-use super::withheld::Withheld;
+use super::server_lists::Withheld;
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;

@@ -11,7 +11,7 @@ use super::request::{Part, PolicyRequest, ServerRequest, UNNAMED};
 use super::base::Base;
 use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
-use super::withheld::{Named, Withheld};
+use super::server_lists::{Named, Withheld};
 use super::suggested_command::pin_command;
 use super::{Error, endpoint, judged_files, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
