@@ -41,18 +41,10 @@ class Wrong(Exception):
 
 
 def manifest():
-    """The package in Cargo.toml: the only place that has the version."""
-    text = (ROOT / "Cargo.toml").read_text()
-    package = text.split("[package]\n", 1)[1].split("\n[", 1)[0]
-
-    def member(name):
-        found = re.search(rf'^{name} = (.+)$', package, re.MULTILINE)
-        if not found:
-            raise Wrong(f"Cargo.toml: [package] has no `{name}`")
-        # Strings and lists of strings are the same in TOML and JSON.
-        return json.loads(found.group(1))
-
-    return {name: member(name) for name in ["name", "version", "description", "license", "repository", "keywords"]}
+    """The package in Cargo.toml, as cargo reads it: the only place that has the version."""
+    packages = json.loads(output("cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"))["packages"]
+    [package] = [package for package in packages if package["name"] == "mcp-keel"]
+    return {name: package[name] for name in ["name", "version", "description", "license", "repository", "keywords"]}
 
 
 def run(*command, **options):

@@ -79,6 +79,9 @@ pub mod capture;
 pub mod fingerprint;
 
 #[doc(hidden)]
+pub mod escape;
+
+#[doc(hidden)]
 pub mod scan;
 
 #[doc(hidden)]

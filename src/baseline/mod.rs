@@ -11,12 +11,14 @@ mod error;
 mod manifest;
 mod merge;
 mod render;
+mod signature;
 pub mod store;
 
 pub use error::BaselineError;
 pub use manifest::{Manifest, Pinned};
 pub use merge::merge_entries;
 pub use render::{SCHEMA_URL, integrity, render, server_entry, with_launch};
+pub use signature::signature;
 
 /// The only version of the format so far.
 pub const MANIFEST_VERSION: i64 = 1;

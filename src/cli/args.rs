@@ -128,9 +128,6 @@ pub(super) struct PinArgs {
     /// Remove entries of servers that the configuration no longer has
     #[arg(long)]
     pub(super) prune: bool,
-    /// Write a page with one signature per tool beside the baseline (mcp-baseline.md); once it exists, it is kept current
-    #[arg(long)]
-    pub(super) markdown: bool,
     /// Replace an entry that was changed by hand
     #[arg(long)]
     pub(super) force: bool,

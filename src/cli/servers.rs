@@ -52,7 +52,6 @@ pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
         force: args.force,
         prune: args.prune,
         yes: args.yes,
-        page: args.markdown,
         ..PinRequest::new(given, delivery.lock, sign)
     };
     let outcome = run::pin::pin(request, progress).await?;

@@ -77,7 +77,7 @@ fn is_list_of_tools(tools: &Json) -> bool {
 }
 
 /// Agent Skills write one space-separated string (`Bash(git:*) Read`); some authors write a list.
-fn allowed(tools: Option<&Json>) -> BTreeSet<String> {
+pub(crate) fn allowed(tools: Option<&Json>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let texts = match tools {
         Some(Json::Array(items)) => items.iter().collect(),

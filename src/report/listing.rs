@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::escape;
+use crate::baseline::signature;
 use crate::canonical::Json;
 use crate::sentences::counted;
 use crate::surface::{Component, Kind, Surface};
@@ -10,7 +11,7 @@ use crate::surface::{Component, Kind, Surface};
 /// How much of a description is shown.
 const SENTENCE: usize = 160;
 
-/// The components of a server, by kind.
+/// The components of a server, by kind: each with its signature, and what it says first about itself.
 pub fn listing(surface: &Surface) -> String {
     let mut out = String::new();
     for kind in Kind::ALL.iter().copied() {
@@ -19,29 +20,18 @@ pub fn listing(surface: &Surface) -> String {
             continue;
         }
         let _ = writeln!(out, "  {}", counted(of_kind.len(), kind.noun()));
-        let width = of_kind.iter().map(|it| name(it).chars().count()).max();
-        let width = width.unwrap_or(0).min(32);
         for component in of_kind {
-            let mut line = format!("    {:<width$}", name(component));
+            let _ = writeln!(out, "    {}", signature(component));
             let definition = &component.definition;
             let described = definition.get("description").and_then(Json::as_str);
             let titled = || definition.get("title").and_then(Json::as_str);
             if let Some(text) = described.or_else(titled) {
-                let _ = write!(line, "  {}", escape::short(first_sentence(text), SENTENCE));
+                let sentence = escape::short(first_sentence(text), SENTENCE);
+                let _ = writeln!(out, "      {sentence}");
             }
-            let hints = hints(component);
-            if !hints.is_empty() {
-                let _ = write!(line, "  [{}]", hints.join(", "));
-            }
-            let _ = writeln!(out, "{}", line.trim_end());
         }
     }
     out
-}
-
-/// The name of a component, with its version if it has one.
-fn name(component: &Component) -> String {
-    escape::short(component.key.called(), 60).into_string()
 }
 
 /// The text up to the end of its first sentence or paragraph.
@@ -51,35 +41,6 @@ pub(super) fn first_sentence(text: &str) -> &str {
     let ends = [". ", ".\n", "? ", "! "];
     let end = ends.iter().filter_map(|end| paragraph.find(end)).min();
     end.map_or(paragraph, |end| &paragraph[..=end])
-}
-
-/// The hints that a tool states.
-fn hints(component: &Component) -> Vec<&'static str> {
-    let annotations = component.definition.get("annotations");
-    let stated = |hint: &str| {
-        annotations
-            .and_then(|it| it.get(hint))
-            .and_then(Json::as_bool)
-    };
-    let mut hints = Vec::new();
-    if component.kind != Kind::Tool {
-        return hints;
-    }
-    match (stated("readOnlyHint"), stated("destructiveHint")) {
-        (Some(true), _) => hints.push("read-only"),
-        (_, Some(true)) => hints.push("destructive"),
-        (_, Some(false)) => hints.push("not destructive"),
-        _ => {}
-    }
-    if stated("idempotentHint") == Some(true) {
-        hints.push("idempotent");
-    }
-    match stated("openWorldHint") {
-        Some(true) => hints.push("open world"),
-        Some(false) => hints.push("closed world"),
-        None => {}
-    }
-    hints
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod change_text;
 pub mod changelog;
 mod cost;
 mod document;
-pub mod escape;
 mod fold;
 mod format;
 mod github;
@@ -37,6 +36,7 @@ use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
 use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Note, Surface};
 
+pub use crate::escape;
 pub use annotations::{Annotation, AnnotationLevel, annotations};
 pub use cost::{Cost, ToolCost};
 pub use document::{ReadReportError, from_json, from_json_within, to_json};

@@ -20,7 +20,6 @@ use crate::interop::toolpin::write::Server;
 use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
-use crate::report::signature::page;
 use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::sentences::run as sentences;
 use crate::settings::{BASELINE, Given};
@@ -41,8 +40,6 @@ pub(crate) struct PinRequest {
     pub(crate) prune: bool,
     /// Whether to pin on the default branch in CI too.
     pub(crate) yes: bool,
-    /// Whether to write a page for people beside the baseline.
-    pub(crate) page: bool,
 }
 
 impl PinRequest {
@@ -63,7 +60,6 @@ impl PinRequest {
             force: false,
             prune: false,
             yes: false,
-            page: false,
         }
     }
 }
@@ -186,14 +182,6 @@ pub(crate) async fn pin(
             pruned.extend(names.iter().map(|it| (*it).to_owned()));
         }
     }
-    for path in before
-        .iter()
-        .filter_map(|(path, it)| it.is_own().then_some(path))
-    {
-        if let Some(page) = write_page(path, request.page)? {
-            written.push(page);
-        }
-    }
     // In the order of the plan, not of the file names.
     written.sort_by_key(|path| paths.iter().position(|it| it == path));
     if failed.is_empty() {
@@ -213,18 +201,6 @@ pub(crate) async fn pin(
         new,
         pruned,
     })
-}
-
-/// Writes the page beside a baseline, if it was asked for or exists. Returns its path if it changed.
-fn write_page(baseline: &Path, wanted: bool) -> Result<Option<PathBuf>, Error> {
-    let path = baseline.with_extension("md");
-    if !(wanted || path.is_file()) || path == baseline || !baseline.exists() {
-        return Ok(None);
-    }
-    let manifest = store::read(baseline)?;
-    let servers = manifest.servers().iter();
-    let text = page(servers.map(|(name, it)| (name.as_str(), &it.surface)));
-    Ok(store::write(&path, &text)?.then_some(path))
 }
 
 /// What the next check will report about the run: acceptances that have served their purpose, entries without a server.
@@ -260,10 +236,6 @@ enum Destination {
 }
 
 impl Destination {
-    fn is_own(&self) -> bool {
-        matches!(self, Self::Own(_))
-    }
-
     fn own(&self) -> Option<&Manifest> {
         match self {
             Self::Own(manifest) => manifest.as_deref(),

@@ -19,14 +19,12 @@ fn program() -> String {
 }
 
 #[test]
-fn the_first_pin_lists_tools_with_their_first_sentence_and_hints() {
+fn the_first_pin_lists_tools_with_their_signatures_and_first_sentences() {
     let run = Keel::new().run_serving(&["pin", "one"], TOOLS).exits(0);
     let run = run.names(&[
         "2 tools",
-        "greet",
-        "Says hello. [read-only, closed world]",
-        "wipe",
-        "Deletes everything [destructive]",
+        "greet() [reads, closed world] Says hello.",
+        "wipe() [destructive] Deletes everything",
     ]);
     assert!(!run.stdout.contains("many languages"), "{}", run.stdout);
     assert!(!run.stdout.contains("sha256"), "{}", run.stdout);
@@ -107,26 +105,6 @@ fn a_hand_edit_is_not_laundered_by_pinning() {
     assert_eq!(keel.read("mcp-baseline.json"), edited);
     keel.run_serving(&["pin", "one", "--force"], TOOLS).exits(0);
     keel.run_serving(&["check", "one"], TOOLS).exits(0);
-}
-
-#[test]
-fn a_page_for_people_is_written_on_request_and_kept_current() {
-    let keel = Keel::new();
-    let page = || keel.folder().join("mcp-baseline.md");
-    keel.run_serving(&["pin", "one"], TOOLS).exits(0);
-    assert!(!page().exists());
-    keel.run_serving(&["pin", "one", "--markdown"], TOOLS)
-        .exits(0)
-        .says("mcp-baseline.md");
-    let text = keel.read("mcp-baseline.md");
-    assert!(text.contains("- `greet()`: Says hello."), "{text}");
-    let more = TOOLS.replace("\"wipe\"", "\"erase\"");
-    keel.run_serving(&["pin", "one"], &more).exits(0);
-    let text = keel.read("mcp-baseline.md");
-    assert!(
-        text.contains("`erase()`") && !text.contains("`wipe()`"),
-        "{text}"
-    );
 }
 
 #[test]
