@@ -4,12 +4,7 @@
 //! (`fuzz/corpus`) through these very functions, so that a target cannot rot; docs/fuzzing.md says
 //! how to run them for longer.
 
-mod documents;
-mod json;
-mod launching;
-mod rendered;
 mod schemas;
-mod sources;
 mod wire;
 
 /// A generator of pairs: schemas, edits, instances, from any source of choices.
@@ -18,28 +13,13 @@ pub mod schema_pairs;
 #[cfg(test)]
 mod tests;
 
-pub use documents::{baseline, config, locks};
-pub use json::json;
-pub use launching::{github, launcher, policy};
-pub use rendered::{escape, report};
 pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
-pub use sources::locate;
 pub use wire::{sse, stdio};
 
 pub type Target = fn(&[u8]);
 
 /// Every target by its name in `fuzz/Cargo.toml`.
 pub const TARGETS: &[(&str, Target)] = &[
-    ("baseline", baseline),
-    ("config", config),
-    ("escape", escape),
-    ("github", github),
-    ("json", json),
-    ("launcher", launcher),
-    ("locate", locate),
-    ("locks", locks),
-    ("policy", policy),
-    ("report", report),
     ("schema_json", schema_json),
     ("schema_pairs", schema_pairs),
     ("sse", sse),

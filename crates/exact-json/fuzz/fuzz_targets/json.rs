@@ -1,3 +1,6 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| mcp_keel::fuzzing::json(input));
+#[path = "../../tests/it/properties.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|input: &[u8]| properties::json(input));
