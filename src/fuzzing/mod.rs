@@ -5,7 +5,6 @@
 //! how to run them for longer.
 
 mod schemas;
-mod wire;
 
 /// A generator of pairs: schemas, edits, instances, from any source of choices.
 pub mod schema_pairs;
@@ -14,7 +13,6 @@ pub mod schema_pairs;
 mod tests;
 
 pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
-pub use wire::{sse, stdio};
 
 pub type Target = fn(&[u8]);
 
@@ -22,8 +20,6 @@ pub type Target = fn(&[u8]);
 pub const TARGETS: &[(&str, Target)] = &[
     ("schema_json", schema_json),
     ("schema_pairs", schema_pairs),
-    ("sse", sse),
-    ("stdio", stdio),
 ];
 
 /// The two halves of an input, separated by a line of `---`; without one, both are the whole input.
