@@ -49,6 +49,8 @@ pub mod judgement;
 #[doc(hidden)]
 pub mod rules;
 
+mod wording;
+
 #[doc(hidden)]
 pub mod sentences;
 

@@ -33,8 +33,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
-use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Note, Surface};
+use crate::wording::counted;
 
 pub use crate::escape;
 pub use annotations::{Annotation, AnnotationLevel, annotations};
@@ -52,6 +52,7 @@ pub use markdown::{
     title,
 };
 pub use sarif::sarif;
+pub(crate) use shard::{Differs, MISSING_FROM_EVERY_PART, RUN_PART_AGAIN};
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, one_change, terminal};
 
@@ -324,10 +325,16 @@ impl ServerReport {
     /// The sentence for [`ServerReport::changed_alike`], with the likely cause.
     fn alike(&self) -> Option<String> {
         let (alike, of) = self.changed_alike()?;
+        let tools = counted(of, "tool");
         Some(if self.third_party {
-            sentences::alike_elsewhere(alike, of)
+            format!(
+                "{alike} of {tools} changed alike: a new version of the server's SDK is the likely cause."
+            )
         } else {
-            sentences::most_alike(alike, of)
+            format!(
+                "{alike} of {tools} changed alike: a new version of the SDK or of the library that writes the \
+                 schemas is the likely cause. Compare the lockfile."
+            )
         })
     }
 
@@ -335,7 +342,7 @@ impl ServerReport {
     fn cost_changed(&self) -> Option<String> {
         let (was, is) = (self.cost.baseline, self.cost.current);
         let is_news = was != is && was > 0 && !self.changes.is_empty();
-        is_news.then(|| sentences::context_cost(was, is))
+        is_news.then(|| context_cost(was, is))
     }
 
     /// What one of the tools costs in a model's context, where that changed.
@@ -344,8 +351,15 @@ impl ServerReport {
         let tools = &self.cost.tools;
         let at = tools.binary_search_by(|it| it.component.cmp(key)).ok()?;
         let tool = &tools[at];
-        let sentence = || sentences::context_cost_of_tool(tool.baseline, tool.current);
-        (tool.baseline != tool.current).then(sentence)
+        if tool.baseline == tool.current {
+            return None;
+        }
+        let current = tool.current.unwrap_or_default();
+        let tokens = match tool.baseline {
+            None => current.to_string(),
+            Some(baseline) => format!("{baseline} → {current}"),
+        };
+        Some(format!("Context cost of the tool: ≈ {tokens} tokens."))
     }
 
     /// Whether the user left it out.
@@ -356,9 +370,9 @@ impl ServerReport {
     /// That there is no verdict about it, with its name.
     fn no_capture(&self) -> String {
         if self.is_skipped() {
-            sentences::was_skipped(&self.name)
+            format!("{} was skipped", self.name)
         } else {
-            sentences::could_not_be_captured(&self.name)
+            format!("{} could not be captured", self.name)
         }
     }
 
@@ -370,6 +384,15 @@ impl ServerReport {
         let changes = self.changes.iter().map(|it| it.judged.action);
         crate::policy::verdict(changes.chain(self.findings.iter().map(|it| it.action)))
     }
+}
+
+fn context_cost(was: usize, is: usize) -> String {
+    let sign = if is > was { "+" } else { "-" };
+    let by = is.abs_diff(was);
+    if was == is {
+        return format!("Context cost of the tools: ≈ {is} tokens.");
+    }
+    format!("Context cost of the tools: ≈ {was} → {is} tokens ({sign}{by}).")
 }
 
 impl Report {

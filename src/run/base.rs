@@ -17,7 +17,6 @@ use crate::config::foreign::{self, EnvFiles, Surroundings};
 use crate::config::{Config, ServerConfig};
 use crate::git::Repository;
 use crate::github::{Api, Context, Event};
-use crate::sentences::base as sentences;
 
 /// Where files of the working folder are in the repository.
 #[derive(Clone, Debug)]
@@ -92,19 +91,21 @@ pub(crate) async fn checked_out(
             Ok(None)
         },
     };
+    let no_checkout =
+        || "there is no git checkout here, so the checked commit is unknown".to_owned();
     let Some(repository) = repository else {
-        return nothing(sentences::nothing_checked_out());
+        return nothing(no_checkout());
     };
     let head = match repository.head() {
         Ok(Some(head)) => head,
-        Ok(None) => return nothing(sentences::nothing_checked_out()),
+        Ok(None) => return nothing(no_checkout()),
         Err(no_git) => return nothing(no_git),
     };
     let is_judged = head == context.commit;
     let pull = match &context.event {
         Event::PullRequest(pull) => pull,
         _ if !is_judged => {
-            return nothing(sentences::other_commit(&head, &context.commit));
+            return nothing(other_commit(&head, &context.commit));
         }
         Event::MergeGroup { base } => {
             return CheckedOut {
@@ -124,7 +125,13 @@ pub(crate) async fn checked_out(
             Some(api) => merge_base_of_github(api, &pull.base_branch, &head).await,
             None => repository.merge_base(&pull.base_commit, &head),
         };
-        let base = base.ok_or_else(|| sentences::no_merge_base(&pull.base_commit, &head));
+        let base = base.ok_or_else(|| {
+            format!(
+                "the merge base of {} and {} is not known",
+                short(&pull.base_commit),
+                short(&head)
+            )
+        });
         return CheckedOut {
             judged: Ok(()),
             base: base.map(Some),
@@ -145,11 +152,14 @@ pub(crate) async fn checked_out(
                 base: if is_vouched_for {
                     Ok(Some(first.clone()))
                 } else {
-                    Err(sentences::unknown_merge(&head))
+                    Err(format!(
+                        "{} is checked out, a merge that neither the event nor the runner names",
+                        short(&head)
+                    ))
                 },
             }
         }
-        _ => nothing(sentences::other_commit(&head, &context.commit)),
+        _ => nothing(other_commit(&head, &context.commit)),
     }
 }
 
@@ -164,6 +174,15 @@ async fn github_agrees(api: Option<&Api>, commit: &str, parents: &[String]) -> b
         let named = answer["parents"].as_array().into_iter().flatten();
         named.map(|parent| parent["sha"].clone()).eq(parents)
     })
+}
+
+/// Another commit is checked out than the one that is judged.
+fn other_commit(head: &str, judged: &str) -> String {
+    format!(
+        "{} is checked out, which is neither {} nor a merge of it",
+        short(head),
+        short(judged)
+    )
 }
 
 /// The merge base as GitHub knows it, with the base branch as it is now.
@@ -200,7 +219,7 @@ impl Base {
         let path = path.unwrap_or(Path::new(crate::config::DEFAULT_PATH));
         let config = file(commit, path, at, files).await;
         let config = config.and_then(|text| {
-            Config::parse(path, &text).map_err(|error| sentences::does_not_hold(&error.to_string()))
+            Config::parse(path, &text).map_err(|error| format!("it is invalid: {error}"))
         });
         let named = config.read().map(|it| it.from.clone()).unwrap_or_default();
         let named = if request.from.is_empty() {
@@ -252,7 +271,7 @@ impl Base {
     /// Why it is not known what its configuration says.
     pub(crate) fn trouble(&self) -> Option<String> {
         let problem = self.config.problem().or(self.servers.problem())?;
-        Some(sentences::base_config_unknown(problem))
+        Some(format!("the base branch's configuration: {problem}"))
     }
 
     /// Whether its configuration was read and is invalid.
@@ -293,7 +312,7 @@ impl Base {
                     let listed = listed.servers.into_iter();
                     servers.extend(listed.map(|(name, server)| (name, server.ok())));
                 }
-                Err(error) => return Found::Broken(sentences::does_not_hold(&error.to_string())),
+                Err(error) => return Found::Broken(format!("it is invalid: {error}")),
             }
         }
         Found::Read(servers)
@@ -350,6 +369,11 @@ async fn file(
 ) -> Found<String> {
     match at.in_repository(path) {
         Some(inside) => files.text(commit, &inside).await,
-        None => Found::Unreadable(sentences::not_in_repository(&path.display().to_string())),
+        None => Found::Unreadable(format!("{} is not in the repository", path.display())),
     }
+}
+
+/// A commit as people write it.
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
 }

@@ -23,7 +23,6 @@ use crate::launch::LaunchSpec;
 use crate::launch::sandbox::{self, Sandbox};
 use crate::policy::{Date, Policy};
 use crate::release::{Release, VersionSource};
-use crate::sentences::run as sentences;
 use crate::settings::{self, Origin};
 use crate::stability::mask::{self, Mask};
 use crate::stability::profiles::differing;
@@ -376,7 +375,10 @@ pub(crate) fn resolve_by(
     if request.given.switch(settings::SUSPICIOUS) {
         for target in &targets {
             let client = target.client(None);
-            observer.note(&sentences::seen_as(&target.name, &client.name));
+            observer.note(&format!(
+                "`{}` sees the client {}",
+                target.name, client.name
+            ));
         }
     }
     let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
@@ -652,7 +654,8 @@ fn configured(
         ));
     }
     if known.is_empty() {
-        let name_it = crate::sentences::init::name_the_server();
+        let name_it = "For one run, name the server: a command after `--` (`mcp-keel check -- node \
+            dist/index.js`), --url ADDRESS, or --from FILE for a client's list of servers";
         return Err(match config {
             _ if !request.from.is_empty() => Error::usage(
                 "there is no server to check in the files named by --from",

@@ -22,10 +22,9 @@ use crate::git::CheckedOutFiles;
 use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
 use crate::report::{
-    Comparison, Failure, Finding, Place, Report, RunFinding, ServerReport, Status, resolve_findings,
+    Comparison, Differs, Failure, Finding, MISSING_FROM_EVERY_PART, Place, RUN_PART_AGAIN, Report,
+    RunFinding, ServerReport, Status, resolve_findings,
 };
-use crate::sentences::base as sentences;
-use crate::sentences::report as report_sentences;
 use crate::surface::Note;
 
 pub(crate) struct Answered {
@@ -197,22 +196,23 @@ fn merged_by(paths: &[PathBuf], plan: &Plan, baselines: &Baselines) -> Result<Re
     let (terms, findings) = (terms(plan, baselines), findings(plan, baselines));
     for (file, report) in &reports {
         let differs = match &report.shard {
-            Some(shard) if shard.servers != names => Some(report_sentences::Differs::Servers),
-            Some(shard) if shard.terms != terms => Some(report_sentences::Differs::Terms),
+            Some(shard) if shard.servers != names => Some(Differs::Servers),
+            Some(shard) if shard.terms != terms => Some(Differs::Terms),
             // What happens because of them is decided here.
-            Some(shard) if said(&shard.findings) != said(&findings) => {
-                Some(report_sentences::Differs::Findings)
-            }
+            Some(shard) if said(&shard.findings) != said(&findings) => Some(Differs::Findings),
             Some(_) => None,
             None => {
                 let mut servers = report.servers.iter();
                 let is_strange = servers.any(|it| !names.contains(&it.name));
-                is_strange.then_some(report_sentences::Differs::Servers)
+                is_strange.then_some(Differs::Servers)
             }
         };
-        if let Some(what) = differs.map(report_sentences::part_differs) {
+        if let Some(differs) = differs {
             return Err(Error::usage(
-                format!("{file} is not a part of the run that is joined here: {what} differs"),
+                format!(
+                    "{file} is not a part of the run that is joined here: {} differs",
+                    differs.as_str()
+                ),
                 "every part, and the job that joins them, needs the same commit, configuration, inputs and day",
             ));
         }
@@ -225,8 +225,8 @@ fn merged_by(paths: &[PathBuf], plan: &Plan, baselines: &Baselines) -> Result<Re
     let servers = plan.targets.iter().map(|target| {
         let Some(mut server) = found.remove(&target.name) else {
             let why = Failure::new(
-                report_sentences::no_part_has_it(),
-                report_sentences::run_part_again(),
+                MISSING_FROM_EVERY_PART.to_owned(),
+                RUN_PART_AGAIN.to_owned(),
             );
             return ServerReport::undetermined(&target.name, why);
         };
@@ -257,7 +257,7 @@ fn merged_by(paths: &[PathBuf], plan: &Plan, baselines: &Baselines) -> Result<Re
 fn exceptions(plan: &Plan) -> Vec<String> {
     let masks = plan.all_targets().flat_map(|target| {
         let masks = target.masks.iter();
-        masks.map(|it| sentences::mask_in_force(&target.name, &covers(it), &it.reason))
+        masks.map(|it| format!("mask of `{}`: {} ({})", target.name, covers(it), it.reason))
     });
     let accepted = plan
         .policy
@@ -265,7 +265,7 @@ fn exceptions(plan: &Plan) -> Vec<String> {
         .iter()
         .filter(|it| !it.is_expired(today()));
     let accepted =
-        accepted.map(|it| sentences::acceptance_in_force(&it.change, &it.reason, &it.owner));
+        accepted.map(|it| format!("accepted: {} ({}, {})", it.change, it.reason, it.owner));
     masks.chain(accepted).collect()
 }
 
