@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::args::{CiName, InitArgs};
+use super::args::InitArgs;
 use super::output;
 use super::progress::Progress;
 use crate::report::{escape, listing};
-use crate::run::init::{self, Choice, Ci, Fit, InitRequest};
+use crate::run::init::{self, Choice, Fit, InitRequest};
 use crate::run::{Error, Exit};
 use crate::sentences::pin;
 
@@ -16,11 +16,7 @@ pub(super) async fn run(args: InitArgs) -> Result<Exit, Error> {
         command: args.command,
         env: args.env,
         pass_env: args.pass_env,
-        ci: args.ci.map(|it| match it {
-            CiName::Github => Ci::GitHub,
-            CiName::Gitlab => Ci::GitLab,
-            CiName::None => Ci::None,
-        }),
+        ci: args.ci,
         pre_commit: args.pre_commit,
         owners: args.codeowners,
         force: args.force,

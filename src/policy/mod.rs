@@ -26,7 +26,6 @@ use crate::rules::{DefaultAction, RuleId};
 use crate::surface::Note;
 
 pub use acceptance::{Acceptance, Date, Decision, Rejection};
-pub(crate) use version::direction;
 pub use version::{Bump, Moved, VersionCheck, check_version};
 
 /// What a change leads to. Ordered: the worst is the greatest.

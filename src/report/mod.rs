@@ -26,7 +26,9 @@ pub mod signature;
 mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
@@ -102,20 +104,8 @@ pub struct ServerReport {
     pub accept_with: String,
     /// Whether it is a package or an address of a third party, which cannot be fixed here.
     pub third_party: bool,
-    /// The package that a launcher fetched, if its version is known.
-    pub package: Option<PackageVersion>,
-    /// The SDK that moved, if most tools changed alike and the lockfile shows it.
-    pub sdk: Option<PackageVersion>,
     /// The tools of a server that is new. Not part of the JSON report.
     pub listed: Vec<Listed>,
-}
-
-/// A package with its version then and now, as far as it is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PackageVersion {
-    pub name: String,
-    pub baseline: Option<String>,
-    pub current: Option<String>,
 }
 
 impl ServerReport {
@@ -132,8 +122,6 @@ impl ServerReport {
             components: 0,
             accept_with: String::new(),
             third_party: false,
-            package: None,
-            sdk: None,
             listed: Vec::new(),
         }
     }
@@ -162,7 +150,8 @@ impl Status {
 }
 
 /// Why a server could not be captured.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Failure {
     pub kind: FailureKind,
     /// One sentence.
@@ -172,8 +161,10 @@ pub struct Failure {
     /// The tail of its stderr, as written.
     pub stderr: String,
     /// The command that was started, if one was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub command: String,
     /// What to paste into the configuration, if that helps.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub paste: String,
 }
 
@@ -227,7 +218,11 @@ pub struct Listed {
 }
 
 /// A judged change and its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(
+    into = "document::ChangeDocument",
+    try_from = "document::ChangeDocument"
+)]
 pub struct Located {
     pub judged: Judged,
     /// Its place in the committed baseline.
@@ -236,8 +231,10 @@ pub struct Located {
     pub source: Option<Place>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Place {
+    #[serde(serialize_with = "slashed")]
     pub path: PathBuf,
     /// One-based.
     pub line: usize,
@@ -249,6 +246,14 @@ impl Place {
         let path = self.path.to_string_lossy().replace('\\', "/");
         path.strip_prefix("./").map(str::to_owned).unwrap_or(path)
     }
+}
+
+fn slashed<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    let place = Place {
+        path: path.to_owned(),
+        line: 1,
+    };
+    serializer.serialize_str(&place.slashed())
 }
 
 /// A component on both sides of a comparison.
@@ -285,7 +290,11 @@ impl Definition {
 }
 
 /// A note and its action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(
+    into = "document::FindingDocument",
+    try_from = "document::FindingDocument"
+)]
 pub struct Finding {
     pub note: Note,
     pub action: Action,
@@ -316,31 +325,16 @@ impl ServerReport {
     /// The sentence for [`ServerReport::changed_alike`], with the likely cause.
     fn alike(&self) -> Option<String> {
         let (alike, of) = self.changed_alike()?;
-        let moved = |it: &PackageVersion| {
-            let (was, is) = (it.baseline.as_ref()?, it.current.as_ref()?);
-            (was != is).then(|| (it.name.clone(), was.clone(), is.clone()))
-        };
-        let package = self.package.as_ref().and_then(moved);
-        Some(match (self.sdk.as_ref().and_then(moved), package) {
-            (Some((name, was, is)), _) => format!(
-                "{alike} of {} changed alike. The likely cause: the lockfile moved `{name}` from {was} to {is}.",
-                counted(of, "tool")
-            ),
-            (None, Some((name, was, is))) => {
-                format!(
-                    "{alike} of {} changed alike. The likely cause: `{name}` moved from {was} to {is}.",
-                    counted(of, "tool")
-                )
-            }
-            (None, None) if self.third_party => format!(
-                "{alike} of {} changed alike: a new version of the server's SDK is the likely cause.",
-                counted(of, "tool")
-            ),
-            (None, None) => format!(
-                "{alike} of {} changed alike: a new version of the SDK or of the library that writes the \
-                 schemas is the likely cause. Compare the lockfile.",
-                counted(of, "tool")
-            ),
+        let tools = counted(of, "tool");
+        Some(if self.third_party {
+            format!(
+                "{alike} of {tools} changed alike: a new version of the server's SDK is the likely cause."
+            )
+        } else {
+            format!(
+                "{alike} of {tools} changed alike: a new version of the SDK or of the library that writes the \
+                 schemas is the likely cause. Compare the lockfile."
+            )
         })
     }
 
@@ -366,17 +360,6 @@ impl ServerReport {
             Some(baseline) => format!("{baseline} → {current}"),
         };
         Some(format!("Context cost of the tool: ≈ {tokens} tokens."))
-    }
-
-    /// The version that readers see, then and now: that of the package that was fetched, else what the policy uses.
-    fn shown_version(&self) -> (Option<&str>, Option<&str>) {
-        match &self.package {
-            Some(it) => (it.baseline.as_deref(), it.current.as_deref()),
-            None => {
-                let version = &self.version;
-                (version.baseline.as_deref(), version.current.as_deref())
-            }
-        }
     }
 
     /// Whether the user left it out.

@@ -6,6 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
+use super::document::FindingDocument;
 use super::{Comparison, Failure, Finding, Report, ServerReport, Status};
 
 /// Why a server of the run has no verdict, and what to do.
@@ -14,7 +17,8 @@ pub(crate) const RUN_PART_AGAIN: &str =
     "look at the job of that part and run it again; every part needs the same plan and --timings";
 
 /// Which part of a run a report covers, and what the whole needs to know.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shard {
     /// One-based.
     pub index: usize,
@@ -29,7 +33,8 @@ pub struct Shard {
 }
 
 /// A finding about a run, which may depend on its servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "FindingDocument", try_from = "FindingDocument")]
 pub struct RunFinding {
     pub finding: Finding,
     /// It is void if a change has this id, or if a server could not be captured: then it is

@@ -280,12 +280,7 @@ impl Page {
         let name = self.paint(&escape::line(&server.name), Paint::new().bold());
         let mut title = format!("{name}  {}", server.status.word());
         let version = &server.version;
-        let shown = match server.shown_version() {
-            // It was not known when it was pinned.
-            (None, Some(is)) if server.package.is_some() => Some((is, is)),
-            (was, is) => was.zip(is),
-        };
-        if let Some((was, is)) = shown {
+        if let (Some(was), Some(is)) = (&version.baseline, &version.current) {
             let (was, is) = (escape::short(was, 40), escape::short(is, 40));
             let _ = if was == is {
                 write!(title, "  version {is}")

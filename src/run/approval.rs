@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::Error;
 use super::base::Base;
-use super::base_objects::Found;
+use super::base_files::Found;
 use super::baseline::{Baseline, Baselines, LockBaseline};
 use super::judge_server::{self, AgainstLock, SurfacePair};
 use super::plan::{Plan, Target, today};

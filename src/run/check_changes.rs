@@ -119,6 +119,21 @@ impl Changes {
     }
 
     fn policy(&mut self, old: &Policy, new: &Policy) {
+        // Without `..`: whether a new key can weaken the check is decided here.
+        let Policy {
+            enforcement: _,
+            unknown: _,
+            // Seen in what can fail by it.
+            preset: _,
+            fail_on: _,
+            fail_on_exposure: _,
+            require_version_bump: _,
+            context_limit: _,
+            context_growth: _,
+            rules: _,
+            accept: _,
+            reject: _,
+        } = new;
         fn rank<T: PartialEq>(all: &[T], it: &T) -> usize {
             all.iter().position(|other| other == it).unwrap_or(0)
         }

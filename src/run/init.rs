@@ -43,6 +43,18 @@ pub(crate) enum Ci {
     None,
 }
 
+impl Ci {
+    pub(crate) const ALL: &'static [Self] = &[Self::GitHub, Self::GitLab, Self::None];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+            Self::None => "none",
+        }
+    }
+}
+
 pub(crate) struct InitRequest {
     /// The command, if it is known.
     pub(crate) command: Vec<String>,

@@ -99,8 +99,6 @@ impl SurfacePair<'_> {
             components: new.map_or(0, |surface| surface.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
-            package: None,
-            sdk: None,
             listed: match (old, new) {
                 (None, Some(new)) => self.listed(new),
                 _ => Vec::new(),
@@ -203,7 +201,7 @@ impl SurfacePair<'_> {
                 findings.push(finding(policy, note));
             }
         }
-        if version.moved == Moved::Down {
+        if version.moved() == Moved::Down {
             let message = format!("the version went down: {was} → {is} ({})", release.source);
             findings.push(finding(
                 policy,
@@ -211,7 +209,7 @@ impl SurfacePair<'_> {
             ));
         }
         // Where the server reports its version, that it changed is a change already.
-        if version.moved == Moved::Up && changes.is_empty() {
+        if version.moved() == Moved::Up && changes.is_empty() {
             let message = format!(
                 "version {was} → {is} ({}), but the contract did not change",
                 release.source
@@ -286,8 +284,6 @@ impl AgainstLock<'_> {
             components: self.surface.map_or(0, |it| it.components.len()),
             accept_with: self.accept_with.to_owned(),
             third_party: false,
-            package: None,
-            sdk: None,
             listed: Vec::new(),
         }
     }

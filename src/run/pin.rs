@@ -82,7 +82,7 @@ pub(crate) async fn pin(
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
     if !request.yes
-        && let Some(branch) = super::default_branch::in_ci()
+        && let Some(branch) = super::ci::default_branch()
     {
         return Err(Error::usage(
             format!(

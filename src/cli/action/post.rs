@@ -31,7 +31,7 @@ pub(super) struct Post<'a> {
 /// GitHub's API, if there is a token for it.
 pub(super) fn api(context: &Context) -> Option<Api> {
     let made = Api::new(context, context.token.as_ref()?);
-    made.map_err(|error| refused(context, "talk to GitHub", &error))
+    made.map_err(|error| refused(context, Request::Any, &error))
         .ok()
 }
 
@@ -76,9 +76,9 @@ impl<'a> Post<'a> {
                 self.run = Some(run.clone());
                 // A cancelled job must not leave it in progress forever.
                 let (context, identity) = (self.context.clone(), self.identity.clone());
-                interrupt::last_words(async move { cancel(&context, &identity, &run).await });
+                interrupt::on_interrupt(async move { cancel(&context, &identity, &run).await });
             }
-            Err(error) => refused(self.context, "create the check run", &error),
+            Err(error) => refused(self.context, Request::CheckRun("create"), &error),
         }
     }
 
@@ -125,11 +125,11 @@ impl<'a> Post<'a> {
         };
         match run.complete(api, &self.identity, outcome).await {
             Ok(()) => {
-                interrupt::nothing_left_to_say();
+                drop(interrupt::clear_on_interrupt());
                 true
             }
             Err(error) => {
-                refused(self.context, "complete the check run", &error);
+                refused(self.context, Request::CheckRun("complete"), &error);
                 false
             }
         }
@@ -220,7 +220,7 @@ impl<'a> Post<'a> {
         let author = comment::author(api, app).await;
         let ours = (identity.as_str(), author.as_str());
         if let Err(error) = comment::post(api, pull.number, ours, &wanted, &stamp).await {
-            refused(self.context, "post the comment", &error);
+            refused(self.context, Request::Comment, &error);
         }
     }
 }
@@ -242,7 +242,7 @@ async fn cancel(context: &Context, identity: &check_run::Identity, run: &CheckRu
         return;
     };
     if let Err(error) = run.cancel(&api, identity).await {
-        refused(context, "cancel the check run", &error);
+        refused(context, Request::CheckRun("cancel"), &error);
     }
 }
 
@@ -252,21 +252,47 @@ fn warn(what: &str, problem: &dyn std::fmt::Display) {
     output::complain(&format!("warning: could not {what}: {problem}"));
 }
 
+/// What GitHub can refuse.
+#[derive(Clone, Copy)]
+pub(super) enum Request {
+    /// To create, complete or cancel the check run.
+    CheckRun(&'static str),
+    Comment,
+    FindPullRequest,
+    /// Any request at all.
+    Any,
+}
+
+impl Request {
+    fn what(self) -> String {
+        match self {
+            Self::CheckRun(verb) => format!("{verb} the check run"),
+            Self::Comment => "post the comment".to_owned(),
+            Self::FindPullRequest => "find the pull request".to_owned(),
+            Self::Any => "talk to GitHub".to_owned(),
+        }
+    }
+
+    /// What the workflow has to grant.
+    fn permission(self) -> &'static str {
+        match self {
+            Self::CheckRun(_) => "checks: write",
+            Self::Comment => "pull-requests: write",
+            Self::FindPullRequest | Self::Any => "pull-requests: read",
+        }
+    }
+}
+
 /// [`warn`], with the reason for the rejection if known, or else the permission that is missing.
-pub(super) fn refused(context: &Context, what: &str, error: &ApiError) {
+pub(super) fn refused(context: &Context, request: Request, error: &ApiError) {
+    let what = &request.what();
     if !matches!(error.status(), Some(401 | 403 | 404)) {
         return warn(what, error);
     }
     if let Some(reason) = context.read_only {
         return warn(what, &format!("{error} ({})", reason.reason()));
     }
-    let permission = if what.contains("check run") {
-        "checks: write"
-    } else if what.contains("comment") {
-        "pull-requests: write"
-    } else {
-        "pull-requests: read"
-    };
+    let permission = request.permission();
     let problem = format!("{error}: the job needs `permissions: {permission}`");
     warn(what, &problem);
     if context.on_runner {

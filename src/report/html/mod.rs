@@ -204,7 +204,7 @@ impl Page {
             server.status.word()
         );
         let mut facts = Vec::new();
-        if let (Some(was), Some(is)) = server.shown_version() {
+        if let (Some(was), Some(is)) = (&server.version.baseline, &server.version.current) {
             let (was, is) = (escape::short(was, 80), escape::short(is, 80));
             let shown = if was == is {
                 format!("Version {is}")

@@ -23,7 +23,7 @@ const CALL_CHARACTERS: usize = 160;
 pub(super) fn version(server: &ServerReport) -> Option<String> {
     let version = &server.version;
     let shown = |version: &str| escape::markdown(&escape::short(version, 40));
-    let (baseline, current) = server.shown_version();
+    let (baseline, current) = (&version.baseline, &version.current);
     let moved = match (baseline, current) {
         (Some(was), Some(is)) if was == is => shown(is),
         (Some(was), Some(is)) => format!("{} → {}", shown(was), shown(is)),
