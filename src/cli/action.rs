@@ -60,7 +60,7 @@ pub(super) async fn run() -> Result<Exit, Error> {
     if let Some(api) = &api
         && let Err(error) = context.find_pull_request(api).await
     {
-        post::refused(&context, post::Request::FindPullRequest, &error);
+        post::refused(&context, post::Request::Lookup, &error);
     }
     // As it is named: where a link leads from there is the pull request's to choose.
     let workspace = context.workspace.clone();

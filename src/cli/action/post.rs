@@ -258,7 +258,8 @@ pub(super) enum Request {
     /// To create, complete or cancel the check run.
     CheckRun(&'static str),
     Comment,
-    FindPullRequest,
+    /// To find the pull request of a commit.
+    Lookup,
     /// Any request at all.
     Any,
 }
@@ -268,7 +269,7 @@ impl Request {
         match self {
             Self::CheckRun(verb) => format!("{verb} the check run"),
             Self::Comment => "post the comment".to_owned(),
-            Self::FindPullRequest => "find the pull request".to_owned(),
+            Self::Lookup => "find the pull request".to_owned(),
             Self::Any => "talk to GitHub".to_owned(),
         }
     }
@@ -278,7 +279,7 @@ impl Request {
         match self {
             Self::CheckRun(_) => "checks: write",
             Self::Comment => "pull-requests: write",
-            Self::FindPullRequest | Self::Any => "pull-requests: read",
+            Self::Lookup | Self::Any => "pull-requests: read",
         }
     }
 }
