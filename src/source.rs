@@ -241,7 +241,7 @@ pub(crate) fn from_document(mut document: Json) -> Result<(String, Surface), Str
     let scope = Scope {
         server: greeting.is_some(),
         kinds,
-        order: true,
+        ..Scope::FULL
     };
     let name = document
         .get("server")

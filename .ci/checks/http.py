@@ -84,7 +84,7 @@ def transports(tally, server, age, scratch):
         other = scratch / f"{transport}.json"
         pinned = real.keel("pin", server, "--baseline", other.name, *reached(server, age, transport), cwd=scratch)
         entry = json.loads(other.read_text())["servers"][server] if pinned.returncode == 0 else {}
-        members = ["components"] if name in DIFFERS else ["components", "surface"]
+        members = ["components"] if name in DIFFERS else ["components", "server"]
         same = all(entry.get(member) == over_stdio[member] for member in members)
         count = len(over_stdio["components"])
         tally.check(same, f"{name}: the digests of {count} {' and '.join(members)} are the same over {transport}", real.output_of(pinned))

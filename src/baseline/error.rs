@@ -40,22 +40,30 @@ pub enum BaselineError {
         line: usize,
         problem: String,
     },
+    /// The format of an earlier mcp-keel.
+    #[error("{}:{line}: manifestVersion {found} is of an earlier mcp-keel; this one reads version 2", path.display())]
+    Earlier {
+        path: PathBuf,
+        /// One-based.
+        line: usize,
+        found: String,
+    },
     /// A newer format.
-    #[error("{}:{line}: unsupported manifestVersion {found}; this mcp-keel reads version 1", path.display())]
+    #[error("{}:{line}: unsupported manifestVersion {found}; this mcp-keel reads version 2", path.display())]
     Version {
         path: PathBuf,
         /// One-based.
         line: usize,
         found: String,
     },
-    /// Content and digests disagree.
+    /// An entry disagrees with its own signature or fingerprint.
     #[error("{}:{line}: {entry} was changed by hand: {what}", path.display())]
     Edited {
         path: PathBuf,
         /// One-based.
         line: usize,
         entry: String,
-        /// Which digest does not match.
+        /// What does not match.
         what: String,
     },
 }
@@ -74,9 +82,10 @@ impl BaselineError {
             Self::NotJson { .. } | Self::Shape { .. } => {
                 "restore the committed file, or delete it and run `mcp-keel pin`"
             }
+            Self::Earlier { .. } => "delete the file and pin again: `mcp-keel pin`",
             Self::Version { .. } => "upgrade mcp-keel, or delete the file and run `mcp-keel pin`",
             Self::Edited { .. } => {
-                "baselines are written by `mcp-keel pin`, not by hand: restore the committed file, or replace the entry with `mcp-keel pin --force`"
+                "baselines are written by `mcp-keel pin`, not by hand: restore the committed file (`git checkout -- FILE`), or write what the server lists now with `mcp-keel pin --force`"
             }
         }
     }

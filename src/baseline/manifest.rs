@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::render::{Entry, earlier_layout, entry_digest, integrity, render_entries};
-use super::{BaselineError, MANIFEST_VERSION};
+use super::render::{Entry, render_entries};
+use super::{BaselineError, MANIFEST_VERSION, signature};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
-use crate::fingerprint::keel;
-use crate::interop::digest::stored;
+use crate::fingerprint::{Digest, keel};
 use crate::release::Release;
-use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Era, Kind, Scope, Surface};
-use crate::verify::launched::LaunchLink;
+use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Kind, KindSet, Scope, Surface};
 
 #[derive(Debug)]
 pub struct Manifest {
@@ -18,8 +16,6 @@ pub struct Manifest {
     text: String,
     document: Document,
     servers: BTreeMap<String, Pinned>,
-    integrity: String,
-    integrity_holds: bool,
     /// Why entries that are about to be replaced were not read.
     dropped: Vec<BaselineError>,
 }
@@ -30,30 +26,15 @@ pub struct Pinned {
     pub surface: Surface,
     /// The version at the time, from the source that the policy uses.
     pub release: Release,
-    /// The launch chain at the time; empty if the baseline has none.
-    pub launch: Vec<LaunchLink>,
 }
 
 impl Manifest {
-    /// Reads and verifies a manifest: shape, every digest, integrity.
+    /// Reads and verifies a manifest: its shape, every signature and every fingerprint.
     pub fn parse(path: &Path, text: String) -> Result<Self, BaselineError> {
-        let manifest = Self::parse_for_update(path, text, &[])?;
-        if !manifest.integrity_holds {
-            return Err(BaselineError::Edited {
-                path: path.to_owned(),
-                line: manifest.document.line("/integrity"),
-                entry: "the manifest".to_owned(),
-                what: "its `integrity` does not match its content".to_owned(),
-            });
-        }
-        Ok(manifest)
+        Self::parse_for_update(path, text, &[])
     }
 
-    /// [`Manifest::parse`] for `pin`, which writes a new integrity: each entry must be valid, but a
-    /// stale `integrity` (two branches that each pinned a server, merged) is allowed, because
-    /// pinning fixes it.
-    ///
-    /// An entry about to be replaced may be invalid; it is dropped then.
+    /// [`Manifest::parse`] for `pin`: an entry about to be replaced may be invalid, and is dropped then.
     pub fn parse_for_update(
         path: &Path,
         text: String,
@@ -66,9 +47,9 @@ impl Manifest {
         &self.path
     }
 
-    /// Covers the whole file, and so identifies it.
-    pub fn integrity(&self) -> &str {
-        &self.integrity
+    /// Identifies the file by its bytes.
+    pub fn identity(&self) -> String {
+        Digest::of(&self.text).tagged()
     }
 
     pub fn into_servers(self) -> BTreeMap<String, Pinned> {
@@ -83,38 +64,31 @@ impl Manifest {
     /// without a component, of the server's entry.
     pub fn line(&self, server: &str, component: Option<&str>, inside: &str) -> usize {
         let mut at = pointer::join("/servers", server);
-        match component {
-            Some(key) => {
-                pointer::push(&mut at, "components");
-                pointer::push(&mut at, key);
-                if self.document.span(&at).is_some() && !inside.is_empty() {
-                    at.push_str("/definition");
-                    at.push_str(inside);
-                }
-            }
-            None => at.push_str(inside),
+        let of_server = pointer::tokens(inside).next();
+        let entry = match (component, of_server.as_deref()) {
+            (Some(key), _) => vec!["components", key],
+            (None, None | Some("client" | "components")) => Vec::new(),
+            (None, Some(_)) => vec!["server"],
+        };
+        for token in &entry {
+            pointer::push(&mut at, token);
+        }
+        let is_there = self.document.span(&at).is_some();
+        if is_there && !inside.is_empty() {
+            at.push_str(if entry.is_empty() { "" } else { "/definition" });
+            at.push_str(inside);
         }
         self.document.line(&at)
     }
 
-    /// The bytes of this manifest with these servers' entries replaced. Other entries are kept
-    /// unchanged, and so is one that says the same in an earlier layout.
+    /// The bytes of this manifest with these servers' entries replaced. Other entries are kept unchanged.
     pub fn with_servers(&self, new: BTreeMap<String, Json>) -> String {
-        let mut entries: BTreeMap<String, Entry<'_>> = self
-            .servers
-            .keys()
-            .filter_map(|kept| {
-                let at = pointer::join("/servers", kept);
-                let bytes = &self.text[self.document.span(&at)?];
-                let value = pointer::resolve(&self.document.value, &at)?;
-                Some((kept.clone(), Entry::Kept(bytes, value)))
-            })
+        let kept = self.servers.keys();
+        let mut entries: BTreeMap<String, Entry<'_>> = kept
+            .filter_map(|name| Some((name.clone(), Entry::Kept(self.entry_text(name)?))))
             .collect();
         for (name, entry) in new {
-            let same = matches!(entries.get(&name), Some(Entry::Kept(bytes, _)) if *bytes == earlier_layout(&entry));
-            if !same {
-                entries.insert(name, Entry::New(entry));
-            }
+            entries.insert(name, Entry::New(entry));
         }
         render_entries(&entries)
     }
@@ -128,15 +102,10 @@ impl Manifest {
     /// The bytes of this manifest without some servers, and with others under a new name. Entries are kept
     /// unchanged.
     pub fn rearranged(&self, name: impl Fn(&str) -> Option<String>) -> String {
-        let mut entries: BTreeMap<String, Entry<'_>> = BTreeMap::new();
-        for kept in self.servers.keys() {
-            let at = pointer::join("/servers", kept);
-            let bytes = self.document.span(&at).map(|span| &self.text[span]);
-            let value = pointer::resolve(&self.document.value, &at);
-            if let (Some(name), Some(bytes), Some(value)) = (name(kept), bytes, value) {
-                entries.insert(name, Entry::Kept(bytes, value));
-            }
-        }
+        let kept = self.servers.keys();
+        let entries = kept
+            .filter_map(|kept| Some((name(kept)?, Entry::Kept(self.entry_text(kept)?))))
+            .collect();
         render_entries(&entries)
     }
 
@@ -181,6 +150,13 @@ impl Reader<'_> {
         let root = self.object(&document, "", "the manifest")?;
         match root.get("manifestVersion") {
             Some(Json::Number(number)) if number.literal() == MANIFEST_VERSION.to_string() => {}
+            Some(Json::Number(number)) if number.literal() == "1" => {
+                return Err(BaselineError::Earlier {
+                    path: self.path.to_owned(),
+                    line: document.line("/manifestVersion"),
+                    found: "1".to_owned(),
+                });
+            }
             Some(other) => {
                 return Err(BaselineError::Version {
                     path: self.path.to_owned(),
@@ -196,7 +172,7 @@ impl Reader<'_> {
                 ));
             }
         }
-        let known = ["$schema", "manifestVersion", "servers", "integrity"];
+        let known = ["$schema", "manifestVersion", "servers"];
         self.only(&document, "", root, &known)?;
         let mut servers = BTreeMap::new();
         let mut dropped = Vec::new();
@@ -211,11 +187,8 @@ impl Reader<'_> {
                 Err(error) => return Err(error),
             }
         }
-        let found = self.string(&document, "/integrity")?.to_owned();
         Ok(Manifest {
             path: self.path.to_owned(),
-            integrity_holds: found == integrity(root),
-            integrity: found,
             dropped,
             servers,
             document,
@@ -269,20 +242,11 @@ impl Reader<'_> {
         let entry = self.object(document, &at, "a server's entry")?;
         let known = [
             "scheme",
-            "serverInfo",
-            "version",
-            "protocolVersion",
             "client",
-            "capabilities",
-            "instructions",
-            "supportedVersions",
-            "otherMembers",
-            "caching",
-            "toolOrder",
-            "lists",
+            "server",
+            "observed",
+            "version",
             "components",
-            "surface",
-            "launch",
         ];
         self.only(document, &at, entry, &known)?;
         let below = |member: &str| format!("{at}/{member}");
@@ -294,61 +258,113 @@ impl Reader<'_> {
             );
             return Err(self.shape(document, &below("scheme"), problem));
         }
-        let mut surface = Surface {
-            protocol_version: self.string(document, &below("protocolVersion"))?.to_owned(),
-            server_info: self.sent(document, &below("serverInfo"))?,
-            capabilities: self.sent(document, &below("capabilities"))?,
-            instructions: entry.get("instructions").and_then(Json::as_text).cloned(),
-            supported_versions: self.supported_versions(document, &below("supportedVersions"))?,
-            other_members: None,
-            caching: entry
-                .get("caching")
-                .map(Caching::from_json)
-                .unwrap_or_default(),
-            components: Vec::new(),
-            client: ClientProfile::from_json(&Json::Object(
-                self.object(document, &below("client"), "`client`")?.clone(),
-            )),
-            over_http: false,
-            notes: Vec::new(),
-            scope: Scope::FULL,
-        };
-        // Recorded together with the revisions. In older baselines of the modern era neither is
-        // known; a server of the legacy era names none.
-        let is_recorded = surface.supported_versions.is_some() || surface.era() == Era::Legacy;
-        surface.other_members = match entry.get("otherMembers") {
-            Some(members) => Some(members.clone()),
-            None => is_recorded.then(|| Json::object([])),
-        };
-        let stated = entry.get("lists").and_then(Json::as_array);
-        let stated = stated.unwrap_or_default().iter().filter_map(Json::as_str);
-        let stated: Vec<Kind> = stated.filter_map(Kind::of_member).collect();
-        surface.scope.kinds = surface
-            .scope
-            .kinds
-            .recorded(|kind| stated.contains(&kind), Some(&surface.capabilities));
+        let mut surface = self.own_entry(document, name, &at)?;
         let components = below("components");
         for (key, entry) in self.object(document, &components, "`components`")?.iter() {
             let at = pointer::join(&components, key.to_string_lossy());
             let component = self.component(document, name, &at, key.to_string_lossy(), entry)?;
             surface.components.push(component);
         }
-        self.order(document, &below("toolOrder"), &mut surface)?;
-        let found = self.string(document, &below("surface"))?;
-        if found != entry_digest(entry).tagged() {
-            return Err(self.edited(
-                document,
-                &below("surface"),
-                name,
-                "its `surface` digest does not match",
-            ));
-        }
+        // In the order of kinds, as they are listed.
+        surface.components.sort_by_key(|component| component.kind);
         let release = self.release(document, &below("version"), &surface)?;
-        Ok(Pinned {
-            surface,
-            release,
-            launch: self.launch(document, &below("launch"))?,
-        })
+        Ok(Pinned { surface, release })
+    }
+
+    /// The server's own entry: who asked, what it said about itself, what was seen of it.
+    fn own_entry(
+        &self,
+        document: &Document,
+        name: &str,
+        at: &str,
+    ) -> Result<Surface, BaselineError> {
+        let below = |member: &str| format!("{at}/{member}");
+        let client = self.object(document, &below("client"), "`client`")?;
+        let client = Json::Object(client.clone());
+        let observed = pointer::resolve(&document.value, &below("observed"));
+        let observed = observed.and_then(Json::as_array).ok_or_else(|| {
+            let problem = "`observed` must be an array of words".to_owned();
+            self.shape(document, &below("observed"), problem)
+        })?;
+        let own = self.object(document, &below("server"), "`server`")?;
+        self.only(document, &below("server"), own, &["fingerprint", "definition"])?;
+        let definition_at = below("server/definition");
+        let definition = self.object(document, &definition_at, "the server's `definition`")?;
+        let known = [
+            "serverInfo",
+            "protocolVersion",
+            "supportedVersions",
+            "capabilities",
+            "instructions",
+            "cacheScope",
+            "otherMembers",
+        ];
+        self.only(document, &definition_at, definition, &known)?;
+        let fingerprint_at = below("server/fingerprint");
+        let found = self.string(document, &fingerprint_at)?;
+        let expected = keel::server_fingerprint_of(
+            &client,
+            &Json::Object(definition.clone()),
+            &Json::Array(observed.to_vec()),
+        );
+        if found != expected.tagged() {
+            let named = format!("`server` of {name}");
+            let what = "its `fingerprint` is not that of its definition, `client` and `observed`";
+            return Err(self.edited(document, &fingerprint_at, &named, what));
+        }
+        let sent = |member: &str| definition.get(member).cloned();
+        let empty = || Json::object([]);
+        let mut surface = Surface {
+            protocol_version: definition
+                .get("protocolVersion")
+                .and_then(Json::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+            server_info: sent("serverInfo").unwrap_or_else(empty),
+            capabilities: sent("capabilities").unwrap_or_else(empty),
+            instructions: definition
+                .get("instructions")
+                .and_then(Json::as_text)
+                .cloned(),
+            supported_versions: self
+                .supported_versions(document, &format!("{definition_at}/supportedVersions"))?,
+            other_members: None,
+            caching: definition
+                .get("cacheScope")
+                .map(Caching::from_scopes)
+                .unwrap_or_default(),
+            components: Vec::new(),
+            client: ClientProfile::from_json(&client),
+            over_http: false,
+            notes: Vec::new(),
+            scope: Scope {
+                server: false,
+                kinds: KindSet::NONE,
+                ..Scope::BASELINE
+            },
+        };
+        let mut listed = KindSet::NONE;
+        for (index, word) in observed.iter().enumerate() {
+            match word.as_str() {
+                Some(keel::SERVER) => surface.scope.server = true,
+                Some(word) if keel::observed_kind(word).is_some() => {
+                    listed = keel::observed_kind(word).map_or(listed, |kind| listed.with(kind));
+                }
+                _ => {
+                    let problem = format!("{word} is not what `observed` names");
+                    let place = format!("{}/{index}", below("observed"));
+                    return Err(self.shape(document, &place, problem));
+                }
+            }
+        }
+        let is_server_seen = surface.scope.server;
+        surface.scope.kinds = listed.recorded(
+            |kind| listed.contains(kind),
+            is_server_seen.then_some(&surface.capabilities),
+        );
+        surface.other_members =
+            is_server_seen.then(|| sent("otherMembers").unwrap_or_else(empty));
+        Ok(surface)
     }
 
     fn supported_versions(
@@ -370,20 +386,6 @@ impl Reader<'_> {
                 Err(self.shape(document, at, problem))
             }
         }
-    }
-
-    fn launch(&self, document: &Document, at: &str) -> Result<Vec<LaunchLink>, BaselineError> {
-        let Some(found) = pointer::resolve(&document.value, at) else {
-            return Ok(Vec::new());
-        };
-        let links: Option<Vec<LaunchLink>> = found
-            .as_array()
-            .and_then(|links| links.iter().map(LaunchLink::from_json).collect());
-        links.ok_or_else(|| {
-            let problem =
-                "`launch` must be an array of links with `role`, `name` and optionally `sha256`";
-            self.shape(document, at, problem.to_owned())
-        })
     }
 
     fn release(
@@ -410,7 +412,7 @@ impl Reader<'_> {
         entry: &Json,
     ) -> Result<Component, BaselineError> {
         let entry = self.as_object(document, at, Some(entry), "a component's entry")?;
-        let known = ["fingerprint", "digests", "definition"];
+        let known = ["signature", "fingerprint", "definition"];
         self.only(document, at, entry, &known)?;
         let key: ComponentKey = key.parse().map_err(|_| {
             let problem = format!("`{key}` is not a component's key, such as `tool:name@`");
@@ -432,68 +434,18 @@ impl Reader<'_> {
             let what = format!("its definition belongs to `{expected}`");
             return Err(self.edited(document, &definition_at, &named, &what));
         }
-        let fingerprint_at = format!("{at}/fingerprint");
-        let found = self.as_string(document, &fingerprint_at, entry.get("fingerprint"))?;
-        if found != keel::fingerprint(&component).tagged() {
-            let what = "its `fingerprint` does not match its definition";
-            return Err(self.edited(document, &fingerprint_at, &named, what));
-        }
-        let digests_at = format!("{at}/digests");
-        let ours = keel::facets(&component).into_iter();
-        let expected: Vec<(&str, String)> = ours
-            .map(|(facet, digest)| (facet, digest.tagged()))
-            .chain(stored(&component))
-            .collect();
-        let digests = entry.get("digests");
-        let digests = self.as_object(document, &digests_at, digests, "`digests`")?;
-        for (facet, found) in digests.iter() {
-            let facet = facet.to_string_lossy();
-            let expected = expected
-                .iter()
-                .find(|(name, _)| *name == facet)
-                .map(|(_, digest)| digest);
-            if expected.is_none() || found.as_str() != expected.map(String::as_str) {
-                let what = format!("its digest `{facet}` does not match its definition");
-                let place = pointer::join(&digests_at, facet);
-                return Err(self.edited(document, &place, &named, &what));
+        for (member, expected) in [
+            ("fingerprint", keel::fingerprint(&component).tagged()),
+            ("signature", signature(&component)),
+        ] {
+            let member_at = format!("{at}/{member}");
+            let found = self.as_string(document, &member_at, entry.get(member))?;
+            if found != expected {
+                let what = format!("its `{member}` is not that of its definition");
+                return Err(self.edited(document, &member_at, &named, &what));
             }
         }
         Ok(component)
-    }
-
-    /// Sorts the tools into the order in which the server listed them.
-    fn order(
-        &self,
-        document: &Document,
-        at: &str,
-        surface: &mut Surface,
-    ) -> Result<(), BaselineError> {
-        let Some(order) = pointer::resolve(&document.value, at) else {
-            return Ok(());
-        };
-        let order = order.as_array().ok_or_else(|| {
-            self.shape(
-                document,
-                at,
-                "`toolOrder` must be an array of keys".to_owned(),
-            )
-        })?;
-        surface.scope.order = !order.is_empty();
-        let place: BTreeMap<&str, usize> = order
-            .iter()
-            .enumerate()
-            .filter_map(|(place, key)| Some((key.as_str()?, place)))
-            .collect();
-        surface.components.sort_by_key(|component| {
-            (
-                component.kind,
-                place
-                    .get(component.key.as_str())
-                    .copied()
-                    .unwrap_or(usize::MAX),
-            )
-        });
-        Ok(())
     }
 
     fn object<'d>(
@@ -526,16 +478,6 @@ impl Reader<'_> {
             )),
             None => Err(self.shape(document, at, format!("{what} is missing"))),
         }
-    }
-
-    /// A value that the server sent, whatever it is.
-    fn sent(&self, document: &Document, at: &str) -> Result<Json, BaselineError> {
-        pointer::resolve(&document.value, at)
-            .cloned()
-            .ok_or_else(|| {
-                let member = at.rsplit('/').next().unwrap_or_default();
-                self.shape(document, at, format!("`{member}` is missing"))
-            })
     }
 
     /// mcp-keel's own members must be unique. Values that a server sent (`definition` and the like)
@@ -590,7 +532,7 @@ impl Reader<'_> {
             None => Ok(()),
             Some((name, _)) => {
                 let name = name.to_string_lossy();
-                let problem = format!("`{name}` is not allowed here in a version 1 baseline");
+                let problem = format!("`{name}` is not allowed here in a baseline");
                 Err(self.shape(document, &pointer::join(at, name), problem))
             }
         }

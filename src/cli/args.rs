@@ -54,23 +54,6 @@ pub(super) enum Command {
     Log(LogArgs),
     /// Write release notes from the changes between two revisions
     Changelog(ChangelogArgs),
-    /// Show a change of the baseline: a diff and textconv driver for git
-    GitDiff {
-        /// As git passes them
-        #[arg(required = true, num_args = 1.., value_name = "ARGUMENT", allow_hyphen_values = true)]
-        arguments: Vec<PathBuf>,
-    },
-    /// Merge two versions of the baseline: a merge driver for git
-    GitMerge {
-        /// The common ancestor (%O)
-        ancestor: PathBuf,
-        /// Our version, which gets the result (%A)
-        ours: PathBuf,
-        /// Their version (%B)
-        theirs: PathBuf,
-        /// The name of the file (%P)
-        path: Option<String>,
-    },
     /// List which servers each part of a run checks (`check --shard I/N`)
     Plan(PlanArgs),
     /// Join the JSON reports of the parts of a run into one report and one verdict
@@ -331,8 +314,8 @@ pub(super) struct FingerprintArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
     /// The output format
-    #[arg(long, value_enum, default_value_t = JsonOnly::Json)]
-    pub(super) format: JsonOnly,
+    #[arg(long, value_enum, default_value_t = FingerprintFormat::Manifest)]
+    pub(super) format: FingerprintFormat,
     #[command(flatten)]
     pub(super) flags: Flags<OfSource>,
 }
@@ -488,9 +471,11 @@ pub(super) enum Edition {
     Drifted,
 }
 
-/// For commands whose output is always JSON, so that scripts can use the same flag everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum JsonOnly {
+pub(super) enum FingerprintFormat {
+    /// `{key: digest}`
+    Manifest,
+    /// One row for each component, with its signature
     Json,
 }
 

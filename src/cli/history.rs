@@ -1,13 +1,11 @@
-//! The contract through git: `log`, `changelog`, and the drivers `git-diff` and `git-merge`.
-
-use std::path::{Path, PathBuf};
+//! The contract through git: `log` and `changelog`.
 
 use super::args::{ChangelogArgs, LogArgs, TextOrJson};
-use super::output::{self, Color};
+use super::output;
 use crate::canonical::Json;
 use crate::drift::Change;
 use crate::report::changelog::{Notes, changelog as notes_of};
-use crate::report::{escape, signature, terminal};
+use crate::report::escape;
 use crate::run::history::{self, Place, Revision};
 use crate::run::plan::today;
 use crate::run::{Error, Exit};
@@ -130,62 +128,4 @@ pub(super) fn changelog(args: ChangelogArgs) -> Result<Exit, Error> {
     };
     output::print(&notes_of(&notes, args.style))?;
     Ok(Exit::Pass)
-}
-
-/// `mcp-keel git-diff`: with one argument a file as readable text (textconv), else a diff between two files.
-pub(super) fn git_diff(arguments: &[PathBuf]) -> Result<Exit, Error> {
-    if let [file] = arguments {
-        let text = match history::side(file) {
-            Ok(Some(manifest)) => {
-                let servers = manifest.servers().iter();
-                signature::facts(servers.map(|(name, it)| (name.as_str(), &it.surface)))
-            }
-            Ok(None) => String::new(),
-            // Git shows what is there, whatever it is.
-            Err(_) => crate::baseline::store::read_text(file)?,
-        };
-        output::print(&text)?;
-        return Ok(Exit::Pass);
-    }
-    let [path, old, _, _, new, ..] = arguments else {
-        return Err(Error::usage(
-            "expected one file, or the arguments that git passes to a diff driver",
-            "set it up with `git config diff.mcp-keel.command \"mcp-keel git-diff\"`",
-        ));
-    };
-    let shown = escape::line(&path.to_string_lossy()).into_string();
-    let sides = (history::side(old), history::side(new));
-    match sides {
-        (Ok(old), Ok(new)) => {
-            let report = history::report(old.as_ref(), new.as_ref());
-            let text = terminal(&report, output::style(Color::Auto));
-            output::print(&format!("mcp-keel diff {shown}\n\n{text}\n"))?;
-        }
-        (Err(error), _) | (_, Err(error)) => {
-            let note = sentences::not_a_baseline(&shown, error.message());
-            output::print(&format!(
-                "{}\n{}",
-                escape::line(&note),
-                history::text_diff(old, new)
-            ))?;
-        }
-    }
-    Ok(Exit::Pass)
-}
-
-/// `mcp-keel git-merge`: exits with 1 if there is a conflict, as git expects it.
-pub(super) fn git_merge(
-    ancestor: &Path,
-    ours: &Path,
-    theirs: &Path,
-    path: Option<&str>,
-) -> Result<Exit, Error> {
-    let conflicts = history::merge_files(ancestor, ours, theirs)?;
-    if conflicts.is_empty() {
-        return Ok(Exit::Pass);
-    }
-    let path = path.map_or_else(|| ours.display().to_string(), str::to_owned);
-    let text = sentences::merge_conflict(&path, &conflicts);
-    output::complain(&escape::block(&text));
-    Ok(Exit::Drift)
 }

@@ -104,13 +104,6 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Review(args) => review::run(args).await,
         Command::Log(args) => history::log(args),
         Command::Changelog(args) => history::changelog(args),
-        Command::GitDiff { arguments } => history::git_diff(&arguments),
-        Command::GitMerge {
-            ancestor,
-            ours,
-            theirs,
-            path,
-        } => history::git_merge(&ancestor, &ours, &theirs, path.as_deref()),
         Command::Plan(args) => shards::plan(&args),
         Command::Merge(args) => shards::merge(&args),
         Command::Diff(args) => sources::diff(args).await,

@@ -1,10 +1,14 @@
 //! The commands that read sources: `diff`, `fingerprint` and `scan`.
 
-use super::args::{DiffArgs, FingerprintArgs, JsonOnly, ScanArgs, ScanProfile, TextOrJson};
+use std::collections::BTreeMap;
+
+use super::args::{DiffArgs, FingerprintArgs, FingerprintFormat, ScanArgs, ScanProfile, TextOrJson};
 use super::output::{self, Delivery};
 use super::progress::Progress;
+use crate::baseline::signature;
 use crate::canonical::{Json, Object, Text};
-use crate::interop::toolpin;
+use crate::fingerprint::keel::{SCHEME, fingerprints, surface_digest};
+use crate::interop::{Profile, toolpin};
 use crate::policy::Policy;
 use crate::report::{Comparison, Report, escape};
 use crate::run::plan::today;
@@ -12,6 +16,7 @@ use crate::run::request::{PolicyRequest, SandboxRequest};
 use crate::run::{Error, Exit, sources};
 use crate::scan::{Severity, keel};
 use crate::source::Dialect;
+use crate::surface::Surface;
 
 /// `mcp-keel diff OLD NEW`: two sources, no server needed.
 pub(super) async fn diff(args: DiffArgs) -> Result<Exit, Error> {
@@ -39,9 +44,8 @@ pub(super) async fn diff(args: DiffArgs) -> Result<Exit, Error> {
     Ok(report.verdict.into())
 }
 
-/// `mcp-keel fingerprint`: a digest manifest `{key: hex}`.
+/// `mcp-keel fingerprint`: a digest manifest `{key: hex}`, or a row for each component.
 pub(super) async fn fingerprint(args: FingerprintArgs) -> Result<Exit, Error> {
-    let JsonOnly::Json = args.format;
     if !args.fields.is_empty() && !args.profile.takes_fields() {
         return Err(Error::usage(
             "--fields is only for --profile fastmcp",
@@ -70,12 +74,46 @@ pub(super) async fn fingerprint(args: FingerprintArgs) -> Result<Exit, Error> {
                 format!("the {} profile has no digest for such a tool", args.profile),
             )
         })?;
-    let object: Object = digests
-        .into_iter()
-        .map(|(key, hex)| (Text::from(key), Json::string(hex)))
-        .collect();
-    output::print(&output::json(&Json::Object(object)))?;
+    let document = match args.format {
+        FingerprintFormat::Manifest => Json::Object(digests.into_iter().map(member).collect()),
+        FingerprintFormat::Json => rows(&surface, args.profile, digests),
+    };
+    output::print(&output::json(&document))?;
     Ok(Exit::Pass)
+}
+
+fn member((key, hex): (String, String)) -> (Text, Json) {
+    (Text::from(key), Json::string(hex))
+}
+
+/// A row for each component: its fingerprint, and what another tool prints for it.
+fn rows(surface: &Surface, profile: Profile, digests: Vec<(String, String)>) -> Json {
+    let whole = surface_digest(surface).tagged();
+    let mut digests: BTreeMap<String, String> = digests.into_iter().collect();
+    let mut rows = Vec::new();
+    for (key, fingerprint) in fingerprints(surface) {
+        let mut row = Object::new();
+        row.push("component", Json::string(key.as_str()));
+        if let Some(component) = surface.component(&key) {
+            row.push("signature", Json::string(signature(component)));
+        }
+        row.push("fingerprint", Json::string(fingerprint.tagged()));
+        let digest = digests.remove(&key);
+        if let Some(digest) = digest.filter(|_| profile.name != "keel") {
+            row.push(profile.name, Json::string(digest));
+        }
+        rows.push(Json::Object(row));
+    }
+    let mut document = Object::new();
+    document.push("scheme", Json::string(SCHEME));
+    document.push("surface", Json::string(whole));
+    // What a profile prints about the list as a whole.
+    if profile.name != "keel-surface" && !digests.is_empty() {
+        let of_the_list = digests.into_iter().map(member).collect();
+        document.push(profile.name, Json::Object(of_the_list));
+    }
+    document.push("components", Json::Array(rows));
+    Json::Object(document)
 }
 
 struct Line {

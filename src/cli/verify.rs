@@ -113,13 +113,6 @@ fn terminal(outcomes: &[Outcome<'_>]) -> String {
                 )
             }
         });
-        let links: Vec<String> = outcome
-            .target
-            .launched
-            .iter()
-            .map(|link| format!("{} {}", link.role, escape::line(&link.name)))
-            .collect();
-        lines.push(format!("          launches {}", links.join(" <- ")));
         for finding in &outcome.findings {
             let word = match finding.action {
                 Action::Audit => "note",
@@ -178,7 +171,6 @@ fn json(outcome: &Outcome<'_>) -> Json {
             ("action", Json::string(finding.action.word())),
         ])
     });
-    let links = outcome.target.launched.iter().map(|link| link.to_json());
     Json::object([
         ("name", Json::string(outcome.target.name.as_str())),
         ("status", Json::string(outcome.status())),
@@ -197,7 +189,6 @@ fn json(outcome: &Outcome<'_>) -> Json {
         ),
         ("got", got),
         ("error", error),
-        ("launch", Json::Array(links.collect())),
         ("findings", Json::Array(findings.collect())),
     ])
 }

@@ -15,7 +15,6 @@ const OF_A_PROCESS: &[&str] = &[
     "pass-env",
     "verify",
     "checksum",
-    "launch-digests",
 ];
 
 /// How a server is reached over HTTP; `None` if it uses stdio.

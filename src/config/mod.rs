@@ -32,7 +32,6 @@ use crate::settings::{self, REPEAT, SETTLE, Setting, TIMEOUT, Table};
 use crate::stability::mask::Mask;
 use crate::verify::bytes::Algorithm;
 use crate::verify::jp::{Expected, Verify, VerifyKind};
-use crate::verify::launched::Digests;
 
 pub use client::ClientChoice;
 pub use node::ConfigError;
@@ -90,8 +89,6 @@ pub struct ServerConfig {
     pub verify: Option<Verify>,
     /// The line of a `checksum` in the old spelling.
     pub checksum_line: Option<usize>,
-    /// Which links of its launch get a digest in the baseline.
-    pub launch_digests: Digests,
     /// What it may access; `None` if not configured.
     pub sandbox: Option<Level>,
     /// Whether to fail if the sandbox cannot be enforced.
@@ -336,11 +333,6 @@ fn server(node: &Node<'_>, folder: &Path) -> Result<ServerConfig, ConfigError> {
             .unwrap_or(VersionSource::Auto),
         verify: block.or(legacy),
         checksum_line: node.get("checksum").map(|it| it.line()),
-        launch_digests: match wrong.optional(node, "launch-digests", |it| it.boolean()) {
-            Some(true) => Digests::All,
-            Some(false) => Digests::None,
-            None => Digests::WorkingCopy,
-        },
         sandbox: wrong.optional(node, "sandbox", |it| it.word(words())),
         sandbox_required: wrong
             .optional(node, "sandbox-required", |it| it.boolean())

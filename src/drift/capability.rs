@@ -522,15 +522,11 @@ pub(super) fn compare_caching(old: &Surface, new: &Surface, changes: &mut Vec<Ch
         if was == is || !known || is_wrong {
             continue;
         }
-        let at = pointer::join("/caching", method);
+        let at = pointer::join("/cacheScope", method);
         let json = |scope: Option<CacheScope>| scope.map(|it| Json::string(it.word()));
         let word = |scope: Option<CacheScope>| scope.map_or("none", CacheScope::word);
         let message = sentences::cache_scope(method, word(was), word(is));
-        let mut change = Change::new(
-            RuleId::CacheScopeChanged,
-            format!("{at}/cacheScope"),
-            message,
-        )
+        let mut change = Change::new(RuleId::CacheScopeChanged, at, message)
         .values(json(was).as_ref(), json(is).as_ref());
         if is != Some(CacheScope::Public) {
             change.exposure = Exposure::None;

@@ -179,8 +179,8 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
     meta::soften_tasks(old, new, &mut changes);
     if old.scope.order && new.scope.order {
         server::compare_order(old, new, &mut changes);
-    } else {
-        // Without a known order of tools, the order of members is unknown too.
+    }
+    if !(old.scope.spelling && new.scope.spelling) {
         changes.retain(|change| change.rule != RuleId::DefinitionRespelled);
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::halves;
-use crate::canonical::parse;
 use crate::github::api::encoded;
 use crate::github::{Context, files};
 use crate::interop::hangar;
@@ -12,7 +11,6 @@ use crate::judgement::Level;
 use crate::policy::{Bump, Date, Moved, check_version};
 use crate::release::VersionSource;
 use crate::source::Source;
-use crate::verify::launched::{self, LaunchLink};
 use crate::verify::launcher::{self, Pin};
 
 /// One command per line: a recognised launcher has advice on pinning, and no credential of a URL is
@@ -45,14 +43,6 @@ pub fn launcher(input: &[u8]) {
     let normal = hangar::normalise(&text);
     if normal.trim() == normal && !normal.starts_with("sha256:") {
         assert_eq!(hangar::normalise(&normal), normal);
-    }
-    if let Ok(document) = parse(input)
-        && let Some(link) = LaunchLink::from_json(&document)
-    {
-        assert_eq!(LaunchLink::from_json(&link.to_json()), Some(link.clone()));
-        let links = [link];
-        assert!(launched::compare(&links, &links).is_empty());
-        assert_eq!(launched::compare(&links, &[]).len(), 1);
     }
 }
 

@@ -64,15 +64,6 @@ impl Repository {
         Ok(git)
     }
 
-    /// Sets a value in the configuration of this clone, for `init`. The only thing that is written here.
-    pub(crate) fn configure(&self, name: &str, value: &str) -> bool {
-        let Ok(mut git) = self.git() else {
-            return false;
-        };
-        git.args(["config", "--local", name, value]);
-        output(git, 1024).is_ok()
-    }
-
     /// The commit that is checked out, as git names it. Believed only as far as its object is read and verified. An error
     /// if there is no git to ask.
     pub(crate) fn head(&self) -> Result<Option<String>, String> {
@@ -162,25 +153,6 @@ fn git() -> Result<Command, String> {
         .env_remove("SSH_ASKPASS")
         .stdin(Stdio::null());
     Ok(git)
-}
-
-/// Merges three files as git does without a driver: conflict markers in `ours`.
-pub(crate) fn merge_text(ancestor: &Path, ours: &Path, theirs: &Path) {
-    let Ok(mut git) = git() else {
-        return;
-    };
-    git.args([
-        "merge-file",
-        "-q",
-        "-L",
-        "ours",
-        "-L",
-        "base",
-        "-L",
-        "theirs",
-    ]);
-    git.args([ours, ancestor, theirs]);
-    let _ = output(git, 1024);
 }
 
 /// What a git command prints, up to a bound. The problem is git's own first line where it has one.

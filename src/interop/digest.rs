@@ -10,7 +10,7 @@ use crate::surface::{Component, Kind, Surface};
 /// What to know about a digest scheme before trusting it, and how it is computed.
 #[derive(Clone, Copy, Debug)]
 pub struct DigestScheme {
-    /// Its name in `--profile` and in a baseline's digests.
+    /// Its name in `--profile`.
     pub name: &'static str,
     /// The members that it covers. Changes to others do not affect the digest.
     pub covers: &'static str,
@@ -23,8 +23,6 @@ pub struct DigestScheme {
     /// Whether its original is written in Python and so reads `NaN` and `Infinity`, which all
     /// others reject.
     pub is_python: bool,
-    /// Whether mcp-keel's baseline stores it next to its own digests.
-    pub in_baseline: bool,
     pub hashes: Hashes,
 }
 
@@ -33,8 +31,8 @@ pub type NamedDigests = Vec<(&'static str, Digest)>;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Hashes {
-    /// Each component, of any kind.
-    Components(fn(&Component) -> Digest),
+    /// The server itself and each component, by key.
+    Everything(fn(&Surface) -> Vec<(String, Digest)>),
     /// Each tool; `None` if there is nothing to hash.
     Tools(fn(&Component) -> Result<Option<Digest>, Refusal>),
     /// Each tool, with the members that `--fields` adds.
@@ -45,13 +43,22 @@ pub enum Hashes {
 
 const KEEL: DigestScheme = DigestScheme {
     name: "keel",
-    covers: "the whole definition including vendor members but not volatile ones; every kind of component",
+    covers: "the key, and the whole definition including vendor members but not volatile ones; every kind of component, and the server itself",
     form: "RFC 8785 with exact numbers, repeated members and lone surrogates kept",
     order: "UTF-16 units",
     absent: "missing, null and empty all differ",
     is_python: false,
-    in_baseline: false,
-    hashes: Hashes::Components(keel::fingerprint),
+    hashes: Hashes::Everything(keel::fingerprints),
+};
+
+const KEEL_SURFACE: DigestScheme = DigestScheme {
+    name: "keel-surface",
+    covers: "every key with its fingerprint: one digest for all that a server lists",
+    form: "RFC 8785 of `{key: fingerprint}`",
+    order: "UTF-16 units; the order listed does not count",
+    absent: "as in `keel`",
+    is_python: false,
+    hashes: Hashes::List(|surface| Ok(vec![("surface", keel::surface_digest(surface))])),
 };
 
 const JCS: DigestScheme = DigestScheme {
@@ -61,7 +68,6 @@ const JCS: DigestScheme = DigestScheme {
     order: "UTF-16 units",
     absent: "missing, null and empty all differ",
     is_python: false,
-    in_baseline: false,
     hashes: Hashes::Tools(|tool| whole_tool(tool).map(Some)),
 };
 
@@ -99,6 +105,7 @@ impl Profile {
     /// Every scheme, mcp-keel's own first.
     pub const ALL: &'static [Self] = &[
         Self(&KEEL),
+        Self(&KEEL_SURFACE),
         Self(&fastmcp::digest::SCHEME),
         Self(&hangar::digest::SCHEME),
         Self(&hangar::digest::STRUCTURE),
@@ -135,10 +142,9 @@ impl Profile {
                 .collect()
         };
         match self.hashes {
-            Hashes::Components(digest) => Ok(surface
-                .components
-                .iter()
-                .map(|component| (component.key.to_string(), digest(component).hex()))
+            Hashes::Everything(digests) => Ok(digests(surface)
+                .into_iter()
+                .map(|(key, digest)| (key, digest.hex()))
                 .collect()),
             Hashes::Tools(digest) => tools(&digest),
             Hashes::ToolsWithFields(digest) => tools(&|tool| digest(tool, fields).map(Some)),
@@ -148,23 +154,4 @@ impl Profile {
                 .collect()),
         }
     }
-}
-
-/// The digests of other tools that mcp-keel's baseline stores for a component, as the originals
-/// print them. A component that an original rejects has none.
-pub fn stored(component: &Component) -> Vec<(&'static str, String)> {
-    if component.kind != Kind::Tool {
-        return Vec::new();
-    }
-    let digest = |scheme: &DigestScheme| match scheme.hashes {
-        Hashes::Components(digest) => Some(digest(component)),
-        Hashes::Tools(digest) => digest(component).ok().flatten(),
-        Hashes::ToolsWithFields(digest) => digest(component, &[]).ok(),
-        Hashes::List(_) => None,
-    };
-    Profile::ALL
-        .iter()
-        .filter(|scheme| scheme.in_baseline)
-        .filter_map(|scheme| Some((scheme.name, digest(scheme)?.hex())))
-        .collect()
 }

@@ -22,7 +22,6 @@ pub mod pending;
 pub mod rules;
 mod sarif;
 mod shard;
-pub mod signature;
 mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -108,14 +108,6 @@ macro_rules! finding_rules {
          defeats that.",
         "Register the changed tool under a new version, and keep the old one for a while.",
         "tool:calc@1.0 lost a parameter and is still tool:calc@1.0";
-    "launch-link-changed" LaunchLinkChanged [] Finding Cosmetic None,
-        "what is launched is not what was pinned",
-        "The baseline records the entry point, the runtime or launcher and the process. Another package version, \
-         runtime or script can behave differently under the same contract. Callers see no difference, so this is \
-         not drift.",
-        "Check that it was intended; the next `pin` records it. `\"launch-link-changed\" = \"block\"` in \
-         `[policy.rules]` makes it fail.",
-        "pinned as `npx server@1.2.3`, and checked as `npx server@1.2.4`";
     "launcher-unpinned" LauncherUnpinned [] Finding Cosmetic None,
         "a launcher does not name an exact version",
         "`npx server`, `uvx server` and `docker run image:latest` run whatever the registry serves today. What runs \

@@ -93,7 +93,7 @@ impl Baseline {
     /// Identifies its content.
     pub(crate) fn identity(&self) -> String {
         match self {
-            Self::Own(manifest) => manifest.integrity().to_owned(),
+            Self::Own(manifest) => manifest.identity(),
             Self::Lock(it) => it.digest.tagged(),
         }
     }

@@ -14,7 +14,7 @@ use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
 use super::{Error, sdk, shards};
-use crate::baseline::{Manifest, server_entry, with_launch};
+use crate::baseline::{Manifest, completed, server_entry};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
@@ -222,7 +222,8 @@ async fn check_server(
                 repeat::capture_and_compare(target, pinned, policy, observer, compare).await?;
             if differs(&report) {
                 let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-                *proposed = seen.map(|surface| entry(target, release.as_ref(), &surface));
+                let pinned = pinned.map(|pinned| &pinned.surface);
+                *proposed = seen.map(|surface| entry(target, pinned, release.as_ref(), &surface));
             }
             Ok(report)
         }
@@ -242,10 +243,15 @@ fn differs(server: &ServerReport) -> bool {
 }
 
 /// What pinning would write.
-fn entry(target: &Target, release: Option<&Release>, surface: &Surface) -> Json {
-    let of_server = || Release::of_server(surface);
-    let release = release.cloned().unwrap_or_else(of_server);
-    with_launch(server_entry(surface, &release), &target.launch_to_pin())
+fn entry(
+    target: &Target,
+    pinned: Option<&Surface>,
+    release: Option<&Release>,
+    surface: &Surface,
+) -> Json {
+    let whole = completed(surface, pinned);
+    let release = target.release_of(&whole, release);
+    server_entry(&whole, &release)
 }
 
 fn against_manifest(
@@ -258,8 +264,7 @@ fn against_manifest(
     let pinned = manifest.servers().get(&target.name);
     let new = &observed.captured.surface;
     let old = pinned.map(|pinned| observed.reference(target, &pinned.surface));
-    let of_server = || Release::of_server(new);
-    let release = release.cloned().unwrap_or_else(of_server);
+    let release = target.release_of(new, release);
     let compared = SurfacePair {
         name: &target.name,
         old: old.as_deref().zip(pinned.map(|pinned| &pinned.release)),
@@ -267,11 +272,11 @@ fn against_manifest(
         manifest: Some(manifest),
         accept_with: &target.pin_command,
         servers: manifest.servers().len(),
-        notes: &target.notes(pinned),
+        notes: &target.notes(),
     };
     ServerReport {
         third_party: target.is_third_party(),
-        package: target.package(pinned),
+        package: target.package(pinned.map(|pinned| &pinned.release)),
         ..compared.judge_server(policy, today())
     }
 }
@@ -292,7 +297,7 @@ fn against_lock(
     let found = it.lock.compare(&entries, surface, origin)?;
     let mut notes = surface.notes.clone();
     notes.extend(crate::scan::keel::notes(surface));
-    notes.extend(target.notes(None));
+    notes.extend(target.notes());
     notes.extend(found.notes);
     let against = AgainstLock {
         name: &target.name,

@@ -266,7 +266,6 @@ impl Changes {
             settle,
             read_resources,
             version,
-            launch_digests,
             sandbox,
             sandbox_required,
             // Compared above.
@@ -287,7 +286,6 @@ impl Changes {
             ("repeat", repeat.unwrap_or(1) > new.repeat.unwrap_or(1)),
             ("settle", *settle > new.settle),
             ("read-resources", *read_resources && !new.read_resources),
-            ("launch-digests", *launch_digests != new.launch_digests),
             ("sandbox", *sandbox > new.sandbox),
             (
                 "sandbox-required",

@@ -1,19 +1,15 @@
-//! The contract through git: revisions of the baseline, what changed between them, and merging two of them.
+//! The contract through git: revisions of the baseline, and what changed between them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Error;
-use super::judge_server::SurfacePair;
-use super::plan::{config, pattern, today};
+use super::plan::{config, pattern};
 use super::request::ServerRequest;
-use crate::baseline::{Manifest, Pinned, merge_entries, store};
-use crate::drift::{self, Change, text_diff as diffs};
+use crate::baseline::{Manifest, Pinned, store};
+use crate::drift::{self, Change};
 use crate::git::{self, Repository};
-use crate::policy::{Enforcement, Policy};
-use crate::report::{Comparison, Report};
 
 /// The most of a baseline, and of a list of commits, that is read from git.
 const MOST: u64 = 64 << 20;
@@ -254,154 +250,4 @@ pub(crate) fn package_name() -> Option<String> {
     let bytes = crate::files::read_at_most(Path::new("package.json"), 4 << 20).ok()?;
     let manifest = crate::canonical::parse_str(&String::from_utf8(bytes).ok()?).ok()?;
     manifest.get("name")?.as_str().map(str::to_owned)
-}
-
-/// Two files as git compares texts.
-pub(crate) fn text_diff(old: &Path, new: &Path) -> String {
-    let text = |path: &Path| store::read_text(path).unwrap_or_default();
-    let (old, new) = (text(old), text(new));
-    let mut diff = String::new();
-    for hunk in diffs::hunks(&old, &new, 3) {
-        // An empty side is named by the line before it.
-        let side = |lines: &std::ops::Range<usize>| match lines.len() {
-            0 => format!("{},0", lines.start),
-            1 => format!("{}", lines.start + 1),
-            count => format!("{},{count}", lines.start + 1),
-        };
-        let _ = writeln!(diff, "@@ -{} +{} @@", side(&hunk.old), side(&hunk.new));
-        for (mark, line) in hunk.lines {
-            let _ = write!(diff, "{mark}{line}");
-            if !line.ends_with('\n') {
-                let _ = writeln!(diff, "\n\\ {}", crate::sentences::history::NO_NEWLINE);
-            }
-        }
-    }
-    crate::report::escape::block(&diff).into_string()
-}
-
-/// The report of a change from one baseline to another, as `diff` reports it.
-pub(crate) fn report(old: Option<&Manifest>, new: Option<&Manifest>) -> Report {
-    let policy = Policy {
-        enforcement: Enforcement::Audit,
-        ..Policy::default()
-    };
-    let side = |of: Option<&'_ Manifest>, name: &str| -> Option<Pinned> {
-        of.and_then(|it| it.servers().get(name)).cloned()
-    };
-    let names: BTreeSet<&String> = [old, new]
-        .into_iter()
-        .flatten()
-        .flat_map(|it| it.servers().keys())
-        .collect();
-    let count = names.len();
-    let servers = names.into_iter().map(|name| {
-        let (was, is) = (side(old, name), side(new, name));
-        let pair = SurfacePair {
-            name,
-            old: was.as_ref().map(|it| (&it.surface, &it.release)),
-            new: is.as_ref().map(|it| (&it.surface, &it.release)),
-            manifest: None,
-            accept_with: "",
-            servers: count,
-            notes: &[],
-        };
-        let mut report = pair.judge_server(&policy, today());
-        report.findings.clear();
-        report
-    });
-    Report::new(Comparison::Diff, servers.collect(), Vec::new())
-}
-
-/// A baseline for `git diff`; `None` for a file that does not exist on that side.
-pub(crate) fn side(path: &Path) -> Result<Option<Manifest>, Error> {
-    if path == Path::new("/dev/null") || path == Path::new("nul") {
-        return Ok(None);
-    }
-    Ok(Some(Manifest::parse_for_update(
-        path,
-        store::read_text(path)?,
-        &[],
-    )?))
-}
-
-/// The outcome of a merge.
-pub(crate) enum Merge {
-    /// The text of the merged baseline.
-    Done(String),
-    /// Components that both sides changed differently.
-    Conflict(Vec<String>),
-}
-
-/// Merges two baselines with a common ancestor: entry by entry, and within an entry component by component.
-pub(crate) fn merge(ancestor: Option<&Manifest>, ours: &Manifest, theirs: &Manifest) -> Merge {
-    let mut conflicts = Vec::new();
-    let mut entries = BTreeMap::new();
-    let value = |of: Option<&Manifest>, name: &str| of.and_then(|it| it.entry(name).cloned());
-    let names: BTreeSet<&String> = ours
-        .servers()
-        .keys()
-        .chain(theirs.servers().keys())
-        .collect();
-    for name in names {
-        let base = value(ancestor, name);
-        let (one, other) = (value(Some(ours), name), value(Some(theirs), name));
-        let taken = if one == other || other == base {
-            one
-        } else if one == base {
-            other
-        } else {
-            let pinned = |of: &Manifest| of.servers().get(name).cloned();
-            let base = ancestor.and_then(pinned);
-            match (pinned(ours), pinned(theirs)) {
-                (Some(ours), Some(theirs)) => match merge_entries(base.as_ref(), &ours, &theirs) {
-                    Ok(entry) => Some(entry),
-                    Err(places) => {
-                        let place = |it: String| format!("{name}: {it}");
-                        conflicts.extend(places.into_iter().map(place));
-                        None
-                    }
-                },
-                // One side removed what the other changed.
-                _ => {
-                    conflicts.push(name.clone());
-                    None
-                }
-            }
-        };
-        if let Some(entry) = taken {
-            entries.insert(name.clone(), entry);
-        }
-    }
-    if conflicts.is_empty() {
-        Merge::Done(crate::baseline::render(&entries))
-    } else {
-        Merge::Conflict(conflicts)
-    }
-}
-
-/// Merges files as git hands them over: the ancestor, ours (which gets the result), theirs. Returns what both sides
-/// changed differently; then ours gets git's own conflict markers.
-pub(crate) fn merge_files(
-    ancestor: &Path,
-    ours: &Path,
-    theirs: &Path,
-) -> Result<Vec<String>, Error> {
-    // A file that was added on both sides has an empty ancestor.
-    let base = side(ancestor).ok().flatten();
-    let sides = (side(ours), side(theirs));
-    let conflicts = match sides {
-        (Ok(Some(one)), Ok(Some(other))) => match merge(base.as_ref(), &one, &other) {
-            Merge::Done(text) => {
-                // What is written must be a valid baseline.
-                Manifest::parse(ours, text.clone())?;
-                store::write(ours, &text)?;
-                return Ok(Vec::new());
-            }
-            Merge::Conflict(conflicts) => conflicts,
-        },
-        (Err(error), _) | (_, Err(error)) => vec![error.message().to_owned()],
-        _ => vec![ours.display().to_string()],
-    };
-    crate::git::merge_text(ancestor, ours, theirs);
-    Ok(conflicts)
 }

@@ -345,7 +345,6 @@ impl Layers<'_> {
 fn is_of_a_process(setting: &Setting) -> bool {
     let names = [
         settings::COMMAND.name,
-        settings::LAUNCH_DIGESTS.name,
         settings::SANDBOX.name,
         settings::SANDBOX_REQUIRED.name,
     ];

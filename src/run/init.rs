@@ -1,5 +1,5 @@
-//! Sets a folder up: finds how its server starts, tries it, and writes the configuration, the first baseline, a CI
-//! file and git's attributes.
+//! Sets a folder up: finds how its server starts, tries it, and writes the configuration, the first baseline and a CI
+//! file.
 //!
 //! Nothing is written before a server has answered, and nothing that exists is overwritten unless asked to.
 
@@ -18,7 +18,6 @@ use crate::capture::{Endpoint, Limits};
 use crate::config::DEFAULT_PATH;
 use crate::config::edit::{NewValue, key};
 use crate::detect::{Candidate, Found, detect};
-use crate::git::Repository;
 use crate::launch::LaunchSpec;
 use crate::redact::is_secret;
 use crate::sentences::init as sentences;
@@ -289,7 +288,6 @@ pub(crate) async fn write(
     if request.pre_commit {
         files.create(".pre-commit-config.yaml", PRE_COMMIT)?;
     }
-    files.attributes()?;
     if let Some(owners) = &request.owners {
         files.owners(owners)?;
     }
@@ -424,25 +422,6 @@ impl Files {
         }
         put(Path::new(path), &text)?;
         self.wrote(path);
-        Ok(())
-    }
-
-    /// `.gitattributes`, and the drivers in the configuration of this clone.
-    fn attributes(&mut self) -> Result<(), Error> {
-        let line = format!(
-            "{} diff=mcp-keel merge=mcp-keel text eol=lf",
-            baseline::DEFAULT_PATH
-        );
-        self.append(".gitattributes", sentences::attributes_comment(), &[line])?;
-        if let Some(repository) = Repository::around(Path::new(".")) {
-            let mut done = repository.configure("merge.mcp-keel.name", "mcp-keel baseline");
-            for (name, value) in sentences::drivers() {
-                done &= repository.configure(name, &value);
-            }
-            if done {
-                self.lines.push(sentences::set_drivers().to_owned());
-            }
-        }
         Ok(())
     }
 

@@ -73,7 +73,8 @@ impl SurfacePair<'_> {
         let changes: Vec<&Change> = judged.iter().map(|it| &it.change).collect();
         let version = self.version(&changes);
         findings.extend(self.version_findings(&changes, &version, policy));
-        let stale = old.into_iter().flat_map(|old| stale_lists(old, &changes));
+        let stale = old.zip(new).into_iter();
+        let stale = stale.flat_map(|(old, new)| stale_lists(old, new, &changes));
         findings.extend(stale.map(|note| finding(policy, note)));
         let located = |judged: crate::policy::Judged| Located {
             location: self.place(&judged.change),
@@ -356,7 +357,7 @@ fn over_context_limit(cost: &Cost, has_old: bool, has_new: bool, policy: &Policy
 }
 
 /// Lists that clients may still cache, and that name what no longer works.
-fn stale_lists(old: &Surface, changes: &[&Change]) -> Vec<Note> {
+fn stale_lists(old: &Surface, new: &Surface, changes: &[&Change]) -> Vec<Note> {
     let breaking = |kind| {
         let of_kind = |change: &&&Change| {
             let key = change.component.as_ref();
@@ -366,7 +367,9 @@ fn stale_lists(old: &Surface, changes: &[&Change]) -> Vec<Note> {
     };
     let kinds = Kind::ALL.iter().copied();
     let stale = kinds.filter_map(|kind| {
-        let ttl = old.caching.of(kind).ttl_ms.filter(|ttl| *ttl > 0)?;
+        // A baseline does not record how long an answer may be kept: then it is as long as today's.
+        let [old, new] = [old, new].map(|surface| surface.caching.of(kind).ttl_ms);
+        let ttl = old.or(new).filter(|ttl| *ttl > 0)?;
         let breaking = breaking(kind);
         (breaking > 0).then(|| Note {
             rule: RuleId::StaleListCached,

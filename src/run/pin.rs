@@ -13,13 +13,12 @@ use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
 use super::sign_lock::{SignRequest, Signer, not_a_lock};
 use super::{Error, secrets};
-use crate::baseline::{Manifest, Pinned, server_entry, store, with_launch};
+use crate::baseline::{Manifest, Pinned, completed, server_entry, store};
 use crate::canonical::Json;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::write::Server;
 use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
-use crate::release::Release;
 use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::sentences::run as sentences;
 use crate::settings::{BASELINE, Given};
@@ -357,8 +356,9 @@ async fn capture_to_pin(
         target.name.clone()
     };
     let pinned = servers.get(&name).copied();
-    let release = release.unwrap_or_else(|| Release::of_server(surface));
-    let entry = with_launch(server_entry(surface, &release), &target.launch_to_pin());
+    let whole = completed(surface, pinned.map(|pinned| &pinned.surface));
+    let release = target.release_of(&whole, release.as_ref());
+    let entry = server_entry(&whole, &release);
     let compared = SurfacePair {
         name: &name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
@@ -366,7 +366,7 @@ async fn capture_to_pin(
         manifest: None,
         accept_with: &target.pin_command,
         servers: 1,
-        notes: &target.notes(pinned),
+        notes: &target.notes(),
     };
     let report = compared.judge_server(&accepting(), today());
     let surface = Box::new(surface.clone());

@@ -31,7 +31,6 @@ use crate::stability::profiles::differing;
 use crate::surface::{ClientProfile, KnownClient, Note, Surface};
 use crate::verify::fetched;
 use crate::verify::jp::{self, Verified, Verify, VerifyError};
-use crate::verify::launched::{self, LaunchLink};
 
 /// Everything a command needs to know.
 pub(crate) struct Plan {
@@ -111,14 +110,10 @@ pub(crate) struct Target {
     pub(crate) verify: Option<Verify>,
     /// The line of a `checksum` in the old spelling.
     checksum_line: Option<usize>,
-    /// The launch chain, link by link.
-    pub(crate) launched: Vec<LaunchLink>,
     /// The sandbox of every command that its configuration names.
     sandbox: Sandbox,
     /// Why it is not started or contacted.
     pub(crate) withheld: Option<Withheld>,
-    /// Which of its links get a digest.
-    pub(crate) launch_digests: launched::Digests,
 }
 
 impl Target {
@@ -153,8 +148,8 @@ impl Target {
         }
     }
 
-    /// Notes on how it is started, and which link changed since it was pinned.
-    pub(crate) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
+    /// Notes on how it is started.
+    pub(crate) fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Some(launch) = self.endpoint.launch() {
             let verify = self.verify.as_ref();
@@ -162,57 +157,38 @@ impl Target {
             notes.extend(crate::verify::notes(launch));
             notes.extend(jp::false_safety(verify, launch));
         }
-        // Without a launch chain in the baseline, no link can have changed.
-        let is_known = self.withheld.is_none();
-        if let Some(pinned) = pinned.filter(|pinned| is_known && !pinned.launch.is_empty()) {
-            let mut changed = launched::compare(&pinned.launch, &self.launched_versions());
-            // Git is only asked if a link differs.
-            if !changed.is_empty() {
-                changed = launched::compare(&pinned.launch, &self.launch_to_pin());
-            }
-            notes.extend(changed);
-        }
         notes
     }
 
-    /// The launch chain with what a launcher fetched, once the server was started.
-    fn launched_versions(&self) -> Vec<LaunchLink> {
-        match self.endpoint.launch() {
-            Some(launch) => {
-                let ran_from = self.ran_from.get().map_or(&[][..], Vec::as_slice);
-                fetched::with_versions(&self.launched, launch, ran_from)
-            }
-            None => self.launched.clone(),
-        }
-    }
-
-    /// The package that a launcher fetched, if its version is known now.
-    pub(crate) fn package(&self, pinned: Option<&Pinned>) -> Option<PackageVersion> {
-        let entry = |links: &[LaunchLink]| {
-            let entry = links
-                .iter()
-                .find(|it| it.role == launched::Role::EntryPoint);
-            entry.cloned()
-        };
-        let current = entry(&self.launched_versions())?;
-        let baseline = pinned.and_then(|it| entry(&it.launch));
-        Some(PackageVersion {
-            name: current.name,
-            baseline: baseline.and_then(|it| it.version),
-            current: Some(current.version?),
+    /// The version of the package that a launcher fetched, once the server was started. Unless the configuration names another
+    /// source, the policy goes by it: what such a server says of itself is often its SDK's version.
+    fn fetched_release(&self) -> Option<Release> {
+        let launch = self.endpoint.launch()?;
+        let package = fetched::package(launch)?;
+        let paths = self.ran_from.get().map_or(&[][..], Vec::as_slice);
+        let version = fetched::version(launch, paths)?;
+        matches!(self.version, VersionSource::Auto).then(|| Release {
+            source: package.launcher.to_owned(),
+            version: Some(version),
         })
     }
 
-    /// The launch chain as a baseline records it.
-    pub(crate) fn launch_to_pin(&self) -> Vec<LaunchLink> {
-        let launched = self.launched_versions();
-        match (self.launch_digests, self.endpoint.launch()) {
-            (launched::Digests::WorkingCopy, Some(launch)) => {
-                let folder = launch.cwd.as_deref().unwrap_or(Path::new("."));
-                launched::without_build_output(&launched, folder)
-            }
-            _ => launched,
-        }
+    /// The version of a server that was captured. `before` is what was read before it was started.
+    pub(crate) fn release_of(&self, surface: &Surface, before: Option<&Release>) -> Release {
+        let known = before.cloned().or_else(|| self.fetched_release());
+        known.unwrap_or_else(|| Release::of_server(surface))
+    }
+
+    /// The package that a launcher fetched, with its version then and now.
+    pub(crate) fn package(&self, pinned: Option<&Release>) -> Option<PackageVersion> {
+        let current = self.fetched_release()?;
+        let package = fetched::package(self.endpoint.launch()?)?;
+        let pinned = pinned.filter(|pinned| pinned.source == current.source);
+        Some(PackageVersion {
+            name: secrets::clean(&package.spec),
+            baseline: pinned.and_then(|pinned| pinned.version.clone()),
+            current: current.version,
+        })
     }
 
     /// Whether it is a package or an address of a third party: its code is not here to be fixed.
@@ -221,11 +197,8 @@ impl Target {
             (&self.endpoint, self.endpoint.launch()),
             (Endpoint::Http(_), None)
         );
-        is_remote
-            || self
-                .launched
-                .iter()
-                .any(|it| it.role == launched::Role::Launcher)
+        let launch = self.endpoint.launch();
+        is_remote || launch.is_some_and(|launch| fetched::package(launch).is_some())
     }
 
     /// The version of the server's package, read before the server is started; `None` if only the
@@ -532,7 +505,6 @@ fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> S
             server.repeat = server.repeat.max(base.repeat);
             server.settle = server.settle.max(base.settle);
             server.read_resources |= base.read_resources;
-            server.launch_digests = base.launch_digests;
             server.sandbox = server.sandbox.max(base.sandbox);
             server.sandbox_required |= base.sandbox_required;
         }
@@ -819,17 +791,9 @@ fn target(
             .filter(|it| !it.is_empty() && *it != "none");
         client.capabilities = Some(announced.cloned().collect());
     }
-    let launched = match (&endpoint, endpoint.launch()) {
-        _ if withheld.is_some() => Vec::new(),
-        (_, Some(launch)) => launched_chain(launch, server.launch_digests),
-        (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
-        _ => Vec::new(),
-    };
     Ok(Target {
         pin_command: pin_command(request, name),
         origin: request.given.origin(),
-        launched,
-        launch_digests: server.launch_digests,
         configured_as: server
             .profile
             .as_ref()
@@ -871,15 +835,6 @@ fn any_client() -> &'static str {
     let known = KnownClient::ALL;
     let index = usize::try_from(random % known.len() as u64).unwrap_or_default();
     known[index].id
-}
-
-/// The launch chain for a baseline: an argument may be a secret.
-fn launched_chain(launch: &LaunchSpec, digests: launched::Digests) -> Vec<LaunchLink> {
-    let mut links = launched::chain(launch, digests);
-    for link in &mut links {
-        link.name = secrets::clean(&link.name);
-    }
-    links
 }
 
 /// Today in UTC, for verdicts.

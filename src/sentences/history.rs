@@ -1,7 +1,4 @@
-//! What `log`, `changelog` and the git drivers say.
-
-/// As git says it.
-pub(crate) const NO_NEWLINE: &str = "No newline at end of file";
+//! What `log` and `changelog` say.
 
 pub(crate) fn no_history() -> &'static str {
     "No commit touched the baseline."
@@ -22,18 +19,6 @@ pub(crate) fn version_changed(server: &str, old: Option<&str>, new: Option<&str>
         (Some(old), None) => format!("{server}: version {old} → none"),
         (None, None) => server.to_owned(),
     }
-}
-
-pub(crate) fn merge_conflict(path: &str, places: &[String]) -> String {
-    let mut text = format!("mcp-keel: {path}: both sides changed the same things differently:");
-    for place in places {
-        text += &format!("\n  {place}");
-    }
-    text + "\ntake one side as a whole (`git checkout --ours` or `--theirs`), then run `mcp-keel pin`"
-}
-
-pub(crate) fn not_a_baseline(path: &str, problem: &str) -> String {
-    format!("mcp-keel: {path} is not a readable baseline ({problem}); as text:")
 }
 
 /// The headings of a changelog.

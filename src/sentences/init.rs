@@ -41,29 +41,6 @@ pub(crate) fn wrote(path: &str) -> String {
     format!("wrote   {path}")
 }
 
-/// git's settings for the drivers. Where mcp-keel is not on the PATH (it was run through npx, or by someone
-/// else), git shows and merges the file as text: a driver that is missing would end `git diff` with an
-/// error.
-pub(crate) fn drivers() -> [(&'static str, String); 3] {
-    let or_else = |ours: &str, otherwise: &str| {
-        format!("sh -c 'command -v mcp-keel >/dev/null && exec mcp-keel {ours}; {otherwise}' --")
-    };
-    let as_text = "git --no-pager diff --no-ext-diff --no-index -- \"$2\" \"$5\"; exit 0";
-    let merged = or_else("git-merge \"$@\"", "git merge-file \"$2\" \"$1\" \"$3\"");
-    [
-        ("diff.mcp-keel.command", or_else("git-diff \"$@\"", as_text)),
-        (
-            "diff.mcp-keel.textconv",
-            or_else("git-diff \"$1\"", "cat \"$1\""),
-        ),
-        ("merge.mcp-keel.driver", merged + " %O %A %B %P"),
-    ]
-}
-
-pub(crate) fn set_drivers() -> &'static str {
-    "set     git's diff and merge drivers for the baseline, in this clone"
-}
-
 pub(crate) fn kept(path: &str) -> String {
     format!("kept    {path}: it exists; `mcp-keel init --force` replaces it")
 }
@@ -125,13 +102,6 @@ pub(crate) fn server_comment(origin: &str) -> String {
     format!(
         "# Found in {origin}. The server starts with an almost empty environment: `env` and `pass-env` add to it.\n"
     )
-}
-
-pub(crate) fn attributes_comment() -> &'static str {
-    "# `git diff` shows what changed for callers, and `git merge` joins entries of different servers and tools:\n\
-     # git config diff.mcp-keel.command \"mcp-keel git-diff\"\n\
-     # git config diff.mcp-keel.textconv \"mcp-keel git-diff\"\n\
-     # git config merge.mcp-keel.driver \"mcp-keel git-merge %O %A %B %P\"\n"
 }
 
 pub(crate) fn owners_comment() -> &'static str {

@@ -93,28 +93,6 @@ pub(crate) mod write {
     }
 }
 
-pub(crate) fn link_renamed(role: &str, was: &str, is: &str) -> String {
-    format!("the {role}: `{was}` → `{is}`")
-}
-
-/// The version of a package that a launcher fetched.
-pub(crate) fn link_moved(package: &str, was: &str, is: &str) -> String {
-    format!("the package `{package}`: {was} → {is}")
-}
-
-/// Digests come in as messages show them.
-pub(crate) fn link_changed(role: &str, name: &str, pinned: &str, now: &str) -> String {
-    format!("the bytes of the {role} `{name}` changed: sha256 {pinned}… → {now}…")
-}
-
-pub(crate) fn link_gone(role: &str, name: &str) -> String {
-    format!("the {role} `{name}` was removed")
-}
-
-pub(crate) fn link_new(role: &str, name: &str) -> String {
-    format!("the {role} `{name}` is new")
-}
-
 pub(crate) fn old_checksum(line: usize) -> String {
     format!(
         "line {line} of the configuration uses the old spelling `checksum`: write [server.NAME.verify] with type = \"command\""

@@ -142,11 +142,6 @@ table! {
         .key(Table::Server)
         .unset_means("none")
         .details("A finding asks for the new spelling, which wins if both are set.");
-    LAUNCH_DIGESTS = Setting::new("launch-digests", Server, ValueKind::Switch,
-        "Which links of the launch chain get a digest in the baseline")
-        .key(Table::Server)
-        .unset_means("scripts in the working copy")
-        .details("`true` for every link that is a file on this machine, including the runtime; `false` for none.");
 
     // HTTP
 
@@ -178,8 +173,8 @@ table! {
         .input_note("Split as a POSIX shell would split it, and run without a shell.")
         .unset_means("the server is already running")
         .details("On the command line it is split as a POSIX shell would split it; no shell is involved. The process is \
-            ended afterwards. `cwd`, `env`, `pass-env`, `verify`, `checksum` and `launch-digests` apply to it; without \
-            `start` they are errors.");
+            ended afterwards. `cwd`, `env`, `pass-env`, `verify` and `checksum` apply to it; without `start` they \
+            are errors.");
     TRANSPORT = Setting::new("transport", Http,
         ValueKind::Word(&[word("auto"), word("streamable"), word("sse")]),
         "The HTTP transport to speak")

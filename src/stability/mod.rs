@@ -181,6 +181,7 @@ pub fn leave_out(surface: &mut Surface, variation: &Variation, reference: Option
             .any(|it| it.component.as_deref() == key)
     });
     surface.scope.order &= !variation.reordered;
+    surface.scope.spelling &= !variation.reordered;
     let Some(reference) = reference else { return };
     for place in variation.places.iter().filter(|it| it.component.is_none()) {
         match pointer::tokens(&place.pointer).next().as_deref() {

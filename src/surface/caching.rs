@@ -141,7 +141,17 @@ impl Caching {
         self.0.is_empty()
     }
 
-    /// As in a baseline and in a capture.
+    /// The scopes of a baseline, by method.
+    pub fn from_scopes(scopes: &Json) -> Self {
+        let mut caching = Self::default();
+        for method in methods() {
+            let scope = scopes.get(method).cloned().unwrap_or(Json::Null);
+            caching.insert(method, CacheHint::of(&Json::object([("cacheScope", scope)])));
+        }
+        caching
+    }
+
+    /// As in a capture.
     pub fn to_json(&self) -> Json {
         self.0
             .iter()

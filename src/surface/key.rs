@@ -200,6 +200,8 @@ impl Kind {
 pub struct KindSet(u8);
 
 impl KindSet {
+    pub const NONE: Self = Self(0);
+
     /// Tools alone.
     pub const TOOLS: Self = Self(1 << Kind::Tool as u8);
 
@@ -244,6 +246,13 @@ impl KindSet {
     pub fn to_state(self, capabilities: &Json) -> impl Iterator<Item = Kind> {
         let others = Kind::ALL.iter().copied().filter(|kind| !kind.is_core());
         others.filter(move |kind| self.contains(*kind) && kind.may_be_offered(Some(capabilities)))
+    }
+
+    /// The lists that were seen: those that every source with more than tools has, and others where the server offers them.
+    pub fn observed(self, capabilities: &Json) -> impl Iterator<Item = Kind> {
+        let core = Kind::ALL.iter().copied().filter(|kind| kind.is_core());
+        let core = core.filter(move |kind| self.contains(*kind));
+        core.chain(self.to_state(capabilities))
     }
 
     #[must_use]

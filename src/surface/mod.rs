@@ -72,9 +72,10 @@ pub struct Scope {
     pub server: bool,
     /// Which lists.
     pub kinds: KindSet,
-    /// The order in which tools were listed and members were written. Not set for a server without
-    /// a stable order.
+    /// The order in which tools were listed. A baseline does not record it, and a server without a stable order has none.
     pub order: bool,
+    /// The order in which members were written. A server without a stable order has none.
+    pub spelling: bool,
 }
 
 impl Scope {
@@ -83,12 +84,19 @@ impl Scope {
         server: true,
         kinds: KindSet::LISTED,
         order: true,
+        spelling: true,
+    };
+    /// A baseline, as far as its `observed` says so.
+    pub const BASELINE: Self = Self {
+        order: false,
+        ..Self::FULL
     };
     /// A saved `tools/list` result.
     pub const TOOLS: Self = Self {
         server: false,
         kinds: KindSet::TOOLS,
         order: true,
+        spelling: true,
     };
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::canonical::Json;
+use crate::canonical::{Json, Object};
 
 /// Name, version and capabilities announced to the server.
 ///
@@ -53,18 +53,17 @@ impl ClientProfile {
         }
     }
 
-    /// As stored in a baseline and in a capture.
+    /// As stored in a baseline and in a capture; without the version if that is the usual one.
     pub fn to_json(&self) -> Json {
-        let capabilities = self
-            .capabilities
-            .iter()
-            .map(|c| Json::string(c.as_str()))
-            .collect();
-        Json::object([
-            ("name", Json::string(self.name.as_str())),
-            ("version", Json::string(self.version.as_str())),
-            ("capabilities", Json::Array(capabilities)),
-        ])
+        let capabilities = self.capabilities.iter();
+        let capabilities = capabilities.map(|it| Json::string(it.as_str())).collect();
+        let mut client = Object::new();
+        client.push("name", Json::string(self.name.as_str()));
+        if self.version != Self::default().version {
+            client.push("version", Json::string(self.version.as_str()));
+        }
+        client.push("capabilities", Json::Array(capabilities));
+        Json::Object(client)
     }
 
     /// Reads what [`ClientProfile::to_json`] wrote; missing parts are the default's.

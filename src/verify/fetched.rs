@@ -10,35 +10,44 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha512};
 
-use super::launched::LaunchLink;
 use super::launcher::recognise;
 use crate::launch::LaunchSpec;
 
-/// The links with the versions that the launcher resolved. `paths` are those of the server's processes: to be
-/// asked after the server was started, which is when it is fetched.
-pub fn with_versions(
-    links: &[LaunchLink],
-    launch: &LaunchSpec,
-    paths: &[PathBuf],
-) -> Vec<LaunchLink> {
-    let mut links = links.to_vec();
-    let Some(launcher) = recognise(&launch.command) else {
-        return links;
-    };
+/// What a launcher fetches and runs as the server.
+pub struct Package {
+    /// `npx`, `uvx`, `docker run`.
+    pub launcher: &'static str,
+    /// As it was asked for, without credentials.
+    pub spec: String,
+}
+
+/// The package of a server; `None` for a command that runs what is here, as `cargo run` and `uv run` do.
+pub fn package(launch: &LaunchSpec) -> Option<Package> {
+    let launcher = recognise(&launch.command)?;
+    let is_local = matches!(launcher.name, "cargo run" | "uv run");
+    let target = launcher.targets.into_iter().next().filter(|_| !is_local)?;
+    Some(Package {
+        launcher: launcher.name,
+        spec: target.spec,
+    })
+}
+
+/// The version of the package that a launcher fetched. `paths` are those of the server's processes: to be asked after the server
+/// was started, which is when it is fetched.
+pub fn version(launch: &LaunchSpec, paths: &[PathBuf]) -> Option<String> {
+    let launcher = recognise(&launch.command)?;
     let specs: Vec<&str> = launcher.targets.iter().map(|it| it.spec.as_str()).collect();
-    for (link, spec) in links.iter_mut().zip(&specs) {
-        link.version = match launcher.name {
-            "npx" | "npm exec" => {
-                node_version(spec, paths).or_else(|| npx_version(spec, &specs, launch))
-            }
-            "pnpm dlx" | "yarn dlx" | "bunx" => node_version(spec, paths),
-            "uvx" | "pipx run" => python_version(spec, paths),
-            // The long form of `uvx`.
-            name if name.ends_with("tool run") => python_version(spec, paths),
-            _ => None,
-        };
+    let spec = specs.first()?;
+    match launcher.name {
+        "npx" | "npm exec" => {
+            node_version(spec, paths).or_else(|| npx_version(spec, &specs, launch))
+        }
+        "pnpm dlx" | "yarn dlx" | "bunx" => node_version(spec, paths),
+        "uvx" | "pipx run" => python_version(spec, paths),
+        // The long form of `uvx`.
+        name if name.ends_with("tool run") => python_version(spec, paths),
+        _ => None,
     }
-    links
 }
 
 /// The version that one of these paths belongs to, unless they disagree.
@@ -192,16 +201,15 @@ mod tests {
     }
 
     /// The version of the first package of a command, with processes that run these files below `root`.
-    fn version(root: &Path, command: &str, paths: &[&str]) -> Option<String> {
+    fn version_of(root: &Path, command: &str, paths: &[&str]) -> Option<String> {
         let launch = LaunchSpec {
             command: command.split(' ').map(str::to_owned).collect(),
             cwd: Some(root.join("nowhere")),
             env: [("npm_config_cache".to_owned(), "/nonexistent".to_owned())].into(),
             ..LaunchSpec::default()
         };
-        let links = super::super::launched::chain(&launch, super::super::launched::Digests::None);
         let paths: Vec<PathBuf> = paths.iter().map(|it| root.join(it)).collect();
-        with_versions(&links, &launch, &paths)[0].version.clone()
+        version(&launch, &paths)
     }
 
     /// The name of the folder is what npx 10 and 11 compute.
@@ -254,7 +262,7 @@ mod tests {
             ("npx -y ../memory", &[bunx], None),
         ] {
             assert_eq!(
-                version(root, command, paths).as_deref(),
+                version_of(root, command, paths).as_deref(),
                 expected,
                 "{command}"
             );
@@ -297,7 +305,7 @@ mod tests {
             ("uvx --from ./mcp-server-time s", one, None),
         ] {
             assert_eq!(
-                version(root, command, paths).as_deref(),
+                version_of(root, command, paths).as_deref(),
                 expected,
                 "{command}"
             );

@@ -4,7 +4,6 @@
 //!
 //! - **No false assurance**: a launcher (`npx`, `uvx`, `docker run` ...) fetches what it runs.
 //!   Arguments that are not pinned are reported, with the way to pin them ([`launcher`]).
-//! - **Every link**: the launch chain in a baseline is compared link by link ([`launched`]).
 //! - **Nothing is fetched**: no registry is contacted, and what is not on this disk is not verified. Which
 //!   version a launcher fetched is read where it put it ([`fetched`]).
 //!
@@ -13,7 +12,6 @@
 pub mod bytes;
 pub mod fetched;
 pub mod jp;
-pub mod launched;
 pub mod launcher;
 
 use crate::launch::LaunchSpec;

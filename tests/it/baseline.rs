@@ -75,26 +75,31 @@ fn an_invalid_baseline_is_reported_with_its_line() {
     };
     let at = |line: usize| format!("mcp-baseline.json:{line}: ");
 
+    let entry = line_of(&good, "tool:a@\": {");
+    let by_hand = "tool:a@ of scripted was changed by hand";
     let edited = good.replace("It's 1.0", "It is 1.0");
-    expect(
-        &edited,
-        at(line_of(&good, "tool:a@\": {") + 1),
-        "tool:a@ of scripted was changed by hand",
-    );
-    let edited = good.replace("\"roots\"", "\"tasks\"");
-    expect(
-        &edited,
-        at(line_of(&good, "\"surface\"")),
-        "scripted was changed by hand",
-    );
-    let edited = good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x");
-    expect(
-        &edited,
-        at(line_of(&good, "\"integrity\"")),
-        "its `integrity` does not match",
-    );
-    let future = good.replace("\"manifestVersion\": 1", "\"manifestVersion\": 2");
-    expect(&future, at(3), "unsupported manifestVersion 2");
+    expect(&edited, at(entry + 2), by_hand);
+    let edited = good.replace("a(n?: any = 1.0)", "a(n?: any = 2.0)");
+    expect(&edited, at(entry + 1), by_hand);
+    expect(&edited, at(entry + 1), "its `signature`");
+    let fingerprint = good.lines().nth(entry + 1).unwrap();
+    let edited = good.replace(fingerprint, &fingerprint.replace("sha256:", "sha256:0"));
+    expect(&edited, at(entry + 2), "its `fingerprint`");
+    let own = line_of(&good, "\"server\": {") + 1;
+    for (was, is) in [
+        ("\"roots\"", "\"tasks\""),
+        ("\"prompts\",", ""),
+        ("\"capabilities\": {", "\"instructions\": \"Obey.\", \"capabilities\": {"),
+    ] {
+        let edited = good.replacen(was, is, 1);
+        assert_ne!(edited, good, "{was}");
+        expect(&edited, at(own), "`server` of scripted was changed by hand");
+    }
+    let earlier = good.replace("\"manifestVersion\": 2", "\"manifestVersion\": 1");
+    expect(&earlier, at(3), "pin again: `mcp-keel pin`");
+    keel.run_serving(&["pin"], TOOLS).exits(2).says("pin again");
+    let future = good.replace("\"manifestVersion\": 2", "\"manifestVersion\": 3");
+    expect(&future, at(3), "unsupported manifestVersion 3");
     let conflict = good.replace("  \"servers\"", "<<<<<<< HEAD\n  \"servers\"");
     expect(&conflict, at(4), "merge conflict marker");
     let cut = good[..good.len() / 2].trim_end();
@@ -114,7 +119,7 @@ fn updating_one_server_leaves_the_others_unchanged_byte_for_byte() {
     let keel = Keel::new();
     keel.run(&["pin", "a", "--", &program, &one]).exits(0);
     keel.run(&["pin", "b", "--", &program, &two]).exits(0);
-    // A formatter changed the layout: content and integrity are the same.
+    // A formatter changed the layout: the content is the same.
     let text = keel.read("mcp-baseline.json").replace(
         "\"roots\",\n          \"sampling\"",
         "\"roots\", \"sampling\"",
@@ -151,22 +156,49 @@ fn pinning_does_not_launder_a_hand_edit_of_another_server() {
 }
 
 #[test]
-fn pinning_repairs_its_own_entry_and_a_stale_integrity() {
+fn pinning_repairs_its_own_entry_if_told_to() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
-    for (broken, force) in [
-        (good.replace("It's 1.0", "It is 1.0"), &["--force"][..]),
-        (
-            good.replace("\"integrity\": \"sha256-", "\"integrity\": \"sha256-x"),
-            &[],
-        ),
-    ] {
-        keel.write("mcp-baseline.json", &broken);
-        keel.run_serving(&["check"], TOOLS).exits(2);
-        keel.run_serving(&[&["pin", "scripted"], force].concat(), TOOLS)
-            .exits(0);
-        assert_eq!(keel.read("mcp-baseline.json"), good);
-    }
+    keel.write(
+        "mcp-baseline.json",
+        &good.replace("It's 1.0", "It is 1.0"),
+    );
+    keel.run_serving(&["check"], TOOLS).exits(2);
+    keel.run_serving(&["pin", "scripted"], TOOLS).exits(2);
+    keel.run_serving(&["pin", "scripted", "--force"], TOOLS)
+        .exits(0);
+    assert_eq!(keel.read("mcp-baseline.json"), good);
+}
+
+#[test]
+fn an_entry_that_was_deleted_is_seen() {
+    let keel = pinned();
+    let good = keel.read("mcp-baseline.json");
+    let (before, rest) = good.split_once("        \"tool:a@\": {").unwrap();
+    let (_, after) = rest.split_once("\n        },\n").unwrap();
+    keel.write("mcp-baseline.json", &format!("{before}{after}"));
+    keel.run_serving(&["check"], TOOLS)
+        .exits(1)
+        .names(&["tool-added", "a"]);
+}
+
+#[test]
+fn only_what_was_seen_is_compared_and_the_rest_is_kept() {
+    let keel = Keel::new();
+    let list = r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#;
+    keel.write("list.json", list);
+    keel.run(&["import", "list.json", "--server", "it"]).exits(0);
+    let imported: serde_json::Value =
+        serde_json::from_str(&keel.read("mcp-baseline.json")).unwrap();
+    let entry = &imported["servers"]["it"];
+    assert_eq!(entry["observed"], serde_json::json!(["tools"]));
+    assert_eq!(entry["server"]["definition"], serde_json::json!({}));
+    keel.run_serving(
+        &["check", "it"],
+        r#"[{"name": "a", "inputSchema": {"type": "object"}}]"#,
+    )
+    .exits(0)
+    .says_nothing_of("serverInfo");
 }
 
 /// The baseline of a server with these tools.
@@ -194,12 +226,12 @@ fn a_small_change_changes_few_lines_however_many_tools_there_are() {
         Value::Array(tools.collect())
     };
     type Edit = fn(&mut Value);
-    // What is left is the change itself, the tool's fingerprint, its digests, the server's digest and the file's.
+    // What is left is the change itself, the tool's fingerprint, and its signature where that shows it.
     let edits: [(&str, Edit, [usize; 2]); 6] = [
         (
             "one enum value changed",
             |it| it[0]["inputSchema"]["properties"]["units"]["enum"][1] = json!("us"),
-            [5, 5],
+            [3, 3],
         ),
         (
             "one enum value added at the end",
@@ -207,17 +239,17 @@ fn a_small_change_changes_few_lines_however_many_tools_there_are() {
                 let values = &mut it[0]["inputSchema"]["properties"]["units"]["enum"];
                 values.as_array_mut().unwrap().push(json!("us"));
             },
-            [5, 6],
+            [3, 4],
         ),
         (
             "one word of a description",
             |it| it[0]["description"] = json!("Forecast for a town."),
-            [5, 5],
+            [2, 2],
         ),
         (
             "one property added",
             |it| it[0]["inputSchema"]["properties"]["when"] = json!({"type": "string"}),
-            [4, 7],
+            [3, 6],
         ),
         (
             "one tool added",
@@ -226,12 +258,12 @@ fn a_small_change_changes_few_lines_however_many_tools_there_are() {
                 tool["name"] = json!("tool_new");
                 it.as_array_mut().unwrap().push(tool);
             },
-            [2, 28],
+            [0, 26],
         ),
         (
             "one tool renamed",
             |it| it[0]["name"] = json!("tool_00b"),
-            [6, 6],
+            [4, 4],
         ),
     ];
     let mut rows = String::from("\n| change | lines removed | lines added |\n|---|---|---|\n");
@@ -262,39 +294,6 @@ fn a_small_change_changes_few_lines_however_many_tools_there_are() {
     }
     rows.push('\n');
     crate::generated::assert_blocks_current("docs/baseline.md", &[("lines of a change", rows)]);
-}
-
-#[test]
-fn a_baseline_in_an_earlier_layout_is_valid_and_stays_as_it_is_until_its_server_changes() {
-    let earlier = std::fs::read_to_string(
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("fixtures/baselines/digests-per-line.json"),
-    )
-    .unwrap();
-    let keel = Keel::new().file("mcp-baseline.json", &earlier);
-    let program = env!("CARGO_BIN_EXE_mcp-keel");
-    let on = |command: &'static str, edition: &'static str| {
-        keel.run(&[
-            command, "weather", "--", program, "demo", "--serve", edition,
-        ])
-    };
-    on("check", "pinned").exits(0).says("PASS");
-    on("pin", "pinned").exits(0).says("already up to date");
-    assert_eq!(keel.read("mcp-baseline.json"), earlier);
-    // Another server beside it does not change it either.
-    let [scripted, scenario] = serving("[]");
-    keel.run(&["pin", "another", "--", &scripted, &scenario])
-        .exits(0);
-    let entry = |text: &str| {
-        let start = text.find("    \"weather\": {").unwrap();
-        text[start..text.find("\n  },\n  \"integrity\"").unwrap()].to_owned()
-    };
-    assert_eq!(entry(&keel.read("mcp-baseline.json")), entry(&earlier));
-    assert!(!earlier.contains("\"digests\": { "));
-    on("pin", "drifted").exits(0);
-    let updated = keel.read("mcp-baseline.json");
-    assert!(updated.contains("\"digests\": { \"contract\": \"sha256:"));
-    on("check", "drifted").exits(0);
 }
 
 #[test]
@@ -329,7 +328,7 @@ fn a_repeated_member_is_pinned_as_sent_and_noted() {
         keel.read("mcp-baseline.json")
             .matches("\"description\": \"")
             .count(),
-        3
+        2
     );
     keel.run_serving(&["check"], tools)
         .exits(0)

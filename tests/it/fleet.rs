@@ -148,7 +148,7 @@ fn pinning_in_parallel_writes_the_same_baseline_and_a_failing_server_keeps_its_e
 fn an_unreadable_entry_is_replaced_or_kept_but_never_dropped() {
     let keel = pinned(2, &[]);
     let damaged = keel.read("mcp-baseline.json").replacen(
-        "\"scheme\": \"keel-1\"",
+        "\"scheme\": \"keel-2\"",
         "\"scheme\": \"keel-9\"",
         1,
     );

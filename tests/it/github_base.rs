@@ -429,10 +429,6 @@ fn a_pull_request_does_not_choose_the_policy_it_is_judged_by() {
             "[server.weather.client]\nname = \"zed\"\n".to_owned(),
             "`client` of",
         ),
-        (
-            "launch-digests = false\n".to_owned(),
-            "`launch-digests` of",
-        ),
     ] {
         pull.keel
             .write("mcp-keel.toml", &format!("{config}{weaker}"));

@@ -1,30 +1,17 @@
-//! The contract through git: the drivers in a real repository with a real conflict, `log`, `changelog`.
+//! The contract through git: `log`, `changelog`.
 
 use std::process::Command;
 
 use crate::keel::{Keel, serving};
 
-/// A repository whose baseline is shown and merged by mcp-keel.
+/// A repository of its own.
 fn repository() -> Keel {
     let keel = Keel::new();
     git(&keel, &["init", "-q", "-b", "main"]);
-    let program = env!("CARGO_BIN_EXE_mcp-keel");
-    for (name, value) in [
-        ("diff.mcp-keel.command", format!("'{program}' git-diff")),
-        ("diff.mcp-keel.textconv", format!("'{program}' git-diff")),
-        (
-            "merge.mcp-keel.driver",
-            format!("'{program}' git-merge %O %A %B %P"),
-        ),
-        ("user.name", "Ada".to_owned()),
-        ("user.email", "ada@example.com".to_owned()),
-    ] {
-        git(&keel, &["config", name, &value]);
+    for (name, value) in [("user.name", "Ada"), ("user.email", "ada@example.com")] {
+        git(&keel, &["config", name, value]);
     }
-    keel.file(
-        ".gitattributes",
-        "mcp-baseline.json diff=mcp-keel merge=mcp-keel text eol=lf\n",
-    )
+    keel
 }
 
 /// Whether git succeeded, and what it printed.
@@ -69,88 +56,6 @@ fn pin(keel: &Keel, server: &str, tools: &[String], message: &str) {
         .exits(0);
     git(keel, &["add", "."]);
     git(keel, &["commit", "-qm", message]);
-}
-
-#[test]
-fn a_conflict_resolves_itself_where_both_sides_are_valid() {
-    let keel = repository();
-    let (a, b) = (tool("a", "First.", 10), tool("b", "Second.", 10));
-    pin(&keel, "one", &[a.clone(), b.clone()], "pin");
-    git(&keel, &["checkout", "-qb", "topic"]);
-    // One side changes a description and adds a tool; the other a bound of the same tool, and another server.
-    pin(
-        &keel,
-        "one",
-        &[
-            tool("a", "The first.", 10),
-            b.clone(),
-            tool("c", "Third.", 1),
-        ],
-        "topic",
-    );
-    git(&keel, &["checkout", "-q", "main"]);
-    pin(&keel, "one", &[tool("a", "First.", 7), b.clone()], "main");
-    pin(&keel, "two", &[tool("d", "Other.", 1)], "two");
-    git(&keel, &["merge", "-q", "--no-edit", "topic"]);
-    let list = format!(
-        "[{}]",
-        [
-            tool("a", "The first.", 7),
-            b.clone(),
-            tool("c", "Third.", 1)
-        ]
-        .join(",")
-    );
-    let [program, scenario] = serving(&list);
-    keel.run(&["check", "one", "--", &program, &scenario])
-        .exits(0);
-    keel.run(&["baseline", "list"])
-        .exits(0)
-        .names(&["one", "two"]);
-}
-
-#[test]
-fn what_both_sides_changed_differently_stays_a_conflict_that_names_it() {
-    let keel = repository();
-    pin(&keel, "one", &[tool("a", "First.", 10)], "pin");
-    git(&keel, &["checkout", "-qb", "topic"]);
-    pin(&keel, "one", &[tool("a", "First.", 5)], "topic");
-    git(&keel, &["checkout", "-q", "main"]);
-    pin(&keel, "one", &[tool("a", "First.", 7)], "main");
-    let (ok, printed) = try_git(&keel, &["merge", "--no-edit", "topic"]);
-    assert!(!ok, "{printed}");
-    assert!(
-        printed.contains("one: tool:a@/inputSchema/properties/n/maximum"),
-        "{printed}"
-    );
-    assert!(keel.read("mcp-baseline.json").contains("<<<<<<<"));
-    assert!(git(&keel, &["status", "--short"]).contains("UU mcp-baseline.json"));
-}
-
-#[test]
-fn git_shows_what_changed_for_callers() {
-    let keel = repository();
-    pin(&keel, "one", &[tool("a", "First.", 10)], "pin");
-    pin(&keel, "one", &[tool("a", "First.", 7)], "less");
-    let shown = git(&keel, &["diff", "HEAD~1"]);
-    assert!(shown.contains("maximum 10 → 7"), "{shown}");
-    assert!(shown.contains("worked before, fails now"), "{shown}");
-    assert!(!shown.contains("fingerprint"), "{shown}");
-    // `git log -p` compares what each version says.
-    let logged = git(&keel, &["log", "-p", "-1"]);
-    assert!(
-        logged.contains("-  inputSchema .n {\"type\":\"integer\",\"maximum\":10}"),
-        "{logged}"
-    );
-    assert!(
-        logged.contains("+  inputSchema .n {\"type\":\"integer\",\"maximum\":7}"),
-        "{logged}"
-    );
-    assert!(!logged.contains("sha256"), "{logged}");
-    // A file that is no baseline is shown as text.
-    keel.write("mcp-baseline.json", "broken\n");
-    let shown = git(&keel, &["diff"]);
-    assert!(shown.contains("+broken"), "{shown}");
 }
 
 #[test]

@@ -33,8 +33,6 @@ fn a_plain_binary_is_set_up_and_checked_in_one_go() {
         "wrote mcp-keel.toml",
         "wrote mcp-baseline.json",
         "wrote .github/workflows/mcp-keel.yml",
-        "wrote .gitattributes",
-        "set git's diff and merge drivers",
         "Commit them: git add mcp-keel.toml mcp-baseline.json",
     ]);
     keel.run(&["check"]).exits(0).says("PASS greeter");
@@ -43,8 +41,7 @@ fn a_plain_binary_is_set_up_and_checked_in_one_go() {
         config.contains("[server.greeter]\ncommand = [\"./greeter\"]"),
         "{config}"
     );
-    let attributes = keel.read(".gitattributes");
-    assert!(attributes.contains("mcp-baseline.json diff=mcp-keel merge=mcp-keel"));
+    assert!(!keel.folder().join(".gitattributes").exists());
     assert!(
         keel.read(".github/CODEOWNERS")
             .contains("/mcp-baseline.json @me")
@@ -58,71 +55,7 @@ fn a_plain_binary_is_set_up_and_checked_in_one_go() {
     keel.run(&["init", "--yes"]).exits(2);
     assert_eq!(keel.read("mcp-keel.toml"), "# edited\n");
     keel.run(&["init", "--yes", "--force"]).exits(0);
-    assert_eq!(keel.read(".gitattributes"), attributes);
     keel.run(&["check"]).exits(0);
-}
-
-#[test]
-#[cfg(unix)]
-fn git_works_with_and_without_mcp_keel_on_the_path() {
-    let keel = Keel::new();
-    program(&keel, "greeter", &server("greeter"));
-    crate::machine::repository(keel.folder());
-    keel.run(&["init", "--yes"]).exits(0);
-    let system = "/usr/local/bin:/usr/bin:/bin";
-    let program = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-keel"));
-    let with = format!("{}:{system}", program.parent().unwrap().display());
-    let git = |path: &str, args: &[&str]| {
-        let output = std::process::Command::new("git")
-            .args(args)
-            .current_dir(keel.folder())
-            .env_clear()
-            .env("PATH", path)
-            .env("HOME", keel.folder())
-            .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|it| (it, "Ada")))
-            .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|it| (it, "a@b.c")))
-            .output()
-            .unwrap();
-        let printed = [output.stdout, output.stderr].concat();
-        let printed = String::from_utf8_lossy(&printed).into_owned();
-        (output.status.code(), printed)
-    };
-    git(&with, &["add", "."]);
-    git(&with, &["commit", "-qm", "set up"]);
-    let pinned = keel.read("mcp-baseline.json");
-    // A valid baseline of another list.
-    let [scripted, scenario] = crate::keel::serving(r#"[{"name": "wave"}]"#);
-    keel.run(&["pin", "greeter", "--force", "--", &scripted, &scenario])
-        .exits(0);
-    let (code, shown) = git(&with, &["diff"]);
-    assert!(
-        code == Some(0) && shown.contains("tool-removed"),
-        "{code:?} {shown}"
-    );
-    let (code, shown) = git(system, &["diff"]);
-    assert!(
-        code == Some(0) && shown.contains("+        \"tool:wave@\": {"),
-        "{code:?} {shown}"
-    );
-    git(system, &["commit", "-qam", "wave"]);
-    let (code, shown) = git(system, &["log", "-p", "-1"]);
-    assert!(
-        code == Some(0) && shown.contains("tool:wave@"),
-        "{code:?} {shown}"
-    );
-    // Merged as text where that is possible.
-    git(system, &["checkout", "-qb", "topic", "HEAD~1"]);
-    keel.write(
-        "mcp-baseline.json",
-        &pinned.replace("\"$schema\"", " \"$schema\""),
-    );
-    git(system, &["commit", "-qam", "topic"]);
-    let (code, shown) = git(system, &["merge", "-q", "-m", "merged", "main"]);
-    let merged = keel.read("mcp-baseline.json");
-    assert!(
-        merged.contains("tool:wave@") && merged.contains("   \"$schema\""),
-        "{code:?} {shown} {merged}"
-    );
 }
 
 #[test]

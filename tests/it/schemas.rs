@@ -125,21 +125,21 @@ fn a_baseline_is_valid_and_a_damaged_one_is_not() {
     type Edit = fn(&mut Value);
     let edits: [(&str, Edit); 7] = [
         ("", |root| {
-            root.as_object_mut().unwrap().remove("integrity");
+            root.as_object_mut().unwrap().remove("servers");
         }),
         ("", |root| root["pinnedAt"] = json!("today")),
-        ("/manifestVersion", |version| *version = json!(2)),
+        ("/manifestVersion", |version| *version = json!(1)),
         ("/servers/weather/scheme", |scheme| {
-            *scheme = json!("keel-2")
+            *scheme = json!("keel-1")
         }),
-        ("/servers/weather/surface", |digest| {
+        ("/servers/weather/server/fingerprint", |digest| {
             *digest = json!("sha256:00")
         }),
         ("/servers/weather/components", |components| {
             components["greet"] = components["tool:get_alerts@"].clone();
         }),
         (component, |component| {
-            component["digests"]["fastmcp"] = component["fingerprint"].clone();
+            component.as_object_mut().unwrap().remove("signature");
         }),
     ];
     for (place, edit) in edits {

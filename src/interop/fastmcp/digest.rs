@@ -19,7 +19,6 @@ pub const SCHEME: DigestScheme = DigestScheme {
     order: "code points",
     absent: "inputSchema is required; a missing or null field of --fields is null, an empty one is kept",
     is_python: true,
-    in_baseline: true,
     hashes: Hashes::ToolsWithFields(digest),
 };
 

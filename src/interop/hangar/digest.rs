@@ -16,7 +16,6 @@ pub const SCHEME: DigestScheme = DigestScheme {
     order: "UTF-16 units",
     absent: "missing, null, empty string, array and object are omitted; false and 0 are kept",
     is_python: true,
-    in_baseline: true,
     hashes: Hashes::Tools(|tool| digest(tool).map(Some)),
 };
 
@@ -28,7 +27,6 @@ pub const STRUCTURE: DigestScheme = DigestScheme {
     order: "UTF-16 units",
     absent: "as hangar",
     is_python: true,
-    in_baseline: false,
     hashes: Hashes::Tools(|tool| structure(tool).map(Some)),
 };
 
@@ -40,7 +38,6 @@ pub const DESCRIPTION: DigestScheme = DigestScheme {
     order: "none",
     absent: "a tool without a description has no digest",
     is_python: true,
-    in_baseline: false,
     hashes: Hashes::Tools(description),
 };
 
@@ -52,7 +49,6 @@ pub const RELEASE_1_2_0: DigestScheme = DigestScheme {
     order: "code points",
     absent: "missing and null are omitted, empty is kept",
     is_python: true,
-    in_baseline: false,
     hashes: Hashes::Tools(|tool| digest_1_2_0(tool).map(Some)),
 };
 

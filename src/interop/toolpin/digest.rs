@@ -17,7 +17,6 @@ pub const SCHEME: DigestScheme = DigestScheme {
     order: "names by UTF-16 unit after array indices; tools by localeCompare in en-US (surface: by UTF-16 unit)",
     absent: "description and manifest: missing and null count as empty; surface: all differ",
     is_python: false,
-    in_baseline: false,
     hashes: schemes::Hashes::List(named_hashes),
 };
 
