@@ -29,8 +29,8 @@ use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::surface::{Component, ComponentKey, KindSet, Surface};
 
-pub(crate) use skill::allowed as allowed_tools;
 pub use server::{not_pinned as server_not_pinned, removed as server_removed};
+pub(crate) use skill::allowed as allowed_tools;
 
 /// One located difference, with its effect on callers and on the people who approved the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
