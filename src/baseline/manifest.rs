@@ -8,7 +8,7 @@ use super::{BaselineError, MANIFEST_VERSION, signature};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::{Digest, keel};
 use crate::release::Release;
-use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Kind, KindSet, Scope, Surface};
+use crate::surface::{Caching, ClientProfile, Component, ComponentKey, KindSet, Scope, Surface};
 
 #[derive(Debug)]
 pub struct Manifest {
@@ -287,7 +287,12 @@ impl Reader<'_> {
             self.shape(document, &below("observed"), problem)
         })?;
         let own = self.object(document, &below("server"), "`server`")?;
-        self.only(document, &below("server"), own, &["fingerprint", "definition"])?;
+        self.only(
+            document,
+            &below("server"),
+            own,
+            &["fingerprint", "definition"],
+        )?;
         let definition_at = below("server/definition");
         let definition = self.object(document, &definition_at, "the server's `definition`")?;
         let known = [
@@ -362,8 +367,7 @@ impl Reader<'_> {
             |kind| listed.contains(kind),
             is_server_seen.then_some(&surface.capabilities),
         );
-        surface.other_members =
-            is_server_seen.then(|| sent("otherMembers").unwrap_or_else(empty));
+        surface.other_members = is_server_seen.then(|| sent("otherMembers").unwrap_or_else(empty));
         Ok(surface)
     }
 

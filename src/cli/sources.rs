@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::args::{DiffArgs, FingerprintArgs, FingerprintFormat, ScanArgs, ScanProfile, TextOrJson};
+use super::args::{
+    DiffArgs, FingerprintArgs, FingerprintFormat, ScanArgs, ScanProfile, TextOrJson,
+};
 use super::output::{self, Delivery};
 use super::progress::Progress;
 use crate::baseline::signature;

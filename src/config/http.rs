@@ -9,13 +9,7 @@ use crate::capture::http::{Headers, HttpAddress, HttpTransport, Proxy, SpecError
 use crate::settings::{self, Table};
 
 /// Settings that only apply to a server that mcp-keel starts.
-const OF_A_PROCESS: &[&str] = &[
-    "cwd",
-    "env",
-    "pass-env",
-    "verify",
-    "checksum",
-];
+const OF_A_PROCESS: &[&str] = &["cwd", "env", "pass-env", "verify", "checksum"];
 
 /// How a server is reached over HTTP; `None` if it uses stdio.
 pub(super) fn read(node: &Node<'_>, folder: &Path) -> Result<Option<HttpConfig>, ConfigError> {

@@ -527,7 +527,7 @@ pub(super) fn compare_caching(old: &Surface, new: &Surface, changes: &mut Vec<Ch
         let word = |scope: Option<CacheScope>| scope.map_or("none", CacheScope::word);
         let message = sentences::cache_scope(method, word(was), word(is));
         let mut change = Change::new(RuleId::CacheScopeChanged, at, message)
-        .values(json(was).as_ref(), json(is).as_ref());
+            .values(json(was).as_ref(), json(is).as_ref());
         if is != Some(CacheScope::Public) {
             change.exposure = Exposure::None;
         }

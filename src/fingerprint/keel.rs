@@ -5,7 +5,7 @@
 
 use super::Digest;
 use crate::canonical::{Json, Object, canonical_object};
-use crate::surface::{CacheScope, Component, ComponentKey, Kind, Surface};
+use crate::surface::{CacheScope, Component, Kind, Surface};
 
 /// The name of this scheme, recorded in every baseline; a later scheme gets its own name.
 pub const SCHEME: &str = "keel-2";
@@ -121,6 +121,7 @@ pub fn observed_kind(word: &str) -> Option<Kind> {
 mod tests {
     use super::*;
     use crate::canonical::parse_str;
+    use crate::surface::ComponentKey;
 
     fn component(kind: Kind, definition: &str) -> Component {
         let definition = parse_str(definition).unwrap();
@@ -170,7 +171,9 @@ mod tests {
                 r#"{{"tools": [], "prompts": [], "resources": [], "resourceTemplates": [], "initialize": {{
                     "protocolVersion": "2025-11-25", "capabilities": {{"tools": {{}}}}, "serverInfo": {{"name": "a"}}}}{more}}}"#
             );
-            crate::source::from_document(parse_str(&text).unwrap()).unwrap().1
+            crate::source::from_document(parse_str(&text).unwrap())
+                .unwrap()
+                .1
         };
         let surface = captured("");
         let expected = r#"{"client":{"capabilities":["elicitation","roots","sampling"],"name":"mcp-keel"},"definition":{"capabilities":{"tools":{}},"protocolVersion":"2025-11-25","serverInfo":{"name":"a"}},"key":"server","observed":["server","tools","prompts","resources","templates"]}"#;
@@ -183,7 +186,9 @@ mod tests {
     fn the_digest_of_a_surface_covers_every_fingerprint_in_any_order() {
         let list = |tools: &str| {
             let text = format!(r#"{{"tools": [{tools}]}}"#);
-            crate::source::from_document(parse_str(&text).unwrap()).unwrap().1
+            crate::source::from_document(parse_str(&text).unwrap())
+                .unwrap()
+                .1
         };
         let (a, b) = (r#"{"name": "a"}"#, r#"{"name": "b"}"#);
         let both = surface_digest(&list(&format!("{a}, {b}")));

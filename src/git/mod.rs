@@ -82,16 +82,6 @@ impl Repository {
         Ok(id.filter(|it| is_id(it)))
     }
 
-    /// Whether git ignores a file of the working copy.
-    pub(crate) fn ignores(&self, file: &Path) -> bool {
-        let Ok(mut git) = self.git() else {
-            return false;
-        };
-        git.current_dir(&self.root);
-        git.args(["check-ignore", "--quiet", "--"]).arg(file);
-        output(git, 1024).is_ok()
-    }
-
     /// Its objects, verified.
     pub(crate) fn objects(&self) -> Option<Objects> {
         Objects::new(self.git().ok()?)

@@ -35,15 +35,6 @@ impl Baseline {
         Self::parse(path, store::read_text(path)?)
     }
 
-    /// Reads and verifies a baseline; `None` if the file does not exist.
-    pub(crate) fn find(path: &Path) -> Result<Option<Self>, Error> {
-        match Self::read(path) {
-            Ok(baseline) => Ok(Some(baseline)),
-            Err(Unusable::Own(BaselineError::Missing { .. })) => Ok(None),
-            Err(unusable) => Err(unusable.into()),
-        }
-    }
-
     /// Verifies the text of a baseline.
     pub(crate) fn parse(path: &Path, text: String) -> Result<Self, Unusable> {
         let bytes = text.clone().into_bytes();
@@ -83,11 +74,6 @@ impl Baseline {
             Self::Own(manifest) => Some(manifest),
             Self::Lock(_) => None,
         }
-    }
-
-    /// The pinned server, if the file stores definitions.
-    pub(crate) fn pinned(&self, server: &str) -> Option<&Pinned> {
-        self.own()?.servers().get(server)
     }
 
     /// Identifies its content.

@@ -14,7 +14,7 @@ use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
 use super::withheld::{Named, Withheld};
 use super::{Error, endpoint, judged_files, secrets, server_lists};
-use crate::baseline::{self, Pinned, store};
+use crate::baseline::{self, store};
 use crate::capture::http::Template;
 use crate::capture::{Endpoint, Eras, Limits};
 use crate::config::{ClientChoice, Config, ProfileName, ServerConfig, suggestion};

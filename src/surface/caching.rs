@@ -146,7 +146,10 @@ impl Caching {
         let mut caching = Self::default();
         for method in methods() {
             let scope = scopes.get(method).cloned().unwrap_or(Json::Null);
-            caching.insert(method, CacheHint::of(&Json::object([("cacheScope", scope)])));
+            caching.insert(
+                method,
+                CacheHint::of(&Json::object([("cacheScope", scope)])),
+            );
         }
         caching
     }

@@ -33,8 +33,6 @@ struct Entry {
     member: &'static str,
     /// The noun for messages.
     noun: &'static str,
-    /// The members that callers depend on; the rest is text and hints.
-    contract: &'static [&'static str],
     /// How to request the list; `None` for what is read one by one.
     listing: Option<Listing>,
     /// Whether every source that has more than tools has this list. Other lists are recorded
@@ -78,11 +76,10 @@ impl Kind {
                 changed: Some(changed),
             })
         };
-        let core = |identity, member, noun, contract, listing| Entry {
+        let core = |identity, member, noun, listing| Entry {
             identity,
             member,
             noun,
-            contract,
             listing,
             core: true,
         };
@@ -92,14 +89,12 @@ impl Kind {
                 "name",
                 "tools",
                 "tool",
-                &["inputSchema", "outputSchema"],
                 listed("tools/list", "tools", "notifications/tools/list_changed"),
             ),
             Self::Prompt => core(
                 "name",
                 "prompts",
                 "prompt",
-                &["arguments"],
                 listed(
                     "prompts/list",
                     "prompts",
@@ -110,21 +105,18 @@ impl Kind {
                 "uri",
                 "resources",
                 "resource",
-                &["mimeType"],
                 listed("resources/list", "resources", resources_changed),
             ),
             Self::Template => core(
                 "uriTemplate",
                 "resourceTemplates",
                 "resource template",
-                &["mimeType"],
                 listed("resources/templates/list", "resources", resources_changed),
             ),
             Self::Skill => Entry {
                 identity: "uri",
                 member: "skills",
                 noun: "skill",
-                contract: &["resources"],
                 listing: Some(Listing {
                     method: "skills/list",
                     declared: Declared::Extension("io.modelcontextprotocol/skills"),
@@ -136,7 +128,6 @@ impl Kind {
                 identity: "uri",
                 member: "contents",
                 noun: "content",
-                contract: &["mimeType", "digest"],
                 listing: None,
                 core: false,
             },
@@ -156,11 +147,6 @@ impl Kind {
     /// The noun for messages.
     pub fn noun(self) -> &'static str {
         self.entry().noun
-    }
-
-    /// The members that callers depend on.
-    pub(crate) fn contract(self) -> &'static [&'static str] {
-        self.entry().contract
     }
 
     /// The kind whose list is declared by an extension of the protocol.

@@ -89,7 +89,10 @@ fn an_invalid_baseline_is_reported_with_its_line() {
     for (was, is) in [
         ("\"roots\"", "\"tasks\""),
         ("\"prompts\",", ""),
-        ("\"capabilities\": {", "\"instructions\": \"Obey.\", \"capabilities\": {"),
+        (
+            "\"capabilities\": {",
+            "\"instructions\": \"Obey.\", \"capabilities\": {",
+        ),
     ] {
         let edited = good.replacen(was, is, 1);
         assert_ne!(edited, good, "{was}");
@@ -159,10 +162,7 @@ fn pinning_does_not_launder_a_hand_edit_of_another_server() {
 fn pinning_repairs_its_own_entry_if_told_to() {
     let keel = pinned();
     let good = keel.read("mcp-baseline.json");
-    keel.write(
-        "mcp-baseline.json",
-        &good.replace("It's 1.0", "It is 1.0"),
-    );
+    keel.write("mcp-baseline.json", &good.replace("It's 1.0", "It is 1.0"));
     keel.run_serving(&["check"], TOOLS).exits(2);
     keel.run_serving(&["pin", "scripted"], TOOLS).exits(2);
     keel.run_serving(&["pin", "scripted", "--force"], TOOLS)
@@ -187,7 +187,8 @@ fn only_what_was_seen_is_compared_and_the_rest_is_kept() {
     let keel = Keel::new();
     let list = r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#;
     keel.write("list.json", list);
-    keel.run(&["import", "list.json", "--server", "it"]).exits(0);
+    keel.run(&["import", "list.json", "--server", "it"])
+        .exits(0);
     let imported: serde_json::Value =
         serde_json::from_str(&keel.read("mcp-baseline.json")).unwrap();
     let entry = &imported["servers"]["it"];
