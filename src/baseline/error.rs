@@ -77,7 +77,7 @@ impl BaselineError {
             }
             Self::Io { .. } => "check the path and its permissions",
             Self::Conflict { .. } => {
-                "take one side as a whole (`git checkout --ours` or `--theirs`), then run `mcp-keel pin`"
+                "`mcp-keel pin` resolves it, as long as git has both sides in its index"
             }
             Self::NotJson { .. } | Self::Shape { .. } => {
                 "restore the committed file, or delete it and run `mcp-keel pin`"

@@ -561,7 +561,7 @@ impl Reader<'_> {
 }
 
 /// The one-based line of the first merge conflict marker. No line of valid JSON starts with one.
-fn conflict_marker(text: &str) -> Option<usize> {
+pub fn conflict_marker(text: &str) -> Option<usize> {
     let is_marker = |line: &str| {
         ["<<<<<<< ", ">>>>>>> ", "||||||| "]
             .iter()

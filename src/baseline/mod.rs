@@ -10,13 +10,15 @@
 //!   ([`store`]).
 
 mod error;
+mod join;
 mod manifest;
 mod render;
 mod signature;
 pub mod store;
 
 pub use error::BaselineError;
-pub use manifest::{Manifest, Pinned};
+pub use join::{Joined, Part, Side, Sides};
+pub use manifest::{Manifest, Pinned, conflict_marker};
 pub use render::{SCHEMA_URL, completed, render, server_entry};
 pub use signature::signature;
 

@@ -95,6 +95,22 @@ pub fn set_servers(
     write(path, &text)
 }
 
+/// Replaces a baseline with merge conflicts, unless it is not what it was when they were resolved.
+pub fn resolve(
+    path: &Path,
+    before: &str,
+    entries: &BTreeMap<String, Json>,
+) -> Result<bool, BaselineError> {
+    let _lock = lock(path)?;
+    if read_text(path)? != before {
+        return Err(BaselineError::Replaced {
+            path: path.to_owned(),
+            server: entries.keys().cloned().collect::<Vec<_>>().join(", "),
+        });
+    }
+    write(path, &render(entries))
+}
+
 /// Removes entries of the baseline at `path`. Returns whether the file was written.
 pub fn remove_servers(path: &Path, names: &[&str]) -> Result<bool, BaselineError> {
     let _lock = lock(path)?;

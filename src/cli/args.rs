@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::flags::{
-    Flags, OfCheck, OfConfig, OfDecide, OfDiff, OfPending, OfPin, OfPlan, OfReport, OfServers,
+    Flags, OfCheck, OfConfig, OfDiff, OfPin, OfPlan, OfReport, OfReview, OfServers,
     OfSource,
 };
 use super::value_parsers;
@@ -35,12 +35,6 @@ pub(super) enum Command {
     Check(Flags<OfCheck>),
     /// Capture servers and write the baseline
     Pin(PinArgs),
-    /// List the changes that are neither pinned nor accepted, with their ids
-    Pending(PendingArgs),
-    /// Accept single changes: writes [[accept]] entries into the configuration
-    Accept(AcceptArgs),
-    /// Reject single changes, which then block whatever the policy's thresholds say
-    Reject(RejectArgs),
     /// Print the settings in force, and where each of them comes from
     Config(ConfigArgs),
     /// Print what a server tells its clients, exactly as sent, as JSON
@@ -48,7 +42,7 @@ pub(super) enum Command {
     /// List, remove or rename entries of the baseline
     #[command(subcommand)]
     Baseline(BaselineCommand),
-    /// Go through the changes on a terminal, and accept, reject or skip each
+    /// Go through the changed components on a terminal, and write those that you accept into the baseline
     Review(ReviewArgs),
     /// List the commits that changed the contract, or one tool of it
     Log(LogArgs),
@@ -110,6 +104,9 @@ pub(super) struct PinArgs {
     /// Remove entries of servers that the configuration no longer has
     #[arg(long)]
     pub(super) prune: bool,
+    /// Accept only these components: a tool by its name, `prompt:NAME`, `tool@VERSION`, `server` for what the server says of itself
+    #[arg(long, value_name = "TOOL", num_args = 1.., conflicts_with_all = ["prune", "save"])]
+    pub(super) only: Vec<String>,
     /// Replace an entry that was changed by hand
     #[arg(long)]
     pub(super) force: bool,
@@ -125,69 +122,6 @@ pub(super) struct PinArgs {
     /// The ToolPin policy that the signature covers [default: .toolpin/policy.json, if it exists]
     #[arg(long, value_name = "FILE", requires = "sign_key")]
     pub(super) toolpin_policy: Option<PathBuf>,
-}
-
-/// `mcp-keel pending`
-#[derive(Debug, Args)]
-pub(super) struct PendingArgs {
-    /// Read the JSON report of an earlier check instead of booting servers
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
-    pub(super) report: Option<PathBuf>,
-    /// The output format
-    #[arg(long, value_enum, default_value_t = TextOrJson::Terminal)]
-    pub(super) format: TextOrJson,
-    #[command(flatten)]
-    pub(super) flags: Flags<OfPending>,
-}
-
-/// Which changes `accept` and `reject` are about.
-#[derive(Debug, Args)]
-pub(super) struct SelectionArgs {
-    /// Ids of changes, as a report and `mcp-keel pending` show them
-    #[arg(value_name = "ID", required_unless_present = "all")]
-    pub(super) ids: Vec<String>,
-    /// Why; it is shown beside the change
-    #[arg(long, value_name = "TEXT")]
-    pub(super) reason: String,
-    /// Who answers for it [default: git's user.name]
-    #[arg(long, value_name = "NAME")]
-    pub(super) owner: Option<String>,
-    /// Every pending change, or every one of --rule, --tool and --server
-    #[arg(long)]
-    pub(super) all: bool,
-    /// With --all: only changes of this rule (repeatable)
-    #[arg(long, value_name = "RULE", requires = "all")]
-    pub(super) rule: Vec<String>,
-    /// With --all: only changes of this tool, or of a component's key (repeatable)
-    #[arg(long, value_name = "NAME", requires = "all")]
-    pub(super) tool: Vec<String>,
-    /// Only this server (repeatable)
-    #[arg(long, value_name = "NAME")]
-    pub(super) server: Vec<String>,
-    /// Read the JSON report of an earlier check instead of booting servers
-    #[arg(long, value_name = "FILE", conflicts_with = "command")]
-    pub(super) report: Option<PathBuf>,
-}
-
-/// `mcp-keel accept`
-#[derive(Debug, Args)]
-pub(super) struct AcceptArgs {
-    #[command(flatten)]
-    pub(super) selection: SelectionArgs,
-    /// The last day of the acceptance, such as 2027-01-31, or a number of days such as 30d
-    #[arg(long, value_name = "DATE")]
-    pub(super) until: Option<String>,
-    #[command(flatten)]
-    pub(super) flags: Flags<OfDecide>,
-}
-
-/// `mcp-keel reject`
-#[derive(Debug, Args)]
-pub(super) struct RejectArgs {
-    #[command(flatten)]
-    pub(super) selection: SelectionArgs,
-    #[command(flatten)]
-    pub(super) flags: Flags<OfDecide>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -546,11 +480,8 @@ pub(super) enum CiName {
 /// `mcp-keel review`
 #[derive(Debug, Args)]
 pub(super) struct ReviewArgs {
-    /// Who answers for acceptances [default: git's user.name]
-    #[arg(long, value_name = "NAME")]
-    pub(super) owner: Option<String>,
     #[command(flatten)]
-    pub(super) flags: Flags<OfPending>,
+    pub(super) flags: Flags<OfReview>,
 }
 
 /// `mcp-keel log`

@@ -13,16 +13,14 @@ use clap::builder::{
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use crate::settings::{Form, Given, Origin, SERVERS, Scope, Setting, Unset, ValueKind, in_scopes};
+use crate::settings::{Form, Given, Origin, Scope, Setting, Unset, ValueKind, in_scopes};
 
 /// Which settings a command takes.
 pub(super) trait Takes {
     const SCOPES: &'static [Scope];
-    /// Whether servers are named by position.
-    const NAMES: bool = true;
 
     fn settings() -> impl Iterator<Item = &'static Setting> {
-        in_scopes(Self::SCOPES).filter(|it| Self::NAMES || it.name != SERVERS.name)
+        in_scopes(Self::SCOPES)
     }
 }
 
@@ -48,17 +46,8 @@ takes! {
     OfPlan: Server, Sandbox, Timings;
     OfDiff: Sandbox, Policy, ReportFormat, Report;
     OfSource: Sandbox;
-    OfPending: Server, Sandbox, Jobs;
+    OfReview: Server, Sandbox, Jobs;
     OfReport: ReportFormat, Report;
-}
-
-/// `accept` and `reject`, whose positional arguments are ids.
-#[derive(Debug)]
-pub(super) enum OfDecide {}
-
-impl Takes for OfDecide {
-    const SCOPES: &'static [Scope] = OfPending::SCOPES;
-    const NAMES: bool = false;
 }
 
 /// The settings that were typed, of those that a command takes.

@@ -9,9 +9,7 @@ use crate::rules::RuleId;
 const GROUPS: &[(&str, &[&str])] = &[
     (
         "Every day",
-        &[
-            "init", "check", "pin", "review", "pending", "accept", "reject",
-        ],
+        &["init", "check", "pin", "review"],
     ),
     (
         "Look and compare",

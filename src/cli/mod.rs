@@ -4,7 +4,6 @@
 //! Nothing outside this room depends on clap. Commands return an [`Exit`] or an [`Error`]; only
 //! `main` ends the process.
 
-mod accept;
 mod action;
 mod args;
 mod baseline;
@@ -95,9 +94,6 @@ async fn run(command: Command) -> Result<Exit, Error> {
         Command::Init(args) => init::run(args).await,
         Command::Check(flags) => servers::check(&flags.given).await,
         Command::Pin(args) => servers::pin(args).await,
-        Command::Pending(args) => accept::pending(args).await,
-        Command::Accept(args) => accept::accept(args).await,
-        Command::Reject(args) => accept::reject(args).await,
         Command::Config(args) => config::run(&args),
         Command::Capture(args) => servers::capture(args).await,
         Command::Baseline(command) => baseline::run(command),

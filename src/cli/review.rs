@@ -1,5 +1,6 @@
-//! `mcp-keel review`: change by change on a terminal. Nothing is written before the end.
+//! `mcp-keel review`: component by component on a terminal, into the baseline. Nothing is written before the end.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -9,23 +10,21 @@ use super::output::{self, Color, Delivery};
 use super::progress::Progress;
 use super::{keys, reference};
 use crate::canonical::to_pretty;
-use crate::config::edit::Entry;
 use crate::launch::own_programs;
-use crate::policy::Decision;
-use crate::report::{escape, one_change};
-use crate::run::check::CheckRequest;
-use crate::run::decide::{self, ChangesRequest, Pending};
+use crate::report::{Located, Style, escape, one_change};
+use crate::run::pin::{Observation, PinRequest, observe};
+use crate::run::repeat::Purpose;
+use crate::run::review::{Item, accepted, items, unchanged};
+use crate::run::sign_lock::SignRequest;
 use crate::run::{Error, Exit};
-use crate::sentences::decide as sentences;
-use crate::settings::CONFIG;
+use crate::sentences::counted;
+use crate::settings::{COMMAND, Given, SERVERS, URL};
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Accept,
-    Reject,
     Skip,
-    AcceptUntil,
     Explain,
     Open,
     AcceptAll,
@@ -33,18 +32,19 @@ enum Key {
 }
 
 impl Key {
-    fn of(key: char) -> Option<Self> {
-        Some(match key {
-            'a' => Self::Accept,
-            'r' => Self::Reject,
-            's' | '\n' | '\r' => Self::Skip,
-            't' => Self::AcceptUntil,
-            'e' | '?' => Self::Explain,
-            'o' => Self::Open,
-            'A' => Self::AcceptAll,
-            'q' => Self::Quit,
-            _ => return None,
-        })
+    /// The next key that means something; others, and the end of a line, do nothing.
+    fn read() -> Self {
+        loop {
+            match keys::read() {
+                Some('a') => return Self::Accept,
+                Some('s') => return Self::Skip,
+                Some('e' | '?') => return Self::Explain,
+                Some('o') => return Self::Open,
+                Some('A') => return Self::AcceptAll,
+                Some('q') | None => return Self::Quit,
+                Some(_) => {}
+            }
+        }
     }
 }
 
@@ -52,62 +52,148 @@ pub(super) async fn run(args: ReviewArgs) -> Result<Exit, Error> {
     if !output::is_attended() {
         return Err(Error::usage(
             "review needs a terminal",
-            "without one, `mcp-keel pending` lists the changes, and `mcp-keel accept ID --reason TEXT` accepts one",
+            "without one, `mcp-keel check` shows what differs, and `mcp-keel pin --only TOOL` accepts it",
         ));
     }
     // Before a server could put a program of that name on the PATH.
     let editor = Editor::of_user();
     let given = &args.flags.given;
-    let request = ChangesRequest {
-        check: CheckRequest::new(given),
-        report: None,
-    };
-    let progress = Arc::new(Progress::start(Delivery::new(given).quiet));
-    let report = decide::changes(&request, progress).await?;
-    let pending = decide::pending(&report);
-    for (server, problem) in decide::unknown(&report) {
-        let sentence = sentences::not_captured(server, problem);
+    let observation = observed(given, Purpose::Pin).await?;
+    observation.without_conflicts()?;
+    let undetermined = !observation.failed().is_empty();
+    for (server, error) in observation.failed() {
+        let sentence = format!("{server} could not be captured: {}", error.message());
         output::complain(&format!("warning: {}", escape::line(&sentence)));
     }
-    output::print(&format!("{}\n", sentences::pending(pending.len())))?;
-    if pending.is_empty() {
-        return Ok(Exit::Pass);
-    }
-    let mut review = Review {
-        entries: Vec::new(),
-        reason: None,
-        owner: args.owner,
-        editor,
+    let exit = if undetermined {
+        Exit::Undetermined
+    } else {
+        Exit::Pass
     };
-    let finished = review.go_through(&pending)?;
-    let entries = review.entries;
-    if entries.is_empty() {
-        output::print(&format!("{}\n", sentences::nothing_decided()))?;
-        return Ok(Exit::Pass);
+    let items = items(&observation, observation.policy());
+    if items.is_empty() {
+        output::print("Nothing to review: the baseline is what the servers list.\n")?;
+        return Ok(exit);
     }
-    let question = sentences::write_now(entries.len());
-    if !finished && output::asks(&question)? != Some(true) {
-        output::print(&format!("{}\n", sentences::nothing_decided()))?;
-        return Ok(Exit::Pass);
+    let taken = go_through(&items, editor.as_ref())?;
+    let chosen = accepted(&taken);
+    if taken.is_empty() || !confirmed(&taken)? {
+        output::print("Nothing was written.\n")?;
+        return Ok(exit);
     }
-    let path = decide::write(given.path(CONFIG).as_deref(), &entries)?;
-    let is_accepted = |it: &&Entry| matches!(it.decision, Decision::Accepted { .. });
-    let accepted = entries.iter().filter(is_accepted).count();
-    let path = path.display().to_string();
-    output::print(&format!(
-        "{}\n{}\n",
-        sentences::decided(accepted, entries.len() - accepted, &path),
-        sentences::left(pending.len() - accepted)
-    ))?;
-    Ok(Exit::Pass)
+    // What is written is what was shown.
+    let mut again = given.clone();
+    if !given.has(COMMAND) && !given.has(URL) {
+        again.set(SERVERS, chosen.keys().map(OsString::from).collect());
+    }
+    unchanged(&chosen, &observation, &observed(&again, Purpose::Check).await?)?;
+    let left = items.len() - taken.len();
+    drop(taken);
+    drop(items);
+    let outcome = observation.write(Some(&chosen), &Progress::start(true))?;
+    if let Some((_, error)) = outcome.failed.into_iter().find(|(server, _)| chosen.contains_key(server)) {
+        return Err(error);
+    }
+    let crate::report::Comparison::Pin { written } = &outcome.report.comparison else {
+        return Ok(exit);
+    };
+    let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    let rest = match left {
+        0 => "Nothing is left.".to_owned(),
+        left => format!("{} left.", counted(left, "component")),
+    };
+    let files = escape::line(&files.join(", ")).into_string();
+    output::print(&format!("Written. {rest} Commit {files}.\n"))?;
+    Ok(exit)
 }
 
-struct Review {
-    entries: Vec<Entry>,
-    /// The last reason, offered again.
-    reason: Option<String>,
-    owner: Option<String>,
-    editor: Option<Editor>,
+async fn observed(given: &Given, purpose: Purpose) -> Result<Observation, Error> {
+    let progress = Arc::new(Progress::start(Delivery::new(given).quiet));
+    let request = PinRequest::new(given, false, SignRequest::default());
+    observe(request, purpose, progress).await
+}
+
+/// Asks about each item. Returns what was accepted.
+fn go_through<'i, 'a>(
+    items: &'i [Item<'a>],
+    editor: Option<&Editor>,
+) -> Result<Vec<&'i Item<'a>>, Error> {
+    let style = output::style(Color::Auto);
+    let mut taken = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let place = format!("{} of {}: {} of {}", index + 1, items.len(), item.name, item.seen.name);
+        output::print(&format!("\n{}\n{}", escape::line(&place), shown(item, style)))?;
+        loop {
+            output::print("[a]ccept [s]kip [e]xplain [o]pen [A]ccept all that is left [q]uit? ")?;
+            let key = Key::read();
+            output::print("\n")?;
+            match key {
+                Key::Accept => taken.push(item),
+                Key::Skip => {}
+                Key::Quit => return Ok(taken),
+                Key::AcceptAll => {
+                    taken.extend(&items[index..]);
+                    return Ok(taken);
+                }
+                Key::Explain => {
+                    explain(item)?;
+                    continue;
+                }
+                Key::Open => {
+                    open(item, editor)?;
+                    continue;
+                }
+            }
+            break;
+        }
+    }
+    Ok(taken)
+}
+
+/// An item with its signatures, the descriptions of what is new, and its changes.
+fn shown(item: &Item<'_>, style: Style) -> String {
+    let mut text = String::new();
+    for (mark, line) in item.lines() {
+        text += &format!("  {mark} {}\n", escape::line(&line));
+    }
+    for description in item.new_descriptions() {
+        let block = escape::short_block(&description, 4_000).into_string();
+        for line in block.lines() {
+            text += &format!("      {line}\n");
+        }
+    }
+    for located in &item.changes {
+        text += &one_change(located, style);
+    }
+    text
+}
+
+/// Shows what will be written, and asks. Only a `y` means yes.
+fn confirmed(taken: &[&Item<'_>]) -> Result<bool, Error> {
+    let mut text = String::from("\nThis will be written:\n");
+    let mut before = None;
+    for item in taken {
+        let place = (&item.seen.path, &item.seen.name);
+        if before != Some(place) {
+            let heading = format!("{}, {}", place.0.display(), place.1);
+            text += &format!("  {}\n", escape::line(&heading));
+            before = Some(place);
+        }
+        for (mark, line) in item.lines() {
+            text += &format!("    {mark} {}\n", escape::line(&line));
+        }
+    }
+    let count = counted(taken.len(), "component");
+    output::print(&format!("{text}Write {count}? [y/n] "))?;
+    let answer = loop {
+        match keys::read() {
+            Some('y' | 'Y') => break true,
+            Some('n' | 'N' | 'q') | None => break false,
+            Some(_) => {}
+        }
+    };
+    output::print("\n")?;
+    Ok(answer)
 }
 
 /// What the user's variables name.
@@ -126,122 +212,31 @@ impl Editor {
     }
 }
 
-impl Review {
-    /// Returns whether it came to the end.
-    fn go_through(&mut self, pending: &[Pending<'_>]) -> Result<bool, Error> {
-        let style = output::style(Color::Auto);
-        for (index, change) in pending.iter().enumerate() {
-            let place = sentences::place(index + 1, pending.len(), change.server);
-            let shown = one_change(change.located, style);
-            output::print(&format!("\n{}\n{shown}", escape::line(&place)))?;
-            loop {
-                output::print(&format!("{} ", sentences::keys()))?;
-                let Some(key) = keys::read() else {
-                    return Ok(false);
-                };
-                let Some(key) = Key::of(key) else {
-                    output::print("\n")?;
-                    continue;
-                };
-                output::print("\n")?;
-                match key {
-                    Key::Skip => break,
-                    Key::Quit => return Ok(false),
-                    Key::Explain => {
-                        reference::explain(change.located.judged.change.rule.id())?;
-                        values(change)?;
-                    }
-                    Key::Open => open(change, self.editor.as_ref())?,
-                    Key::AcceptAll => {
-                        let Some(decision) = self.accepted(None)? else {
-                            continue;
-                        };
-                        for change in &pending[index..] {
-                            self.entries.push(decide::entry(change, decision.clone()));
-                        }
-                        return Ok(true);
-                    }
-                    Key::Accept | Key::AcceptUntil | Key::Reject => {
-                        if let Some(decision) = self.decision(key)? {
-                            self.entries.push(decide::entry(change, decision));
-                            break;
-                        }
-                    }
-                }
-            }
+/// The rules of an item, each once, and its values in full.
+fn explain(item: &Item<'_>) -> Result<(), Error> {
+    let mut explained = Vec::new();
+    for Located { judged, .. } in &item.changes {
+        let change = &judged.change;
+        if !explained.contains(&change.rule) {
+            explained.push(change.rule);
+            reference::explain(change.rule.id())?;
         }
-        Ok(true)
-    }
-
-    /// The decision behind a key; `None` to ask for another key.
-    fn decision(&mut self, key: Key) -> Result<Option<Decision>, Error> {
-        match key {
-            Key::Accept => self.accepted(None),
-            Key::AcceptUntil => {
-                let asked = output::answer(&format!("{} ", sentences::until()))?;
-                let asked = asked.unwrap_or_default();
-                match decide::last_day(asked.trim()) {
-                    Ok(until) => self.accepted(Some(until)),
-                    Err(error) => {
-                        output::complain(&error.to_string());
-                        Ok(None)
-                    }
-                }
+        for (label, value) in [("old", &change.old), ("new", &change.new)] {
+            if let Some(value) = value {
+                let text = escape::short_block(&to_pretty(value), 20_000);
+                output::print(&format!("{label}:\n{text}\n"))?;
             }
-            _ => Ok(self.why()?.map(|reason| Decision::Rejected {
-                reason,
-                owner: self.owner.clone(),
-            })),
-        }
-    }
-
-    fn accepted(&mut self, until: Option<crate::policy::Date>) -> Result<Option<Decision>, Error> {
-        let owner = match decide::owner(self.owner.as_deref()) {
-            Ok(owner) => owner,
-            Err(_) => {
-                let asked = output::answer(&format!("{} ", sentences::who()))?;
-                match asked.as_deref().map(str::trim) {
-                    Some(owner) if !owner.is_empty() => owner.to_owned(),
-                    _ => return Ok(None),
-                }
-            }
-        };
-        self.owner = Some(owner.clone());
-        Ok(self.why()?.map(|reason| Decision::Accepted {
-            reason,
-            owner,
-            until,
-        }))
-    }
-
-    /// The reason; an empty line is the last one again. `None` if there is none.
-    fn why(&mut self) -> Result<Option<String>, Error> {
-        let question = sentences::why(self.reason.as_deref());
-        let asked = output::answer(&format!("{} ", escape::line(&question)))?;
-        let asked = asked.map(|it| it.trim().to_owned());
-        let reason = asked.filter(|it| !it.is_empty()).or(self.reason.clone());
-        self.reason.clone_from(&reason);
-        Ok(reason)
-    }
-}
-
-/// Old and new in full.
-fn values(change: &Pending<'_>) -> Result<(), Error> {
-    let change = &change.located.judged.change;
-    for (label, value) in [("old", &change.old), ("new", &change.new)] {
-        if let Some(value) = value {
-            let text = escape::short_block(&to_pretty(value), 20_000);
-            output::print(&format!("{label}:\n{text}\n"))?;
         }
     }
     Ok(())
 }
 
 /// Opens the line that declares the tool in the user's editor, or says where it is.
-fn open(change: &Pending<'_>, editor: Option<&Editor>) -> Result<(), Error> {
-    let located = change.located;
-    let Some(place) = located.source.as_ref().or(located.location.as_ref()) else {
-        return output::print(&format!("{}\n", sentences::no_place()));
+fn open(item: &Item<'_>, editor: Option<&Editor>) -> Result<(), Error> {
+    let sources = item.changes.iter().filter_map(|it| it.source.as_ref());
+    let locations = item.changes.iter().filter_map(|it| it.location.as_ref());
+    let Some(place) = sources.chain(locations).next() else {
+        return output::print("The line that declares it is not known.\n");
     };
     let shown = format!("{}:{}", place.slashed(), place.line);
     let Some(Editor { words, program }) = editor else {

@@ -9,7 +9,6 @@ use toml_edit::{
 };
 
 use super::{Config, ConfigError, node};
-use crate::policy::Decision;
 
 /// After everything that a file can have.
 const LAST: isize = isize::MAX / 2;
@@ -19,15 +18,6 @@ pub struct Document {
     document: DocumentMut,
     /// Whether its lines end in CR LF.
     crlf: bool,
-}
-
-/// A decision about one change.
-pub struct Entry {
-    /// The id of the change.
-    pub change: String,
-    pub decision: Decision,
-    /// What the change is, for a comment: one line.
-    pub about: String,
 }
 
 /// A table `[server.NAME]` to be written.
@@ -88,91 +78,6 @@ impl Document {
             document,
             crlf: text.contains("\r\n"),
         })
-    }
-
-    /// Writes a decision. Earlier ones about the same change are removed.
-    pub fn decide(&mut self, entry: &Entry) {
-        for list in ["accept", "reject"] {
-            self.forget(list, &entry.change);
-        }
-        let mut table = Table::new();
-        table.insert("change", value(&entry.change));
-        let list = match &entry.decision {
-            Decision::Accepted {
-                reason,
-                owner,
-                until,
-            } => {
-                table.insert("reason", value(reason));
-                table.insert("owner", value(owner));
-                let until = until.and_then(|it| it.to_string().parse::<Datetime>().ok());
-                if let Some(until) = until {
-                    table.insert("expires", value(until));
-                }
-                "accept"
-            }
-            Decision::Rejected { reason, owner } => {
-                table.insert("reason", value(reason));
-                if let Some(owner) = owner {
-                    table.insert("owner", value(owner));
-                }
-                "reject"
-            }
-        };
-        let comment = if entry.about.is_empty() {
-            String::new()
-        } else {
-            format!("# {}\n", entry.about)
-        };
-        match self.document.get_mut(list) {
-            // Written as `accept = [{ change = "..." }]`.
-            Some(Item::Value(Value::Array(array))) => {
-                let mut inline = InlineTable::new();
-                for (name, item) in table {
-                    if let Item::Value(value) = item {
-                        inline.insert(name, value);
-                    }
-                }
-                array.push(inline);
-            }
-            Some(Item::ArrayOfTables(tables)) => {
-                let blank = if tables.is_empty() { "" } else { "\n" };
-                table.decor_mut().set_prefix(format!("{blank}{comment}"));
-                tables.push(table);
-            }
-            _ => {
-                table.set_position(Some(LAST));
-                let before = self.take_trailing();
-                table.decor_mut().set_prefix(format!("{before}{comment}"));
-                let mut tables = ArrayOfTables::new();
-                tables.push(table);
-                self.document.insert(list, Item::ArrayOfTables(tables));
-            }
-        }
-    }
-
-    /// Removes the entries of a list about a change.
-    fn forget(&mut self, list: &str, change: &str) {
-        let is_about =
-            |it: Option<&str>| it.is_some_and(|it| it.trim().eq_ignore_ascii_case(change));
-        let is_empty = match self.document.get_mut(list) {
-            Some(Item::ArrayOfTables(tables)) => {
-                tables.retain(|it| !is_about(it.get("change").and_then(Item::as_str)));
-                tables.is_empty()
-            }
-            Some(Item::Value(Value::Array(array))) => {
-                array.retain(|it| {
-                    let table = it.as_inline_table();
-                    let change = table.and_then(|it| it.get("change"));
-                    !is_about(change.and_then(Value::as_str))
-                });
-                false
-            }
-            _ => false,
-        };
-        if is_empty {
-            self.document.remove(list);
-        }
     }
 
     /// Writes `[server.NAME]`. Returns whether it is new; an existing table is left alone.
@@ -245,88 +150,20 @@ mod tests {
 
     const PATH: &str = "mcp-keel.toml";
 
-    fn accepted(change: &str) -> Entry {
-        Entry {
-            change: change.to_owned(),
-            decision: Decision::Accepted {
-                reason: "because \"it\" is".to_owned(),
-                owner: "@me".to_owned(),
-                until: "2027-01-31".parse().ok(),
-            },
-            about: "tool:a@: gone".to_owned(),
-        }
-    }
-
-    fn rejected(change: &str) -> Entry {
-        Entry {
-            decision: Decision::Rejected {
-                reason: "no".to_owned(),
-                owner: None,
-            },
-            ..accepted(change)
-        }
-    }
-
     fn edited(text: &str, change: impl FnOnce(&mut Document)) -> String {
         let mut document = Document::parse(Path::new(PATH), text).unwrap();
         change(&mut document);
         document.finish(Path::new(PATH)).unwrap()
     }
 
-    const ID: &str = "9f2c01ab77de4b60a1c5d38e92f47b06";
-    const ENTRY: &str = "# tool:a@: gone\n[[accept]]\nchange = \"9f2c01ab77de4b60a1c5d38e92f47b06\"\nreason = 'because \"it\" is'\nowner = \"@me\"\nexpires = 2027-01-31\n";
-
-    #[test]
-    fn comments_order_and_spelling_stay() {
-        let before = "# ours\n[policy] # strict\nfail-on   = 'any'\n\n[server.b]\ncommand = [ \"b\" ]   # two\n\n[server.a]\ncommand = [\"a\"]\n\n# the end\n# really\n";
-        let after = edited(before, |it| it.decide(&accepted(ID)));
-        assert_eq!(after, format!("{before}\n{ENTRY}"));
-    }
-
-    #[test]
-    fn a_new_entry_follows_those_that_are_there() {
-        let one = "[[accept]]\nchange = \"00000000000000000000000000000001\"\nreason = \"a\"\nowner = \"b\"\n";
-        let rest = "\n[server.a]\ncommand = [\"a\"]\n";
-        let after = edited(&format!("{one}{rest}"), |it| {
-            it.decide(&accepted(ID));
-        });
-        assert_eq!(after, format!("{one}\n{ENTRY}{rest}"));
-    }
-
-    #[test]
-    fn an_empty_file_gets_the_entry_alone() {
-        assert_eq!(edited("", |it| it.decide(&accepted(ID))), ENTRY);
-    }
-
-    #[test]
-    fn a_decision_replaces_the_earlier_one() {
-        let before = edited("", |it| it.decide(&accepted(ID)));
-        let after = edited(&before, |it| it.decide(&rejected(ID)));
-        assert!(!after.contains("[[accept]]"), "{after}");
-        assert!(after.contains("[[reject]]"), "{after}");
-        let again = edited(&after, |it| it.decide(&accepted(ID)));
-        assert_eq!(again, ENTRY);
-    }
-
-    #[test]
-    fn an_inline_list_stays_inline() {
-        let before = "accept = [{ change = \"00000000000000000000000000000001\", reason = \"a\", owner = \"b\" }]\n";
-        let after = edited(before, |it| it.decide(&accepted(ID)));
-        assert_eq!(after.lines().count(), 1, "{after}");
-        assert_eq!(
-            Config::parse(Path::new(PATH), &after)
-                .unwrap()
-                .policy
-                .accept
-                .len(),
-            2
-        );
-    }
-
     #[test]
     fn line_ends_stay() {
-        let after = edited("[server.a]\r\ncommand = [\"a\"]\r\n", |it| {
-            it.decide(&accepted(ID));
+        let server = NewServer {
+            name: "b".to_owned(),
+            values: vec![("timeout", NewValue::Number(5))],
+        };
+        let after = edited("[server.a]\r\ncommand = [\"a\"]\r\n", |document| {
+            document.add_server(&server);
         });
         assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
     }
@@ -347,7 +184,7 @@ mod tests {
                 ("timeout", NewValue::Number(5)),
             ],
         };
-        let before = "# ours\n[policy]\nfail-on = \"any\"\n";
+        let before = "# ours\n[policy] # strict\nfail-on   = 'any'\n\n[server.b]\ncommand = [ \"b\" ]   # two\n\n# the end\n";
         let after = edited(before, |it| assert!(it.add_server(&server)));
         assert_eq!(
             after,

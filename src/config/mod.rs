@@ -575,7 +575,7 @@ fn change_id(node: &Node<'_>) -> Result<String, ConfigError> {
         return Err(change_node
             .error(&format!("`{change}` is not the id of a change"))
             .expecting(
-                "all of its 32 hexadecimal digits, as a report and `mcp-keel pending` show them",
+                "all of its 32 hexadecimal digits, as `mcp-keel check --format json` shows them",
             ));
     }
     Ok(change.to_owned())

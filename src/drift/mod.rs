@@ -190,6 +190,19 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
     changes
 }
 
+/// The components that have another key now, each with the new one.
+pub(crate) fn renames(old: &Surface, new: &Surface) -> Vec<(ComponentKey, ComponentKey)> {
+    let kinds = old.scope.kinds.and(new.scope.kinds);
+    let (old_components, new_components) = (by_key(old, kinds), by_key(new, kinds));
+    let removed = only_in(&old_components, &new_components);
+    let added = only_in(&new_components, &old_components);
+    let renamed = rename::find((old, &removed), (new, &added)).into_iter();
+    let renamed = renamed.map(|pair| (pair.old.key.clone(), pair.new.key.clone()));
+    let moved = template::find(&removed, &added).into_iter();
+    let moved = moved.map(|pair| (pair.old.key.clone(), pair.new.key.clone()));
+    renamed.chain(moved).collect()
+}
+
 fn by_key(surface: &Surface, kinds: KindSet) -> BTreeMap<&str, &Component> {
     surface
         .components

@@ -18,7 +18,6 @@ mod junit;
 mod links;
 mod listing;
 mod markdown;
-pub mod pending;
 pub mod rules;
 mod sarif;
 mod shard;

@@ -5,7 +5,7 @@
 //! - booting them as often, and in as many eras of the protocol, as it takes: [`boot`], [`eras`], [`repeat`], [`fleet`]
 //! - judging the difference and assembling the report: [`judge_server`], [`check`], [`pin`], [`sources`]
 //! - pull requests: [`pull_request`], [`approval`], and what the base says: [`base`], [`reviewed`]
-//! - deciding about single changes: [`decide`]
+//! - which components are meant: [`selection`]
 //! - the parts of a run that several machines share: [`shards`]
 //!
 //! This room promises that nothing in it depends on a command line or prints. The input is a
@@ -19,9 +19,9 @@ pub(crate) mod base_objects;
 pub(crate) mod baseline;
 pub(crate) mod boot;
 pub(crate) mod check;
+mod conflict;
 pub(crate) mod check_changes;
 pub(crate) mod ci;
-pub(crate) mod decide;
 mod default_branch;
 pub(crate) mod demo;
 pub(crate) mod endpoint;
@@ -42,9 +42,11 @@ pub(crate) mod plan;
 pub(crate) mod pull_request;
 pub(crate) mod pull_request_page;
 pub(crate) mod repeat;
+pub(crate) mod review;
 pub(crate) mod request;
 pub(crate) mod reviewed;
 pub(crate) mod save;
+pub(crate) mod selection;
 mod sdk;
 pub(crate) mod secrets;
 pub(crate) mod server_lists;

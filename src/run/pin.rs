@@ -1,16 +1,18 @@
-//! Pins servers: capture, write the baseline, and report what was accepted.
+//! Pins servers: captures them, and writes into the baseline what is accepted: everything, or whole components.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::baseline::{Baseline, whole_definitions};
+use super::conflict::Conflicted;
 use super::fleet::{self, Jobs};
 use super::judge_server::{AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
 use super::plan::{Plan, Target, plan, since_1970, today};
 use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
+use super::selection::{self, Choice, Chosen};
 use super::sign_lock::{SignRequest, Signer, not_a_lock};
 use super::{Error, secrets};
 use crate::baseline::{Manifest, Pinned, completed, server_entry, store};
@@ -19,6 +21,7 @@ use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::write::Server;
 use crate::interop::{Lock, Update};
 use crate::policy::{Enforcement, Policy};
+use crate::release::Release;
 use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::sentences::run as sentences;
 use crate::settings::{BASELINE, Given};
@@ -33,6 +36,8 @@ pub(crate) struct PinRequest {
     pub(crate) lock: bool,
     /// How to sign it.
     pub(crate) sign: SignRequest,
+    /// The components to accept, by name; all if there are none.
+    pub(crate) only: Vec<String>,
     /// Whether to replace an entry that was changed by hand.
     pub(crate) force: bool,
     /// Whether to remove entries of servers that the configuration no longer has.
@@ -56,6 +61,7 @@ impl PinRequest {
             jobs: Jobs::new(&given),
             lock,
             sign,
+            only: Vec::new(),
             force: false,
             prune: false,
             yes: false,
@@ -72,6 +78,43 @@ pub(crate) struct PinOutcome {
     pub(crate) new: Vec<(String, Surface)>,
     /// Entries that were removed.
     pub(crate) pruned: Vec<String>,
+    /// How merge conflicts were resolved.
+    pub(crate) resolved: Vec<String>,
+    /// The names of what was not accepted and still differs, by server.
+    pub(crate) left: Vec<(String, Vec<String>)>,
+}
+
+/// What was captured, before anything is accepted.
+pub(crate) struct Observation {
+    plan: Arc<Plan>,
+    destinations: Arc<BTreeMap<PathBuf, Destination>>,
+    signer: Signer,
+    lock: bool,
+    prune: bool,
+    observed: Vec<(usize, Pinnable)>,
+    failed: Vec<(String, Error)>,
+}
+
+/// A captured server, reduced to what its destination needs.
+enum Pinnable {
+    /// For an mcp-keel baseline.
+    Own(Box<Seen>),
+    /// For another tool's lock.
+    Lock(Box<Surface>),
+}
+
+/// A server as it was seen, and as it was pinned.
+pub(crate) struct Seen {
+    pub(crate) name: String,
+    /// Its position in the plan.
+    target: usize,
+    pub(crate) path: PathBuf,
+    /// What was seen, completed by what was pinned.
+    pub(crate) surface: Surface,
+    release: Release,
+    /// Of what was seen, without that.
+    observed: Surface,
+    pub(crate) pinned: Option<Pinned>,
 }
 
 /// Captures every requested server and writes its baseline. A failing server does not prevent the
@@ -80,6 +123,21 @@ pub(crate) async fn pin(
     request: PinRequest,
     observer: Arc<dyn Observer>,
 ) -> Result<PinOutcome, Error> {
+    let only = request.only.clone();
+    let observation = observe(request, Purpose::Pin, Arc::clone(&observer)).await?;
+    if only.is_empty() {
+        return observation.write(None, &*observer);
+    }
+    let chosen = observation.chosen(&only)?;
+    observation.write(Some(&chosen), &*observer)
+}
+
+/// Captures every requested server.
+pub(crate) async fn observe(
+    request: PinRequest,
+    purpose: Purpose,
+    observer: Arc<dyn Observer>,
+) -> Result<Observation, Error> {
     if !request.yes
         && let Some(branch) = super::default_branch::in_ci()
     {
@@ -109,97 +167,292 @@ pub(crate) async fn pin(
     let mut failed = Vec::new();
     let destinations = destinations(&mut plan, &request, &mut failed)?;
     let signer = signer(&destinations, request.sign)?;
-    let paths: Vec<PathBuf> = plan
-        .targets
-        .iter()
-        .map(|target| plan.baseline_of(target))
-        .collect();
     observer.begin(plan.targets.len());
     let destinations = Arc::new(destinations);
-    let before = Arc::clone(&destinations);
     let plan = Arc::new(plan);
-    let observed = {
+    let captured = {
         let (plan, observer) = (Arc::clone(&plan), Arc::clone(&observer));
+        let destinations = Arc::clone(&destinations);
         fleet::each(plan.targets.len(), request.jobs, async move |index| {
-            let target = &plan.targets[index];
-            let destination = &destinations[&plan.baseline_of(target)];
-            let observed = capture_to_pin(target, destination, &plan, &*observer).await;
+            let destination = &destinations[&plan.baseline_of(&plan.targets[index])];
+            let captured = capture(index, destination, &plan, purpose, &*observer).await;
             observer.finished();
-            observed
+            captured
         })
         .await?
     };
+    let mut observed = Vec::new();
+    for (index, captured) in captured.into_iter().enumerate() {
+        match captured {
+            Ok(pinnable) => observed.push((index, pinnable)),
+            Err(error) => failed.push((plan.targets[index].name.clone(), error)),
+        }
+    }
+    Ok(Observation {
+        plan,
+        destinations,
+        signer,
+        lock: request.lock,
+        prune: request.prune,
+        observed,
+        failed,
+    })
+}
 
-    let mut by_file: BTreeMap<&Path, BTreeMap<String, Json>> = BTreeMap::new();
-    let mut servers = Vec::new();
-    let mut new = Vec::new();
-    let mut written: Vec<PathBuf> = Vec::new();
-    for ((target, path), observed) in plan.targets.iter().zip(&paths).zip(observed) {
-        match observed {
-            Ok(Pinnable::Entry(report, entry, surface)) => {
-                let entries = by_file.entry(path).or_default();
-                entries.insert(report.name.clone(), entry);
-                if matches!(report.status, Status::New) {
-                    new.push((report.name.clone(), *surface));
-                }
-                servers.push((path, *report));
+impl Observation {
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.plan.policy
+    }
+
+    /// Servers that could not be captured, and why.
+    pub(crate) fn failed(&self) -> &[(String, Error)] {
+        &self.failed
+    }
+
+    /// The servers of mcp-keel's own baselines.
+    pub(crate) fn seen(&self) -> impl Iterator<Item = &Seen> {
+        self.observed.iter().filter_map(|(_, it)| match it {
+            Pinnable::Own(seen) => Some(&**seen),
+            Pinnable::Lock(_) => None,
+        })
+    }
+
+    /// What differs between a server and its entry, or what differs after some of it was accepted.
+    pub(crate) fn report(&self, seen: &Seen, accepted: &Surface, policy: &Policy) -> ServerReport {
+        let target = &self.plan.targets[seen.target];
+        let destination = self.destinations.get(&seen.path);
+        let pinned = seen.pinned.as_ref();
+        let compared = SurfacePair {
+            name: &seen.name,
+            old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
+            new: Some((accepted, &seen.release)),
+            manifest: destination.and_then(Destination::own),
+            accept_with: &target.pin_command,
+            servers: 1,
+            notes: &target.notes(),
+        };
+        compared.judge_server(policy, today())
+    }
+
+    /// The components that these names mean, by server.
+    fn chosen(&self, names: &[String]) -> Result<BTreeMap<String, Chosen>, Error> {
+        if self.seen().next().is_none() {
+            // Why nothing was captured is the better message.
+            if !self.failed.is_empty() {
+                return Ok(BTreeMap::new());
             }
-            // One after another: each reads what the one before has written.
-            Ok(Pinnable::Surface(surface)) => match write_lock(target, path, &surface) {
-                Ok((report, changed)) => {
+            return Err(Error::usage(
+                "--only accepts components into a baseline of mcp-keel, and there is none",
+                "pin without it",
+            ));
+        }
+        self.without_conflicts()?;
+        let known: Vec<&Seen> = self.seen().collect();
+        let choices: Vec<Choice<'_>> = known
+            .iter()
+            .filter_map(|seen| {
+                Some(Choice {
+                    server: &seen.name,
+                    pinned: &seen.pinned.as_ref()?.surface,
+                    seen: &seen.surface,
+                })
+            })
+            .collect();
+        if choices.is_empty() {
+            return Err(Error::usage(
+                format!("{} is not in the baseline yet", known[0].name),
+                "pin it as a whole first, without --only",
+            ));
+        }
+        let mut chosen: BTreeMap<String, Chosen> = BTreeMap::new();
+        for name in names {
+            let (index, meant) = selection::find(name, &choices)?;
+            let choice = &choices[index];
+            let of_server = chosen.entry(choice.server.to_owned()).or_default();
+            of_server.add(meant.with_other_halves(choice.pinned, choice.seen));
+        }
+        Ok(chosen)
+    }
+
+    /// An error if a file has merge conflicts: they are resolved as a whole.
+    pub(crate) fn without_conflicts(&self) -> Result<(), Error> {
+        let mut files = self.destinations.iter();
+        match files.find(|(_, it)| it.is_conflicted()) {
+            None => Ok(()),
+            Some((path, _)) => Err(Error::usage(
+                format!("{} has merge conflicts", path.display()),
+                "resolve them first: `mcp-keel pin`",
+            )),
+        }
+    }
+
+    /// Writes what was accepted: everything, or only what was chosen.
+    pub(crate) fn write(
+        self,
+        chosen: Option<&BTreeMap<String, Chosen>>,
+        observer: &dyn Observer,
+    ) -> Result<PinOutcome, Error> {
+        let mut entries: BTreeMap<PathBuf, BTreeMap<String, Json>> = BTreeMap::new();
+        let mut servers: Vec<(PathBuf, ServerReport)> = Vec::new();
+        let mut outcome = PinOutcome {
+            report: Report::new(Comparison::Pin { written: Vec::new() }, Vec::new(), Vec::new()),
+            failed: Vec::new(),
+            new: Vec::new(),
+            pruned: Vec::new(),
+            resolved: Vec::new(),
+            left: Vec::new(),
+        };
+        let mut written: Vec<PathBuf> = Vec::new();
+        let mut failed = Vec::new();
+        for (index, pinnable) in &self.observed {
+            let target = &self.plan.targets[*index];
+            let path = self.plan.baseline_of(target);
+            match pinnable {
+                Pinnable::Own(seen) => {
+                    let Some((surface, release)) = accepted(seen, chosen) else {
+                        continue;
+                    };
+                    let report = self.report(seen, &surface, &accepting());
+                    if let (Some(_), Some(pinned)) = (chosen, &seen.pinned) {
+                        let left = selection::differing(&surface, &seen.surface);
+                        if !left.is_empty() {
+                            let names = selection::names(&left, &pinned.surface, &seen.surface);
+                            outcome.left.push((seen.name.clone(), names));
+                        }
+                    }
+                    if matches!(report.status, Status::New) {
+                        outcome.new.push((seen.name.clone(), surface.clone()));
+                    }
+                    let of_file = entries.entry(path.clone()).or_default();
+                    of_file.insert(seen.name.clone(), server_entry(&surface, &release));
                     servers.push((path, report));
-                    if changed && !written.contains(path) {
-                        written.push(path.clone());
+                }
+                // One after another: each reads what the one before has written.
+                Pinnable::Lock(surface) => match write_lock(target, &path, surface) {
+                    Ok((report, changed)) => {
+                        if changed && !written.contains(&path) {
+                            written.push(path.clone());
+                        }
+                        servers.push((path, report));
+                    }
+                    Err(error) => failed.push((target.name.clone(), error)),
+                },
+            }
+        }
+        // A file with conflicts is resolved even if none of its servers could be captured.
+        for (path, destination) in self.destinations.iter() {
+            if destination.is_conflicted() {
+                entries.entry(path.clone()).or_default();
+            }
+        }
+        for (path, entries) in entries {
+            match self.write_file(&path, entries) {
+                Ok((changed, resolved)) => {
+                    outcome.resolved.extend(resolved);
+                    if changed {
+                        written.push(path);
                     }
                 }
-                Err(error) => failed.push((target.name.clone(), error)),
-            },
-            Err(error) => failed.push((target.name.clone(), error)),
-        }
-    }
-    for (path, entries) in by_file {
-        match store::set_servers(path, before[path].own(), entries) {
-            Ok(true) => written.push(path.to_owned()),
-            Ok(false) => {}
-            Err(error) => {
-                let error = Error::from(error);
-                let not_written = servers.iter().filter(|(of, _)| *of == path);
-                let names: Vec<String> = not_written.map(|(_, it)| it.name.clone()).collect();
-                new.retain(|(name, _)| !names.contains(name));
-                servers.retain(|(of, _)| *of != path);
-                failed.push((names.join(", "), error));
+                Err(error) => {
+                    let not_written = servers.iter().filter(|(of, _)| *of == path);
+                    let names: Vec<String> = not_written.map(|(_, it)| it.name.clone()).collect();
+                    outcome.new.retain(|(name, _)| !names.contains(name));
+                    servers.retain(|(of, _)| *of != path);
+                    failed.push((names.join(", "), error));
+                }
             }
         }
-    }
-    let mut pruned = Vec::new();
-    if request.prune && failed.is_empty() {
-        for (path, names) in superfluous(&plan, &before) {
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            if store::remove_servers(&path, &names)? && !written.contains(&path) {
-                written.push(path);
+        failed.extend(self.failed);
+        if self.prune && failed.is_empty() {
+            for (path, names) in superfluous(&self.plan, &self.destinations) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                if store::remove_servers(&path, &names)? && !written.contains(&path) {
+                    written.push(path);
+                }
+                outcome
+                    .pruned
+                    .extend(names.iter().map(|name| (*name).to_owned()));
             }
-            pruned.extend(names.iter().map(|it| (*it).to_owned()));
+        }
+        // In the order of the plan, not of the file names.
+        let targets = self.plan.targets.iter();
+        let paths: Vec<PathBuf> = targets.map(|target| self.plan.baseline_of(target)).collect();
+        written.sort_by_key(|path| paths.iter().position(|other| other == path));
+        if failed.is_empty() {
+            self.signer.sign(&written, observer)?;
+        }
+        let servers = servers.into_iter().map(|(_, report)| report).collect();
+        let findings = self.plan.differing_profiles().into_iter();
+        let mut findings: Vec<Finding> = findings.map(|note| finding(&accepting(), note)).collect();
+        // A server that was named just now is not in the plan under its name.
+        let is_named = self.plan.targets.iter().all(|target| !target.is_unnamed());
+        if failed.is_empty() && !self.lock && is_named {
+            findings.extend(next_findings(&self.plan));
+        }
+        outcome.report = Report::new(Comparison::Pin { written }, servers, findings);
+        outcome.failed = failed;
+        Ok(outcome)
+    }
+
+    /// Writes entries of one file. Returns whether it changed, and how conflicts in it were resolved.
+    fn write_file(
+        &self,
+        path: &Path,
+        entries: BTreeMap<String, Json>,
+    ) -> Result<(bool, Vec<String>), Error> {
+        let destination = &self.destinations[path];
+        let Destination::Conflicted(conflicted) = destination else {
+            let changed = store::set_servers(path, destination.own(), entries)?;
+            return Ok((changed, Vec::new()));
+        };
+        let seen = |server: &str| {
+            let seen = self.seen().find(|seen| seen.path == path && seen.name == server);
+            seen.map(|seen| &seen.observed)
+        };
+        let open = conflicted.open(seen);
+        if !open.is_empty() {
+            return Err(Error::usage(
+                format!(
+                    "{}: both sides of the merge changed {}, and it was not captured; nothing was written",
+                    path.display(),
+                    open.join(", ")
+                ),
+                "make the server start and pin again, or take one side as a whole (`git checkout --ours` or `--theirs`)",
+            ));
+        }
+        let mut resolved: Vec<String> = entries
+            .keys()
+            .map(|server| format!("{server} is as the server lists it now"))
+            .collect();
+        resolved.extend(conflicted.taken(seen));
+        let changed = conflicted.write(path, entries)?;
+        let text = format!("{}: resolved: {}", path.display(), resolved.join("; "));
+        Ok((changed, vec![text]))
+    }
+}
+
+/// What is written of a server, with its version; `None` if none of it was chosen.
+fn accepted(
+    seen: &Seen,
+    chosen: Option<&BTreeMap<String, Chosen>>,
+) -> Option<(Surface, Release)> {
+    let Some(chosen) = chosen else {
+        return Some((seen.surface.clone(), seen.release.clone()));
+    };
+    let chosen = chosen.get(&seen.name).filter(|it| !it.is_empty())?;
+    match &seen.pinned {
+        // A new server is accepted as a whole.
+        None => Some((seen.surface.clone(), seen.release.clone())),
+        Some(pinned) => {
+            let release = if chosen.server {
+                &seen.release
+            } else {
+                &pinned.release
+            };
+            let surface = chosen.taken(&pinned.surface, &seen.surface);
+            Some((surface, release.clone()))
         }
     }
-    // In the order of the plan, not of the file names.
-    written.sort_by_key(|path| paths.iter().position(|it| it == path));
-    if failed.is_empty() {
-        signer.sign(&written, &*observer)?;
-    }
-    let servers = servers.into_iter().map(|(_, report)| report).collect();
-    let findings = plan.differing_profiles().into_iter();
-    let mut findings: Vec<Finding> = findings.map(|note| finding(&accepting(), note)).collect();
-    // A server that was named just now is not in the plan under its name.
-    let is_named = plan.targets.iter().all(|it| !it.is_unnamed());
-    if failed.is_empty() && !request.lock && is_named {
-        findings.extend(next_findings(&plan));
-    }
-    Ok(PinOutcome {
-        report: Report::new(Comparison::Pin { written }, servers, findings),
-        failed,
-        new,
-        pruned,
-    })
 }
 
 /// What the next check will report about the run: acceptances that have served their purpose, entries without a server.
@@ -230,6 +483,8 @@ fn superfluous(
 enum Destination {
     /// mcp-keel's own, or none yet.
     Own(Option<Box<Manifest>>),
+    /// mcp-keel's own, with merge conflicts.
+    Conflicted(Box<Conflicted>),
     /// Another tool's, which is read again when it is written.
     Lock,
 }
@@ -238,17 +493,14 @@ impl Destination {
     fn own(&self) -> Option<&Manifest> {
         match self {
             Self::Own(manifest) => manifest.as_deref(),
+            Self::Conflicted(conflicted) => Some(&conflicted.manifest),
             Self::Lock => None,
         }
     }
-}
 
-/// A captured server, reduced to what its destination needs.
-enum Pinnable {
-    /// For an mcp-keel baseline.
-    Entry(Box<ServerReport>, Json, Box<Surface>),
-    /// For another tool's lock.
-    Surface(Box<Surface>),
+    fn is_conflicted(&self) -> bool {
+        matches!(self, Self::Conflicted(_))
+    }
 }
 
 /// The files that a plan pins into: mcp-keel's own, or another tool's if it exists or was
@@ -267,6 +519,10 @@ fn destinations(
     let mut destinations = BTreeMap::new();
     let mut broken = Vec::new();
     for (path, names) in names {
+        if let Some(conflicted) = Conflicted::read(&path)? {
+            destinations.insert(path, Destination::Conflicted(Box::new(conflicted)));
+            continue;
+        }
         let destination = match Baseline::for_update(&path, &names) {
             Ok(Some(Baseline::Lock(_))) => Destination::Lock,
             Ok(None) if lock || path.file_name().is_some_and(|it| it == FILE_NAME) => {
@@ -325,19 +581,21 @@ fn signer(
     Signer::new(locks.map(|(path, _)| path.clone()).collect(), request)
 }
 
-async fn capture_to_pin(
-    target: &Target,
+async fn capture(
+    index: usize,
     destination: &Destination,
     plan: &Plan,
+    purpose: Purpose,
     observer: &dyn Observer,
 ) -> Result<Pinnable, Error> {
-    let Destination::Own(manifest) = destination else {
+    let target = &plan.targets[index];
+    if let Destination::Lock = destination {
         // A digest covers a whole definition, whatever the policy tolerates.
         let whole = Policy::default();
-        let observed = repeat::require(target, None, &whole, Purpose::Pin, observer).await?;
-        return Ok(Pinnable::Surface(Box::new(observed.captured.surface)));
-    };
-    let servers = manifest.iter().flat_map(|it| it.servers());
+        let observed = repeat::require(target, None, &whole, purpose, observer).await?;
+        return Ok(Pinnable::Lock(Box::new(observed.captured.surface)));
+    }
+    let servers = destination.own().into_iter().flat_map(Manifest::servers);
     let servers: BTreeMap<&String, &Pinned> = servers.collect();
     // The version may now come from another source; pinning records it.
     let release = target.release(None)?;
@@ -347,30 +605,25 @@ async fn capture_to_pin(
         pinned => pinned,
     };
     let before = before.map(|pinned| &pinned.surface);
-    let observed = repeat::require(target, before, &plan.policy, Purpose::Pin, observer).await?;
-    let surface = &observed.captured.surface;
+    let observed = repeat::require(target, before, &plan.policy, purpose, observer).await?;
+    let observed = observed.captured.surface;
     // A file per server has its name already.
     let name = if target.is_unnamed() && !store::is_split(&plan.pattern) {
-        own_name(target, &servers, surface)?
+        own_name(target, &servers, &observed)?
     } else {
         target.name.clone()
     };
-    let pinned = servers.get(&name).copied();
-    let whole = completed(surface, pinned.map(|pinned| &pinned.surface));
-    let release = target.release_of(&whole, release.as_ref());
-    let entry = server_entry(&whole, &release);
-    let compared = SurfacePair {
-        name: &name,
-        old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-        new: Some((surface, &release)),
-        manifest: None,
-        accept_with: &target.pin_command,
-        servers: 1,
-        notes: &target.notes(),
-    };
-    let report = compared.judge_server(&accepting(), today());
-    let surface = Box::new(surface.clone());
-    Ok(Pinnable::Entry(Box::new(report), entry, surface))
+    let pinned = servers.get(&name).map(|pinned| (*pinned).clone());
+    let surface = completed(&observed, pinned.as_ref().map(|pinned| &pinned.surface)).into_owned();
+    Ok(Pinnable::Own(Box::new(Seen {
+        name,
+        target: index,
+        path: plan.baseline_of(target),
+        release: target.release_of(&surface, release.as_ref()),
+        surface,
+        observed,
+        pinned,
+    })))
 }
 
 /// The name of a server for which none was given: that of its entry, or the one that it gives itself.

@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Error, decide};
+use super::Error;
 use crate::capture::http::Template;
 use crate::config::Config;
-use crate::config::edit::{NewServer, NewValue};
+use crate::config::edit::{Document, NewServer, NewValue};
 use crate::redact::is_secret;
 use crate::sentences::pin as sentences;
 use crate::settings::{self, Given, Scope, Setting, Table, ValueKind, in_scopes};
@@ -126,11 +126,30 @@ pub(crate) fn save(given: &Given, name: &str) -> Result<(PathBuf, Vec<String>), 
         ));
     }
     let baseline = given.text(settings::BASELINE);
-    decide::edit(&path, |document| {
+    edit(&path, |document| {
         if let Some(baseline) = &baseline {
             document.set_baseline(baseline);
         }
         document.add_server(&saved.server);
     })?;
     Ok((path, saved.notes))
+}
+
+/// Changes a configuration, or begins one. Returns whether it was written.
+fn edit(path: &Path, change: impl FnOnce(&mut Document)) -> Result<bool, Error> {
+    let failed = |error: std::io::Error| {
+        Error::usage(
+            format!("{}: cannot write it: {error}", path.display()),
+            "check the path and its permissions",
+        )
+    };
+    let _lock = crate::files::lock(path).map_err(failed)?;
+    let text = match crate::files::read_to_string(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        text => text.map_err(failed)?,
+    };
+    let mut document = Document::parse(path, &text)?;
+    change(&mut document);
+    let text = document.finish(path)?;
+    crate::files::replace_if_different(path, text.as_bytes()).map_err(failed)
 }

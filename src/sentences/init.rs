@@ -71,7 +71,7 @@ pub(crate) fn configuration(servers: &str) -> String {
          # fail-on = \"risky\"              # additive and cosmetic changes pass\n\
          # require-version-bump = true    # drift needs a new version of the package\n\
          \n\
-         # A single change is accepted with `mcp-keel accept ID --reason TEXT`, which adds an entry here.\n"
+         # A single tool is accepted with `mcp-keel pin --only TOOL`.\n"
     )
 }
 

@@ -10,7 +10,6 @@
 pub(crate) mod base;
 pub(crate) mod capture;
 pub(crate) mod conformance;
-pub(crate) mod decide;
 pub(crate) mod drift;
 pub(crate) mod github;
 pub(crate) mod hints;

@@ -202,7 +202,7 @@ pub(crate) fn report_of_command() -> &'static str {
 
 /// Above the list of changes.
 pub(crate) fn how_to_accept_one() -> &'static str {
-    "To accept one change alone: `mcp-keel accept ID --reason TEXT`, or its line under `[[accept]]` in `mcp-keel.toml`, with a `reason` and an `owner`."
+    "To accept one of them: `mcp-keel pin --only TOOL`, and commit the baseline."
 }
 
 /// What happens to the change because it was accepted.

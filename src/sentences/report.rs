@@ -172,7 +172,7 @@ fn ordinal(number: usize) -> String {
 }
 
 pub(crate) fn where_ids_are() -> &'static str {
-    "`mcp-keel accept ID --reason TEXT` accepts one change. `mcp-keel pending` lists the ids."
+    "To accept one of them: `mcp-keel pin --only TOOL`, or `mcp-keel review`."
 }
 
 pub(crate) fn more_alike(count: usize) -> String {

@@ -245,6 +245,11 @@ impl KindSet {
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
+
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
 }
 
 /// The key of a component, unique within a surface: `tool:greet@1.0`. The `@` is always present:
