@@ -1,10 +1,12 @@
 //! The commands that boot servers: `check`, `pin` and `capture`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::args::{CaptureArgs, PinArgs};
 use super::output::{self, Delivery};
 use super::progress::Progress;
+use crate::locate::Declaration;
 use crate::report::{Format, escape, listing};
 use crate::run::check::CheckRequest;
 use crate::run::pin::PinRequest;
@@ -49,12 +51,16 @@ pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
         ));
     }
     let request = PinRequest {
+        only: args.only.clone(),
         force: args.force,
         prune: args.prune,
         yes: args.yes,
         ..PinRequest::new(given, delivery.lock, sign)
     };
     let outcome = run::pin::pin(request, progress).await?;
+    for line in &outcome.resolved {
+        output::complain(&escape::line(line));
+    }
     let report = &outcome.report;
     if !report.servers.is_empty() || !outcome.pruned.is_empty() {
         output::deliver(report, &delivery)?;
@@ -62,6 +68,14 @@ pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
             for (name, surface) in &outcome.new {
                 let name = escape::line(name);
                 output::print(&format!("\n{name}\n{}", listing(surface)))?;
+            }
+            for (server, names) in &outcome.left {
+                let names = names.join(", ");
+                let line = format!("Not accepted, and still different in {server}: {names}");
+                output::print(&format!("{}\n", escape::line(&line)))?;
+            }
+            for (server, tools) in &outcome.beyond {
+                output::print(&format!("{}\n", beyond(server, tools)))?;
             }
             if !outcome.pruned.is_empty() {
                 output::print(&(sentences::pruned(&outcome.pruned) + "\n"))?;
@@ -78,6 +92,24 @@ pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
     }
     worst(outcome.failed.into_iter().map(|(_, error)| error).collect())
 }
+
+/// Tools that were accepted although the branch does not touch them.
+fn beyond(server: &str, tools: &BTreeMap<String, Declaration>) -> String {
+    let mut line = format!("Accepted beyond the tools of {server} that this branch touches: ");
+    let named = tools.iter().take(SHOWN_BEYOND).map(|(name, at)| {
+        let path = at.path.to_string_lossy().replace('\\', "/");
+        format!("{name} ({path}:{})", at.line)
+    });
+    line += &named.collect::<Vec<_>>().join(", ");
+    if tools.len() > SHOWN_BEYOND {
+        line += &format!(" and {} more", tools.len() - SHOWN_BEYOND);
+    }
+    line += ". `mcp-keel pin --only TOOL` accepts single ones.";
+    escape::line(&line).into_string()
+}
+
+/// How many of these tools are named.
+const SHOWN_BEYOND: usize = 10;
 
 /// Writes what was typed into the configuration, if asked to; on a terminal it is offered.
 fn remember(given: &Given, name: &str, args: &PinArgs, delivery: &Delivery) -> Result<(), Error> {

@@ -54,6 +54,7 @@ pub(crate) mod shards;
 pub(crate) mod sign_lock;
 pub(crate) mod sources;
 mod suggested_command;
+mod touched;
 pub(crate) mod withheld;
 
 pub use error::{Error, Exit};

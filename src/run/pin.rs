@@ -14,18 +14,20 @@ use super::repeat::{self, Purpose};
 use super::request::ServerRequest;
 use super::selection::{self, Choice, Chosen};
 use super::sign_lock::{SignRequest, Signer, not_a_lock};
+use super::touched::Branch;
 use super::{Error, secrets};
 use crate::baseline::{Manifest, Pinned, completed, server_entry, store};
 use crate::canonical::Json;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::write::Server;
 use crate::interop::{Lock, Update};
+use crate::locate::Declaration;
 use crate::policy::{Enforcement, Policy};
 use crate::release::Release;
 use crate::report::{Comparison, Finding, Report, ServerReport, Status};
 use crate::sentences::run as sentences;
 use crate::settings::{BASELINE, Given};
-use crate::surface::Surface;
+use crate::surface::{Kind, Surface};
 
 /// What to pin, and how.
 pub(crate) struct PinRequest {
@@ -82,6 +84,8 @@ pub(crate) struct PinOutcome {
     pub(crate) resolved: Vec<String>,
     /// The names of what was not accepted and still differs, by server.
     pub(crate) left: Vec<(String, Vec<String>)>,
+    /// Tools that were accepted although this branch does not touch them, by server, with their declarations.
+    pub(crate) beyond: Vec<(String, BTreeMap<String, Declaration>)>,
 }
 
 /// What was captured, before anything is accepted.
@@ -301,7 +305,9 @@ impl Observation {
             pruned: Vec::new(),
             resolved: Vec::new(),
             left: Vec::new(),
+            beyond: Vec::new(),
         };
+        let branch = chosen.is_none().then(Branch::here).flatten();
         let mut written: Vec<PathBuf> = Vec::new();
         let mut failed = Vec::new();
         for (index, pinnable) in &self.observed {
@@ -318,6 +324,14 @@ impl Observation {
                         if !left.is_empty() {
                             let names = selection::names(&left, &pinned.surface, &seen.surface);
                             outcome.left.push((seen.name.clone(), names));
+                        }
+                    }
+                    if let Some(branch) = &branch
+                        && matches!(report.status, Status::Drifted)
+                    {
+                        let beyond = beyond(branch, &report, &seen.surface);
+                        if !beyond.is_empty() {
+                            outcome.beyond.push((seen.name.clone(), beyond));
                         }
                     }
                     if matches!(report.status, Status::New) {
@@ -429,6 +443,19 @@ impl Observation {
         let text = format!("{}: resolved: {}", path.display(), resolved.join("; "));
         Ok((changed, vec![text]))
     }
+}
+
+/// The changed tools that a branch does not touch.
+fn beyond(
+    branch: &Branch,
+    report: &ServerReport,
+    surface: &Surface,
+) -> BTreeMap<String, Declaration> {
+    let changes = report.changes.iter();
+    let changed = changes.filter_map(|it| it.judged.change.component.as_ref()?.tool_name());
+    let tools = surface.of_kind(Kind::Tool);
+    let all = tools.filter_map(|tool| tool.key.tool_name());
+    branch.not_touched(&changed.collect(), &all.collect())
 }
 
 /// What is written of a server, with its version; `None` if none of it was chosen.

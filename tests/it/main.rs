@@ -5,6 +5,7 @@
 // Tests write files for the program to read, and read those that it wrote.
 #![allow(clippy::disallowed_methods)]
 
+mod accepting;
 mod baseline;
 mod capture;
 mod check;
@@ -12,7 +13,6 @@ mod configs;
 mod conformance;
 mod corpus;
 mod cost;
-mod decide;
 mod era;
 mod faults;
 mod fleet;
@@ -36,6 +36,7 @@ mod keel;
 mod locate;
 mod machine;
 mod merge;
+mod merging;
 mod pin;
 #[cfg(unix)]
 mod pipes;
