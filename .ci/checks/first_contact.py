@@ -1,4 +1,4 @@
-"""`mcp-keel init --yes && mcp-keel check` in fresh folders, and `mcp-keel review` through a pseudo-terminal.
+"""`mcp-keel init --yes && mcp-keel check` in fresh folders.
 
 Needs Node with npm, Python 3.10 or newer with venv, cargo, git, and the network on the first run. Nothing but the
 standard library.
@@ -218,103 +218,6 @@ class Terminal:
         _, status = os.waitpid(self.process, 0)
         os.close(self.terminal)
         return os.waitstatus_to_exitcode(status)
-
-
-def tool(name, most):
-    schema = {"type": "object", "properties": {"n": {"type": "integer", "maximum": most}}}
-    return {"name": name, "description": f"Does {name}.", "inputSchema": schema}
-
-
-def review():
-    with tempfile.TemporaryDirectory(prefix="first-review-") as scratch:
-        folder = Path(scratch)
-        repository(folder)
-
-        def serve(most):
-            tools = [tool(name, most) for name in ("a", "b", "c")]
-            words = json.dumps([SCRIPTED, scenario("one", tools)])
-            (folder / "mcp-keel.toml").write_text(f"# mine\n[server.one]\ncommand = {words}\n")
-
-        serve(10)
-        must(KEEL, "pin", cwd=folder)
-        serve(7)
-        before = (folder / "mcp-keel.toml").read_text()
-
-        def pending():
-            done = run(KEEL, "pending", "--format", "json", cwd=folder)
-            return [it["component"] for it in json.loads(done.stdout)["pending"]]
-
-        tally.check(len(pending()) == 3, "review: three changes are pending", pending())
-        refused = run(KEEL, "review", cwd=folder)
-        tally.check(refused.returncode == 2 and "terminal" in refused.stderr, "review: needs a terminal", refused.stderr)
-
-        keys = r"\[q\]uit\? $"
-        screen = Terminal([KEEL, "review"], folder)
-        first = screen.until(keys)
-        tally.check(
-            "Change 1 of 3" in first and "maximum 10 → 7" in first and "worked before, fails now" in first,
-            "review: shows old and new, and the call that fails", first,
-        )
-        screen.send("e")
-        tally.check("What to do" in screen.until(keys), "review: explains the rule", screen.said)
-        screen.send("s")
-        screen.until(keys)
-        screen.send("a")
-        screen.until(r"Why: $")
-        screen.send("the provider allows seven\n")
-        screen.until(keys)
-        tally.check((folder / "mcp-keel.toml").read_text() == before, "review: nothing is written before the end")
-        screen.send("s")
-        code = screen.end()
-        tally.check(code == 0 and "Accepted 1 change" in screen.said, "review: says what it wrote", screen.said)
-        after = (folder / "mcp-keel.toml").read_text()
-        tally.check(
-            after.startswith(before) and 'owner = "Ada"' in after and "the provider allows seven" in after,
-            "review: the entry has owner and reason, and comments stay", after,
-        )
-        tally.check(pending() == ["tool:a@", "tool:c@"], "review: two changes are left", pending())
-        done = run(KEEL, "check", "--format", "json", cwd=folder)
-        changes = json.loads(done.stdout)["servers"][0]["changes"]
-        blocking = [it["component"] for it in changes if it["action"] == "block"]
-        tally.check(
-            done.returncode == 1 and blocking == ["tool:a@", "tool:c@"], "review: check reports exactly the two", blocking,
-        )
-
-        # Quitting asks before it writes what was decided so far.
-        kept = (folder / "mcp-keel.toml").read_text()
-        screen = Terminal([KEEL, "review"], folder)
-        screen.until(keys)
-        screen.send("r")
-        screen.until(r"Why: $")
-        screen.send("no\n")
-        screen.until(keys)
-        screen.send("q")
-        screen.until(r"\[Y/n\] $")
-        screen.send("n\n")
-        code = screen.end()
-        tally.check(
-            code == 0 and (folder / "mcp-keel.toml").read_text() == kept, "review: quitting can write nothing", screen.said,
-        )
-
-        # Until a date, then all that is left.
-        screen = Terminal([KEEL, "review"], folder)
-        screen.until(keys)
-        screen.send("t")
-        screen.until(r"30d\): $")
-        screen.send("30d\n")
-        screen.until(r"Why: $")
-        screen.send("for a while\n")
-        screen.until(keys)
-        screen.send("A")
-        screen.until(r"Why \[for a while\]: $")
-        screen.send("\n")
-        code = screen.end()
-        after = (folder / "mcp-keel.toml").read_text()
-        tally.check(
-            code == 0 and after.count("[[accept]]") == 3 and after.count("expires = ") == 1, "review: until a date, and all",
-            screen.said + after,
-        )
-        tally.check(run(KEEL, "check", cwd=folder).returncode == 0, "review: check passes once all are accepted")
 
 
 def offer():
