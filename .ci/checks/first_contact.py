@@ -241,7 +241,6 @@ PARTS = {
     "rust": lambda: set_up("rust", rust),
     "binary": lambda: set_up("binary", binary),
     "list": lambda: set_up("list", listed),
-    "review": review,
     "offer": offer,
 }
 
