@@ -260,8 +260,6 @@ fn a_fastmcp_manifest_is_a_baseline_and_can_be_rewritten() {
             "tools.json",
             "--profile",
             "fastmcp",
-            "--format",
-            "json",
         ])
         .exits(0)
         .stdout;
@@ -407,8 +405,6 @@ fn scan_prints_findings_of_both_profiles_which_fail_a_check_only_if_configured()
             "tools.json",
             "--profile",
             "toolpin",
-            "--format",
-            "json",
         ])
         .exits(0)
         .json();
