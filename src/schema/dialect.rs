@@ -8,10 +8,9 @@ use std::rc::Rc;
 
 use url::Url;
 
-use super::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
-use super::validator::draft_of;
-use super::value::to_value;
 use crate::canonical::{Json, pointer};
+use json_schema_subsume::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
+use json_schema_subsume::value::to_value;
 
 /// Which dialect applies to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,24 +47,15 @@ pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
         // It would select the metaschema, which is already selected.
         root.remove("$schema");
     }
-    let outcome = match draft_of(draft) {
-        jsonschema::Draft::Draft4 => jsonschema::draft4::meta::validate(&value),
-        jsonschema::Draft::Draft6 => jsonschema::draft6::meta::validate(&value),
-        jsonschema::Draft::Draft7 => jsonschema::draft7::meta::validate(&value),
-        jsonschema::Draft::Draft201909 => jsonschema::draft201909::meta::validate(&value),
-        _ => jsonschema::draft202012::meta::validate(&value),
+    let (dialect, outcome) = match draft {
+        Draft::Four => ("draft-04", jsonschema::draft4::meta::validate(&value)),
+        Draft::Six => ("draft-06", jsonschema::draft6::meta::validate(&value)),
+        Draft::Seven => ("draft-07", jsonschema::draft7::meta::validate(&value)),
+        Draft::Y2019 => ("2019-09", jsonschema::draft201909::meta::validate(&value)),
+        Draft::Y2020 => ("2020-12", jsonschema::draft202012::meta::validate(&value)),
     };
     let pointer = outcome.err()?.instance_path().to_string();
-    Some(Invalid {
-        pointer,
-        dialect: match draft {
-            Draft::Four => "draft-04",
-            Draft::Six => "draft-06",
-            Draft::Seven => "draft-07",
-            Draft::Y2019 => "2019-09",
-            Draft::Y2020 => "2020-12",
-        },
-    })
+    Some(Invalid { pointer, dialect })
 }
 
 /// Whether a schema has only keywords that most tools use, with values that the metaschemas since draft-07

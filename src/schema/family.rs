@@ -1,14 +1,13 @@
 //! What is at stake in each family of rules: which part of the receiver's schema rejects because of
 //! it. Every match is exhaustive, so that a new family without an answer does not compile.
 
-use super::document::Document;
-use super::interpretation::at_mut;
-use super::solve::References;
-use super::validator::guard;
-use super::value::{missing, same};
 use super::walk::{SchemaFinding, mentions_reference};
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
+use json_schema_subsume::References;
+use json_schema_subsume::document::Document;
+use json_schema_subsume::guard;
+use json_schema_subsume::value::{missing, same};
 
 /// What a receiver would have to drop for a finding to be harmless.
 enum Stake {
@@ -154,7 +153,7 @@ pub(crate) fn with_named_members(
     };
     let named = sender.at(sender_at)?.get("properties")?.as_object()?;
     let mut root = receiver.root.clone();
-    let Json::Object(object) = at_mut(&mut root, at)? else {
+    let Json::Object(object) = pointer::resolve_mut(&mut root, at)? else {
         return None;
     };
     let own: Vec<Text> = object
@@ -221,7 +220,7 @@ impl Exchange<'_> {
             _ => &finding.site,
         });
         let theirs = other.at(&other_at)?;
-        let node = at_mut(&mut root, &base_at)?;
+        let node = pointer::resolve_mut(&mut root, &base_at)?;
         let exact = match (&mut *node, theirs) {
             (Json::Object(object), Json::Object(from)) if !whole => {
                 exchange(object, from, finding, base_is_old)?
@@ -243,7 +242,7 @@ impl Exchange<'_> {
                 }
                 None => &base_at,
             };
-            *at_mut(&mut root, at)? = theirs.clone();
+            *pointer::resolve_mut(&mut root, at)? = theirs.clone();
         }
         if mentions_reference(theirs) {
             add_definitions(&mut root, &other.root);
@@ -529,7 +528,7 @@ fn relax(
         Side::Input => (&finding.site.0, &finding.site.1),
         Side::Output => (&finding.site.1, &finding.site.0),
     };
-    let node = at_mut(&mut receiver.root, at)?;
+    let node = pointer::resolve_mut(&mut receiver.root, at)?;
     let stake = stake(finding.family);
     let object = match (&stake, node) {
         (Stake::Nothing, _) => return None,

@@ -6,15 +6,19 @@
 //! witness, and the verdict on the pair always reaches the changes: one of them carries the
 //! witness, or says that nothing could be decided.
 
-use super::document::{Document, Problem};
 use super::family::{Exchange, carries, of_keyword, with_named_members};
-use super::pair::{Alone, Open, Pair, Verdict};
 use super::walk::{Effect, SchemaFinding, Walker, mentions};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::{Json, Text, pointer};
 use crate::judgement::{Level, Proof};
 use crate::sentences::schema::{self as sentences, NOT_ALONE};
+use json_schema_subsume::document::Document;
+use json_schema_subsume::kinds::Kinds;
+use json_schema_subsume::pair::{Isolated, Open, Pair, Verdict};
+use json_schema_subsume::{Limits, Reason};
 
+/// Steps for the witnesses of all changes of a schema.
+const STEPS_FOR_CHANGES: u64 = 150_000;
 /// At most this many witnesses are searched for per schema.
 const MAX_WITNESSES: usize = 160;
 
@@ -47,7 +51,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     if gave_up || (findings.is_empty() && !spelling) {
         findings.push(unexplained(old, new, gave_up));
     }
-    let pair = Pair::new(old, new, side, work.left());
+    let pair = paired(old, new, side, work);
     let open = pair.open();
     let verdict = pair.verdict(&open);
     let case = Case {
@@ -83,18 +87,30 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
 
 /// The verdict on a pair alone.
 pub(crate) fn verdict(old: &Json, new: &Json, side: Side, work: &Work) -> Proof {
-    let pair = Pair::new(old, new, side, work.left());
+    let pair = paired(old, new, side, work);
     let verdict = pair.verdict(&pair.open());
     work.take(pair.steps());
     proof_of(verdict, side)
+}
+
+/// Callers send what the old schema declares, and servers what the new one does.
+fn paired(old: &Json, new: &Json, side: Side, work: &Work) -> Pair {
+    // If few steps are left for a server, verdicts come before the witnesses of single changes.
+    let steps = Limits::default().steps.min(work.left());
+    let steps_for_changes = STEPS_FOR_CHANGES.min(work.left() / 8);
+    match side {
+        // Arguments are an object; a result may be anything that its schema allows.
+        Side::Input => Pair::new(old, new, Kinds::OBJECT, steps, steps_for_changes),
+        Side::Output => Pair::new(new, old, Kinds::ANY, steps, steps_for_changes),
+    }
 }
 
 fn proof_of(verdict: Verdict, side: Side) -> Proof {
     match verdict {
         Verdict::Subsumed => Proof::Subsumed,
         Verdict::Witness(witness) => Proof::Witness(witness),
-        Verdict::Empty => Proof::Undecided(sentences::no_value(side)),
-        Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
+        Verdict::Undecided(Reason::NothingSent) => Proof::Undecided(sentences::no_value(side)),
+        Verdict::Undecided(problem) => Proof::Undecided(problem.to_string()),
     }
 }
 
@@ -160,28 +176,28 @@ impl Case<'_> {
         let suspect = self.suspect(finding.effect);
         let subsumed = Known::Proof(Proof::Subsumed);
         match self.verdict {
-            Verdict::Empty => Known::Nothing,
+            Verdict::Undecided(Reason::NothingSent) => Known::Nothing,
             Verdict::Subsumed => subsumed,
             _ if !carries(finding.family) => subsumed,
             _ if !suspect && !self.surprises(finding) => subsumed,
             Verdict::Witness(known) => {
                 let own = if !search {
-                    Alone::Unknown
-                } else if !suspect && matches!(self.alone(finding), Alone::AcceptsAll) {
-                    Alone::AcceptsAll
+                    Isolated::Unknown
+                } else if !suspect && matches!(self.alone(finding), Isolated::AcceptsAll) {
+                    Isolated::AcceptsAll
                 } else {
                     self.own_witness(finding, known)
                 };
                 match own {
-                    Alone::Refuses(witness) => Known::Proof(Proof::Witness(witness)),
-                    Alone::AcceptsAll => subsumed,
-                    Alone::RefusesToo => Known::RefusedAnyway,
-                    Alone::Unknown if self.covered(finding) => subsumed,
-                    Alone::Unknown => undecided(NOT_ALONE.to_owned()),
+                    Isolated::Rejects(witness) => Known::Proof(Proof::Witness(witness)),
+                    Isolated::AcceptsAll => subsumed,
+                    Isolated::AlsoRejects => Known::RefusedAnyway,
+                    Isolated::Unknown if self.covered(finding) => subsumed,
+                    Isolated::Unknown => undecided(NOT_ALONE.to_owned()),
                 }
             }
-            Verdict::Unknown(problem) => {
-                if matches!(self.alone(finding), Alone::AcceptsAll) || self.covered(finding) {
+            Verdict::Undecided(problem) => {
+                if matches!(self.alone(finding), Isolated::AcceptsAll) || self.covered(finding) {
                     return subsumed;
                 }
                 let problem = finding.problem.as_ref().unwrap_or(problem);
@@ -191,7 +207,7 @@ impl Case<'_> {
     }
 
     /// What a finding does by itself.
-    fn alone(&self, finding: &SchemaFinding) -> Alone {
+    fn alone(&self, finding: &SchemaFinding) -> Isolated {
         let exchange = self.exchange(finding);
         self.open.alone(
             &|sender, receiver| exchange.only(sender, receiver),
@@ -200,26 +216,26 @@ impl Case<'_> {
     }
 
     /// A witness for a finding.
-    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Alone {
+    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Isolated {
         if self.open.exhausted() {
-            return Alone::Unknown;
+            return Isolated::Unknown;
         }
         let reverted = self.exchange(finding).reverted(self.sender, self.receiver);
         let Some(reverted) = reverted else {
-            return Alone::Unknown;
+            return Isolated::Unknown;
         };
         let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
         let own = self
             .open
             .witness_for(&reverted, narrower.as_ref(), Some(known));
         if let Some(witness) = own.filter(|it| self.open.holds(it)) {
-            return Alone::Refuses(witness);
+            return Isolated::Rejects(witness);
         }
         // Whether it is rejected because of this one, whatever happened to the others.
         match self.alone(finding) {
             // A call that is rejected without this one too is not about it.
-            Alone::Refuses(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
-                Alone::RefusesToo
+            Isolated::Rejects(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
+                Isolated::AlsoRejects
             }
             alone => alone,
         }
@@ -283,7 +299,7 @@ impl Case<'_> {
 
     /// Whether a finding is about a sender that sends nothing.
     fn proves_nothing(&self, finding: &SchemaFinding) -> bool {
-        *self.verdict == Verdict::Empty && self.suspect(finding.effect)
+        *self.verdict == Verdict::Undecided(Reason::NothingSent) && self.suspect(finding.effect)
     }
 
     /// What a finding that breaks says. What usually allows more needs a reason.
@@ -345,20 +361,19 @@ impl Case<'_> {
                 .any(|it| it.proof.as_ref().is_some_and(wanted))
         };
         match self.verdict {
-            Verdict::Subsumed | Verdict::Empty => {}
+            Verdict::Subsumed | Verdict::Undecided(Reason::NothingSent) => {}
             Verdict::Witness(witness) => {
                 if is_carried(|it| matches!(it, Proof::Witness(_)), changes) {
                     return;
                 }
                 self.carry(findings, changes, first, witness);
             }
-            Verdict::Unknown(problem) => {
+            Verdict::Undecided(problem) => {
                 if is_carried(|it| matches!(it, Proof::Undecided(_)), changes) {
                     return;
                 }
-                let reason = problem.to_string();
                 // What one draft ignores beside a reference and another does not is where they differ.
-                let by_draft = reason == sentences::draft_decides();
+                let by_draft = *problem == Reason::DraftDecides;
                 let read_by_draft = findings.iter().enumerate().find(|(_, it)| {
                     let reference = |node: &Option<Json>| node.as_ref()?.get("$ref").cloned();
                     by_draft
@@ -382,13 +397,13 @@ impl Case<'_> {
                     Some((at, finding)) => {
                         let change = &mut changes[first + at];
                         change.level = change.level.max(Level::Risky);
-                        change.proof = Some(Proof::Undecided(reason));
+                        change.proof = Some(Proof::Undecided(problem.to_string()));
                         change.message = sentences::undecided(&finding.message);
                     }
                     None => changes.push(self.together(
                         Family::SchemaUnclassified,
                         Level::Risky,
-                        Proof::Undecided(reason),
+                        Proof::Undecided(problem.to_string()),
                         sentences::read_differently(),
                     )),
                 }
@@ -416,7 +431,7 @@ impl Case<'_> {
         let alone = candidates().find_map(|(at, finding)| {
             let surprising = !self.suspect(finding.effect);
             match surprising.then(|| self.own_witness(finding, witness)) {
-                Some(Alone::Refuses(own)) => Some((at, finding, own)),
+                Some(Isolated::Rejects(own)) => Some((at, finding, own)),
                 _ => None,
             }
         });
@@ -629,7 +644,7 @@ pub(crate) fn too_large(old: &Json, new: &Json, side: Side) -> SchemaComparison 
 }
 
 pub(crate) fn too_large_to_decide() -> Proof {
-    Proof::Undecided(Problem::TooLarge.to_string())
+    Proof::Undecided(Reason::TooLarge.to_string())
 }
 
 fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {

@@ -5,9 +5,9 @@ use super::{Effect, MAX_DEPTH, Place, Walker, named_exposure};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
-use crate::schema::document::{Holds, holds, is_prose};
 use crate::schema::{Family, Side};
 use crate::sentences::schema::{self as sentences, Contains};
+use json_schema_subsume::document::{Holds, holds, is_prose};
 
 impl Walker<'_> {
     /// Compares annotations; a node reached by reference provides what the referring node lacks.

@@ -3,12 +3,12 @@
 use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::document::{Holds, holds};
-use crate::schema::kinds::Kinds;
-use crate::schema::solve::item_of;
-use crate::schema::value::{missing, same};
 use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
+use json_schema_subsume::document::{Holds, holds};
+use json_schema_subsume::item_of;
+use json_schema_subsume::kinds::Kinds;
+use json_schema_subsume::value::{missing, same};
 
 /// Every keyword of the drafts that is not an annotation.
 pub(super) const KNOWN: &[&str] = &[

@@ -17,14 +17,15 @@ pub(super) use object::named_exposure;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::document::is_annotation;
-use super::document::{Document, Draft, Holds, Problem, holds};
-use super::solve::References;
-use super::value::same;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::sentences::schema::{self as sentences, At};
+use json_schema_subsume::Reason;
+use json_schema_subsume::References;
+use json_schema_subsume::document::is_annotation;
+use json_schema_subsume::document::{Document, Draft, Holds, holds};
+use json_schema_subsume::value::same;
 
 /// How a difference changes the set of accepted values, from old to new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub(crate) struct SchemaFinding {
     /// The name on the other side, if the member was renamed.
     pub(crate) partner: Option<Text>,
     /// Why nothing can be decided here, if that is known at once.
-    pub(crate) problem: Option<Problem>,
+    pub(crate) problem: Option<Reason>,
 }
 
 /// The walker's position.
@@ -440,7 +441,7 @@ fn follow<'a>(
     references: &References<'a>,
     node: &'a Json,
     at: &str,
-) -> Result<Followed<'a>, Problem> {
+) -> Result<Followed<'a>, Reason> {
     let mut followed = Followed {
         node,
         pointer: at.to_owned(),
@@ -488,7 +489,7 @@ fn follow<'a>(
             via_reference: true,
         };
     }
-    Err(Problem::Circular)
+    Err(Reason::Circular)
 }
 
 fn reference_text(node: &Json) -> Option<&str> {

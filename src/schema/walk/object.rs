@@ -6,11 +6,11 @@ use super::rename::{Candidate, renamed};
 use super::{Effect, Place, Walker, mentions};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
-use crate::schema::document::Document;
-use crate::schema::example_values::words;
-use crate::schema::value::same;
 use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
+use json_schema_subsume::document::Document;
+use json_schema_subsume::value::same;
+use json_schema_subsume::words;
 
 fn required_of(node: &Object) -> BTreeSet<&Text> {
     node.get("required")

@@ -10,10 +10,10 @@ use super::{Effect, Place, Walker, follow, without_annotations};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Family;
-use crate::schema::document::is_annotation;
-use crate::schema::solve::References;
-use crate::schema::value::same;
 use crate::sentences::schema::{self as sentences, At, Branch};
+use json_schema_subsume::References;
+use json_schema_subsume::document::is_annotation;
+use json_schema_subsume::value::same;
 
 #[derive(Clone, Debug)]
 pub(super) struct Alternative<'a> {
