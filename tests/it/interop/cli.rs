@@ -255,12 +255,7 @@ fn a_fastmcp_manifest_is_a_baseline_and_can_be_rewritten() {
     let [program, scenario] = serving(TOOLS);
     let keel = Keel::new().file("tools.json", &format!("{{\"tools\":{TOOLS}}}"));
     let manifest = keel
-        .run(&[
-            "fingerprint",
-            "tools.json",
-            "--profile",
-            "fastmcp",
-        ])
+        .run(&["fingerprint", "tools.json", "--profile", "fastmcp"])
         .exits(0)
         .stdout;
     keel.write("manifest.json", &manifest);
@@ -400,12 +395,7 @@ fn scan_prints_findings_of_both_profiles_which_fail_a_check_only_if_configured()
     let [program, scenario] = serving(tools);
     let keel = Keel::new().file("tools.json", &format!("{{\"tools\":{tools}}}"));
     let report = keel
-        .run(&[
-            "scan",
-            "tools.json",
-            "--profile",
-            "toolpin",
-        ])
+        .run(&["scan", "tools.json", "--profile", "toolpin"])
         .exits(0)
         .json();
     assert_eq!(
