@@ -395,7 +395,14 @@ fn scan_prints_findings_of_both_profiles_which_fail_a_check_only_if_configured()
     let [program, scenario] = serving(tools);
     let keel = Keel::new().file("tools.json", &format!("{{\"tools\":{tools}}}"));
     let report = keel
-        .run(&["scan", "tools.json", "--profile", "toolpin"])
+        .run(&[
+            "scan",
+            "tools.json",
+            "--profile",
+            "toolpin",
+            "--format",
+            "json",
+        ])
         .exits(0)
         .json();
     assert_eq!(
@@ -449,14 +456,7 @@ fn scan_prints_findings_of_both_profiles_which_fail_a_check_only_if_configured()
 fn toolpin_digests_through_the_program_and_rejections_name_the_tool() {
     let keel = Keel::new().file("tools.json", &format!("{{\"tools\":{TOOLS}}}"));
     let printed = keel
-        .run(&[
-            "fingerprint",
-            "tools.json",
-            "--profile",
-            "toolpin",
-            "--format",
-            "json",
-        ])
+        .run(&["fingerprint", "tools.json", "--profile", "toolpin"])
         .exits(0)
         .json();
     let mut names: Vec<&String> = printed.as_object().unwrap().keys().collect();
