@@ -17,7 +17,7 @@ pub mod store;
 
 pub use error::BaselineError;
 pub use manifest::{Manifest, Pinned};
-pub use render::{SCHEMA_URL, completed, render, server_entry};
+pub use render::{SCHEMA_URL, render, server_entry};
 pub use signature::signature;
 
 /// The version of the format.

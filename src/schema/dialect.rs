@@ -9,7 +9,8 @@ use std::rc::Rc;
 use url::Url;
 
 use crate::canonical::{Json, pointer};
-use json_schema_subsume::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
+use json_schema_subsume::document::{Draft, each_schema_at, percent_decoded};
+use json_schema_subsume::keywords::{Holds, holds};
 use json_schema_subsume::value::to_value;
 
 /// Which dialect applies to a schema.
@@ -73,7 +74,7 @@ fn is_plain(schema: &Json, is_root: bool) -> bool {
         match (keyword, value) {
             ("type", Json::String(name)) => {
                 let name = name.as_str();
-                name.is_some_and(|it| TYPES.contains(&it))
+                name.is_some_and(|name| TYPES.contains(&name))
             }
             ("title" | "description" | "format" | "$comment", Json::String(_))
             | ("uniqueItems" | "deprecated" | "readOnly" | "writeOnly", Json::Bool(_))
@@ -91,7 +92,7 @@ fn is_plain(schema: &Json, is_root: bool) -> bool {
                 Json::Number(number),
             ) => {
                 let literal = number.literal();
-                literal.len() < 16 && literal.bytes().all(|it| it.is_ascii_digit())
+                literal.len() < 16 && literal.bytes().all(|digit| digit.is_ascii_digit())
             }
             ("required", Json::Array(names)) => {
                 names.len() <= MOST_REQUIRED
@@ -129,13 +130,13 @@ const DIALECTS: [(&str, &str); 5] = [
 
 /// The usual name of the dialect with this address.
 fn named(dialect: &str) -> Option<&'static str> {
-    let address = dialect.trim_end_matches('#');
-    let address = address
+    let without_fragment = dialect.trim_end_matches('#');
+    let address = without_fragment
         .strip_prefix("https://")
-        .or_else(|| address.strip_prefix("http://"))?;
+        .or_else(|| without_fragment.strip_prefix("http://"))?;
     let mut dialects = DIALECTS.iter();
     dialects
-        .find(|(_, it)| *it == address)
+        .find(|(_, known)| *known == address)
         .map(|(name, _)| *name)
 }
 
@@ -227,7 +228,7 @@ fn references(node: &Json) -> impl Iterator<Item = (&'static str, &str)> {
 /// Whether there is such a reference, or what looks like one: a quick look at everything, which most schemas do not pass.
 fn has_reference(value: &Json, wanted: &impl Fn(&str) -> bool) -> bool {
     match value {
-        Json::Array(items) => items.iter().any(|it| has_reference(it, wanted)),
+        Json::Array(items) => items.iter().any(|item| has_reference(item, wanted)),
         Json::Object(members) => members.iter().any(|(name, value)| {
             let to = value
                 .as_str()
@@ -240,7 +241,11 @@ fn has_reference(value: &Json, wanted: &impl Fn(&str) -> bool) -> bool {
 
 /// Calls `visit` with each schema directly inside a schema: the keyword, and the name or index under it.
 fn each_child<'a>(node: &'a Json, visit: &mut impl FnMut(&str, Option<&str>, &'a Json)) {
-    for (keyword, value) in node.as_object().into_iter().flat_map(|it| it.iter()) {
+    for (keyword, value) in node
+        .as_object()
+        .into_iter()
+        .flat_map(|object| object.iter())
+    {
         let Some(keyword) = keyword.as_str() else {
             continue;
         };
@@ -392,7 +397,11 @@ pub(crate) fn size(schema: &Json) -> (usize, usize) {
     fn count(node: &Json, depth: usize, found: &mut (usize, usize)) {
         found.0 += 1;
         found.1 = found.1.max(depth);
-        for (keyword, value) in node.as_object().into_iter().flat_map(|it| it.iter()) {
+        for (keyword, value) in node
+            .as_object()
+            .into_iter()
+            .flat_map(|object| object.iter())
+        {
             let mut inside = |node: &Json| {
                 if matches!(node, Json::Object(_) | Json::Bool(_)) {
                     count(node, depth + 1, found);
@@ -404,7 +413,7 @@ pub(crate) fn size(schema: &Json) -> (usize, usize) {
                 Some(Holds::Map) => value
                     .as_object()
                     .into_iter()
-                    .flat_map(|it| it.iter())
+                    .flat_map(|map| map.iter())
                     .for_each(|(_, schema)| inside(schema)),
                 None => {}
             }
@@ -426,7 +435,8 @@ mod tests {
 
     #[test]
     fn a_schema_is_validated_in_the_dialect_it_declares() {
-        let at = |text: &str, dialect| invalid(&schema(text), dialect).map(|it| it.pointer);
+        let at =
+            |text: &str, dialect| invalid(&schema(text), dialect).map(|invalid| invalid.pointer);
         let declared = |text: &str| at(text, Dialect::Declared);
         let int = r#"{"type":"object","properties":{"n":{"type":"int"}}}"#;
         assert_eq!(declared(int).as_deref(), Some("/properties/n/type"));

@@ -63,6 +63,7 @@ mod single_changes;
 mod skills;
 #[cfg(target_os = "linux")]
 mod snapshots;
+mod sources;
 mod stability;
 mod surfaces;
 mod verify;

@@ -8,6 +8,8 @@ use std::collections::HashSet;
 
 use exact_json::{Json, pointer};
 
+use crate::keywords::{Holds, holds};
+
 /// The drafts of JSON Schema that servers send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Draft {
@@ -83,57 +85,6 @@ impl Draft {
     }
 }
 
-/// Whether, and how, a keyword's value contains schemas.
-pub fn holds(keyword: &str, value: &Json) -> Option<Holds> {
-    APPLICATORS
-        .iter()
-        .filter(|(name, _)| *name == keyword)
-        .map(|(_, holds)| *holds)
-        .find(|holds| match holds {
-            Holds::One => matches!(value, Json::Object(_) | Json::Bool(_)),
-            Holds::List => matches!(value, Json::Array(_)),
-            Holds::Map => matches!(value, Json::Object(_)),
-        })
-}
-
-/// Where schemas are inside a schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
-    /// The keyword's value is a schema.
-    One,
-    /// The keyword's value is a list of schemas.
-    List,
-    /// The keyword's value maps names to schemas.
-    Map,
-}
-
-/// The keywords that contain schemas.
-pub(crate) const APPLICATORS: &[(&str, Holds)] = &[
-    ("properties", Holds::Map),
-    ("patternProperties", Holds::Map),
-    ("additionalProperties", Holds::One),
-    ("unevaluatedProperties", Holds::One),
-    ("propertyNames", Holds::One),
-    ("dependentSchemas", Holds::Map),
-    ("dependencies", Holds::Map),
-    ("items", Holds::One),
-    ("items", Holds::List),
-    ("prefixItems", Holds::List),
-    ("additionalItems", Holds::One),
-    ("unevaluatedItems", Holds::One),
-    ("contains", Holds::One),
-    ("allOf", Holds::List),
-    ("anyOf", Holds::List),
-    ("oneOf", Holds::List),
-    ("not", Holds::One),
-    ("if", Holds::One),
-    ("then", Holds::One),
-    ("else", Holds::One),
-    ("$defs", Holds::Map),
-    ("definitions", Holds::Map),
-    ("contentSchema", Holds::One),
-];
-
 /// Calls `visit` with a document's root and every other schema in it, each once: those in the keywords that contain
 /// schemas, and what references lead to elsewhere (`#/components/schemas/X`).
 pub(crate) fn each_schema<'a>(root: &'a Json, visit: &mut impl FnMut(&'a Json)) {
@@ -184,7 +135,7 @@ const MOST_ELSEWHERE: usize = 1000;
 
 impl<'a> Elsewhere<'a> {
     fn of(root: &'a Json) -> Self {
-        let is_map = |it: &&str| matches!(root.get(it), Some(Json::Object(_)));
+        let is_map = |keyword: &&str| matches!(root.get(keyword), Some(Json::Object(_)));
         Self {
             root,
             definitions: ["$defs", "definitions"]
@@ -198,13 +149,15 @@ impl<'a> Elsewhere<'a> {
 
     fn note(&mut self, node: &Json) {
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
-            let to = node.get(keyword).and_then(Json::as_str);
-            let Some(to) = to.and_then(|it| it.strip_prefix("#/")) else {
+            let reference = node.get(keyword).and_then(Json::as_str);
+            let Some(to) = reference.and_then(|reference| reference.strip_prefix("#/")) else {
                 continue;
             };
-            let is_definition = |it: &&str| {
-                let name = to.strip_prefix(it).and_then(|it| it.strip_prefix('/'));
-                name.is_some_and(|it| !it.contains('/'))
+            let is_definition = |keyword: &&str| {
+                let name = to
+                    .strip_prefix(keyword)
+                    .and_then(|rest| rest.strip_prefix('/'));
+                name.is_some_and(|name| !name.contains('/'))
             };
             if self.definitions.iter().any(is_definition) || self.noted.len() >= MOST_ELSEWHERE {
                 continue;
@@ -295,34 +248,6 @@ pub fn percent_decoded(text: &str) -> String {
         at += if escaped.is_some() { 3 } else { 1 };
     }
     String::from_utf8_lossy(&out).into_owned()
-}
-
-/// Annotations of the specification.
-pub fn is_prose(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "title"
-            | "description"
-            | "default"
-            | "examples"
-            | "example"
-            | "deprecated"
-            | "readOnly"
-            | "writeOnly"
-            | "$comment"
-            | "$schema"
-            | "$id"
-            | "id"
-            | "$vocabulary"
-            | "$anchor"
-            | "$dynamicAnchor"
-            | "$recursiveAnchor"
-    )
-}
-
-/// Keywords that do not affect validity in any draft.
-pub fn is_annotation(keyword: &str) -> bool {
-    is_prose(keyword) || matches!(keyword, "$defs" | "definitions" | "nullable")
 }
 
 #[cfg(test)]

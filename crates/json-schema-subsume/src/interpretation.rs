@@ -14,9 +14,8 @@
 use std::collections::HashMap;
 
 use crate::document::{Document, Draft, each_schema_at};
-use crate::kinds::{JsonKind, Kinds};
+use crate::keywords::keyword;
 use crate::reason::Reason;
-use crate::value::as_count;
 use exact_json::{Json, Object, Text, pointer};
 
 /// The schema as interpreted, in the draft that it names or shows.
@@ -39,9 +38,9 @@ fn keep_the_last(node: &mut Json) {
             }
             if left.len() < object.len() {
                 object.retain(|name, _| {
-                    let more = left.get_mut(name).is_some_and(|it| {
-                        *it -= 1;
-                        *it > 0
+                    let more = left.get_mut(name).is_some_and(|count| {
+                        *count -= 1;
+                        *count > 0
                     });
                     !more
                 });
@@ -123,9 +122,9 @@ fn modernise(node: &mut Object) {
         node.retain(|keyword, _| {
             ["items", "additionalItems", "prefixItems"]
                 .iter()
-                .all(|it| keyword != *it)
+                .all(|old| keyword != *old)
         });
-        let some = |it: &Json| it.as_array().is_none_or(|it| !it.is_empty());
+        let some = |value: &Json| value.as_array().is_none_or(|items| !items.is_empty());
         for (keyword, value) in [("prefixItems", tuple.filter(some)), ("items", rest)] {
             if let Some(value) = value {
                 node.push(keyword, value);
@@ -186,124 +185,17 @@ fn is_of_another_draft(object: &Object, draft: Draft) -> bool {
     let is_resource = [text("$id"), text("id")]
         .into_iter()
         .flatten()
-        .any(|it| !it.starts_with('#'));
+        .any(|id| !id.starts_with('#'));
     let named = text("$schema").map(Draft::of_dialect);
-    is_resource && named.is_some_and(|it| it != draft)
+    is_resource && named.is_some_and(|other| other != draft)
 }
 
 /// The first keyword with an invalid value for the draft.
 fn malformed_keyword(object: &Object, draft: Draft) -> Option<&'static str> {
-    let is_schema = |value: &Json| match value {
-        Json::Object(_) => true,
-        // Draft 4 has no boolean schemas, but servers' intent is clear.
-        Json::Bool(_) => true,
-        _ => false,
-    };
-    let schemas = |value: &Json| match value {
-        Json::Array(list) => list.iter().all(is_schema),
-        _ => false,
-    };
-    let map = |value: &Json| match value {
-        Json::Object(map) => map.iter().all(|(_, it)| is_schema(it)),
-        _ => false,
-    };
-    let names = |value: &Json| match value {
-        Json::Array(list) => list.iter().all(|it| it.as_text().is_some()),
-        _ => false,
-    };
-    let some = |value: &Json| value.as_array().is_some_and(|it| !it.is_empty());
-    let number = |value: &Json| matches!(value, Json::Number(_));
-    let is_type = |value: &Json| {
-        JsonKind::ALL
-            .iter()
-            .any(|kind| Kinds::of_keyword(value).has(*kind))
-    };
-    let check = |keyword: &'static str, fine: &dyn Fn(&Json) -> bool| match object.get(keyword) {
-        Some(value) if !fine(value) => Some(keyword),
-        _ => None,
-    };
-    let types = |value: &Json| match value {
-        Json::Array(list) => {
-            !list.is_empty() && list.iter().all(|it| it.as_str().is_some() && is_type(it))
-        }
-        _ => value.as_str().is_some() && is_type(value),
-    };
-    let exclusive = |value: &Json| match value {
-        Json::Bool(_) => draft == Draft::Four,
-        value => draft > Draft::Four && number(value),
-    };
-    let positive = |value: &Json| match value {
-        Json::Number(it) => it.to_f64() > 0.0,
-        _ => false,
-    };
-    let items = |value: &Json| is_schema(value) || (draft < Draft::Y2020 && schemas(value));
-    let count = |value: &Json| as_count(value).is_some();
-    let flag = |value: &Json| matches!(value, Json::Bool(_));
-    let text = |value: &Json| value.as_text().is_some();
-    let dependencies = |value: &Json| match value {
-        Json::Object(map) => map.iter().all(|(_, it)| is_schema(it) || names(it)),
-        _ => false,
-    };
-    let dependent = |value: &Json| match value {
-        Json::Object(map) => map.iter().all(|(_, it)| names(it)),
-        _ => false,
-    };
-    let list_of_some = |value: &Json| schemas(value) && some(value);
-    let array = |value: &Json| matches!(value, Json::Array(_));
-    if draft <= Draft::Seven && object.contains("$ref") {
-        return check("$ref", &text);
-    }
-    let modern = draft >= Draft::Y2019;
-    let mut wrong = check("type", &types)
-        .or_else(|| check("enum", &array))
-        .or_else(|| check("allOf", &list_of_some))
-        .or_else(|| check("anyOf", &list_of_some))
-        .or_else(|| check("oneOf", &list_of_some))
-        .or_else(|| check("not", &is_schema))
-        .or_else(|| check("minimum", &number))
-        .or_else(|| check("maximum", &number))
-        .or_else(|| check("exclusiveMinimum", &exclusive))
-        .or_else(|| check("exclusiveMaximum", &exclusive))
-        .or_else(|| check("multipleOf", &positive))
-        .or_else(|| check("minLength", &count))
-        .or_else(|| check("maxLength", &count))
-        .or_else(|| check("pattern", &text))
-        .or_else(|| check("minItems", &count))
-        .or_else(|| check("maxItems", &count))
-        .or_else(|| check("uniqueItems", &flag))
-        .or_else(|| check("items", &items))
-        .or_else(|| check("minProperties", &count))
-        .or_else(|| check("maxProperties", &count))
-        .or_else(|| check("required", &names))
-        .or_else(|| check("properties", &map))
-        .or_else(|| check("patternProperties", &map))
-        .or_else(|| check("additionalProperties", &is_schema))
-        .or_else(|| check("$ref", &text));
-    if draft < Draft::Y2020 {
-        wrong = wrong.or_else(|| check("additionalItems", &is_schema));
-    } else {
-        wrong = wrong.or_else(|| check("prefixItems", &list_of_some));
-    }
-    if draft > Draft::Four {
-        wrong = wrong
-            .or_else(|| check("contains", &is_schema))
-            .or_else(|| check("propertyNames", &is_schema));
-    }
-    if draft >= Draft::Seven {
-        for keyword in ["if", "then", "else"] {
-            wrong = wrong.or_else(|| check(keyword, &is_schema));
-        }
-    }
-    if modern {
-        wrong = wrong
-            .or_else(|| check("minContains", &count))
-            .or_else(|| check("maxContains", &count))
-            .or_else(|| check("dependentRequired", &dependent))
-            .or_else(|| check("dependentSchemas", &map))
-            .or_else(|| check("unevaluatedProperties", &is_schema))
-            .or_else(|| check("unevaluatedItems", &is_schema));
-    } else {
-        wrong = wrong.or_else(|| check("dependencies", &dependencies));
-    }
-    wrong
+    let alone = draft <= Draft::Seven && object.contains("$ref");
+    object.iter().find_map(|(name, value)| {
+        let keyword = keyword(name.as_str()?)?;
+        let is_ignored = alone && keyword.name != "$ref";
+        (!is_ignored && !keyword.takes(draft, value)).then_some(keyword.name)
+    })
 }

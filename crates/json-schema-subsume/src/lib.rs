@@ -4,6 +4,7 @@
 pub mod document;
 mod example_values;
 mod interpretation;
+pub mod keywords;
 pub mod kinds;
 pub mod pair;
 mod pattern;

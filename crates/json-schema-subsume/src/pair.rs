@@ -102,12 +102,15 @@ impl Pair {
         let other = match &others {
             (None, None) => None,
             (one, other) => {
-                let weak = |it: &Option<(Document, Evidence)>| {
-                    it.as_ref().is_none_or(|(_, it)| *it == Evidence::Weak)
+                let weak = |other: &Option<(Document, Evidence)>| {
+                    other
+                        .as_ref()
+                        .is_none_or(|(_, evidence)| *evidence == Evidence::Weak)
                 };
                 let must_hold = weak(one) && weak(other);
-                let document = |it: &Option<(Document, Evidence)>, published: &Document| {
-                    it.as_ref()
+                let document = |other: &Option<(Document, Evidence)>, published: &Document| {
+                    other
+                        .as_ref()
                         .map_or_else(|| published.clone(), |(document, _)| document.clone())
                 };
                 let reading = Reading {
@@ -190,7 +193,7 @@ impl<'p> Open<'p> {
             .get_or_init(|| {
                 documents
                     .iter()
-                    .find_map(|it| malformed(it))
+                    .find_map(|document| malformed(document))
                     .or_else(|| guard(&self.sender).err())
                     .or_else(|| guard(&self.receiver).err())
             })
@@ -327,8 +330,9 @@ impl<'p> Open<'p> {
         let cuts = cuts(value);
         let parts = cuts.iter().take(REPAIRS).map(|cut| without(value, cut));
         let mut candidates = empty.into_iter().chain(parts);
-        let found = candidates
-            .find(|it| self.pair.budget.take(1 + size(it) / 16) && self.is_witness(it))?;
+        let found = candidates.find(|candidate| {
+            self.pair.budget.take(1 + size(candidate) / 16) && self.is_witness(candidate)
+        })?;
         let found = self.shrunk(found, &self.pair.budget, &|_| true);
         self.confirmed(&found).then_some(found)
     }
@@ -462,9 +466,9 @@ impl<'p> Open<'p> {
             answer(&relaxed, value) == Some(true)
                 && narrower
                     .as_ref()
-                    .is_none_or(|it| answer(it, value) == Some(false))
+                    .is_none_or(|narrower| answer(narrower, value) == Some(false))
         };
-        if let Some(known) = known.filter(|it| accepted(it)) {
+        if let Some(known) = known.filter(|witness| accepted(witness)) {
             return Some(known.clone());
         }
         for strict in [true, false] {
@@ -551,7 +555,7 @@ impl<'p> Open<'p> {
             accepts(&only, value) == Some(false)
                 && without
                     .as_ref()
-                    .is_none_or(|it| accepts(it, value) == Some(true))
+                    .is_none_or(|without| accepts(without, value) == Some(true))
         };
         // If the receiver accepts what is found, another change at the same place may make up for this one.
         let mut around = None;
@@ -726,7 +730,11 @@ const MAX_CUTS: usize = 20_000;
 fn cuts(value: &Json) -> Vec<Vec<usize>> {
     fn gather(value: &Json, way: &mut Vec<usize>, out: &mut Vec<Vec<usize>>) {
         let inner: Vec<(usize, &Json)> = match value {
-            Json::Object(members) => members.iter().map(|(_, it)| it).enumerate().collect(),
+            Json::Object(members) => members
+                .iter()
+                .map(|(_, member)| member)
+                .enumerate()
+                .collect(),
             // In a long list of equal items any one will do.
             Json::Array(items) => items.iter().enumerate().take(12).rev().collect(),
             _ => return,
@@ -739,9 +747,9 @@ fn cuts(value: &Json) -> Vec<Vec<usize>> {
             out.push(way.clone());
             way.pop();
         }
-        for (at, it) in inner {
+        for (at, member) in inner {
             way.push(at);
-            gather(it, way, out);
+            gather(member, way, out);
             way.pop();
         }
     }
@@ -755,13 +763,13 @@ fn without(value: &Json, cut: &[usize]) -> Json {
     let Some((at, further)) = cut.split_first() else {
         return value.clone();
     };
-    let keep = |index: usize, it: &Json| -> Option<Json> {
+    let keep = |index: usize, member: &Json| -> Option<Json> {
         if index != *at {
-            Some(it.clone())
+            Some(member.clone())
         } else if further.is_empty() {
             None
         } else {
-            Some(without(it, further))
+            Some(without(member, further))
         }
     };
     match value {
@@ -769,14 +777,14 @@ fn without(value: &Json, cut: &[usize]) -> Json {
             members
                 .iter()
                 .enumerate()
-                .filter_map(|(index, (name, it))| Some((name.clone(), keep(index, it)?)))
+                .filter_map(|(index, (name, member))| Some((name.clone(), keep(index, member)?)))
                 .collect(),
         ),
         Json::Array(items) => Json::Array(
             items
                 .iter()
                 .enumerate()
-                .filter_map(|(index, it)| keep(index, it))
+                .filter_map(|(index, item)| keep(index, item))
                 .collect(),
         ),
         other => other.clone(),

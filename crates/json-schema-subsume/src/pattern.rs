@@ -46,7 +46,7 @@ impl Cursor {
     /// Reads the text up to and including a character.
     pub(super) fn take_until(&mut self, end: char) -> Option<String> {
         let rest = self.characters.get(self.at..)?;
-        let text = self.take_text(rest.iter().position(|it| *it == end)?)?;
+        let text = self.take_text(rest.iter().position(|character| *character == end)?)?;
         self.at += 1;
         Some(text)
     }
@@ -91,7 +91,7 @@ impl Cursor {
 
 /// Digits only: `parse` alone would take a sign.
 fn count(text: &str) -> Option<usize> {
-    let digits = text.bytes().all(|it| it.is_ascii_digit());
+    let digits = text.bytes().all(|digit| digit.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
 }
 
@@ -111,7 +111,7 @@ pub(super) fn is_ecmascript(pattern: &str) -> bool {
                         !text.take('{')
                             || text
                                 .take_until('}')
-                                .is_none_or(|it| !is_ecmascript_property(&it))
+                                .is_none_or(|name| !is_ecmascript_property(&name))
                     }
                     Some('x' | 'u') => text.peek() == Some('{'),
                     Some(other) => "AzZGKQERhHaeX".contains(other),
@@ -128,7 +128,7 @@ pub(super) fn is_ecmascript(pattern: &str) -> bool {
                 text.peek() == Some(']')
             }
             '(' if !in_class && text.take('?') => {
-                !text.peek().is_some_and(|it| ":=!<".contains(it))
+                !text.peek().is_some_and(|next| ":=!<".contains(next))
             }
             '*' | '+' | '?' | '}' if !in_class => text.peek() == Some('+'),
             _ => false,
@@ -173,7 +173,7 @@ pub(super) fn is_ecmascript_property(name: &str) -> bool {
     ];
     let is_category = CATEGORIES.iter().any(|(first, second)| {
         let rest = name.strip_prefix(*first);
-        rest.is_some_and(|it| it.is_empty() || (it.len() == 1 && second.contains(it)))
+        rest.is_some_and(|rest| rest.is_empty() || (rest.len() == 1 && second.contains(rest)))
     });
     let is_of_property = name.split_once('=').is_some_and(|(property, _)| {
         ["Script", "sc", "General_Category", "gc"].contains(&property)

@@ -9,9 +9,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
-use crate::document::{
-    Document, Draft, Holds, each_schema, each_schema_at, elsewhere, holds, percent_decoded,
-};
+use crate::document::{Document, Draft, each_schema, each_schema_at, elsewhere, percent_decoded};
+use crate::keywords::{Holds, holds};
 use crate::reason::Reason;
 use crate::solve::References;
 use crate::value::{Converted, has_number, to_value};
@@ -43,7 +42,7 @@ impl Compiled {
             rounded: converted.rounded,
             rounded_step: converted.rounded_step,
             disputed: disputed(references.document)
-                .and_then(|it| Some(compile(&References::new(&it)).ok()?.0)),
+                .and_then(|stricter| Some(compile(&References::new(&stricter)).ok()?.0)),
         })
     }
 
@@ -58,7 +57,11 @@ impl Compiled {
     pub(crate) fn accepts(&self, value: &Json) -> Option<bool> {
         // Rounding keeps the order of numbers, but not which of them are equal.
         let unclear = |number: &Number| {
-            self.rounded_step || self.rounded.iter().any(|it| *it == number.to_f64())
+            self.rounded_step
+                || self
+                    .rounded
+                    .iter()
+                    .any(|rounded| *rounded == number.to_f64())
         };
         if !self.rounded.is_empty() && has_number(value, &unclear) {
             return None;
@@ -119,7 +122,7 @@ pub(crate) fn for_validator(references: &References<'_>) -> Option<Converted> {
                 !alone
                     && ["$ref", "$dynamicRef", "$recursiveRef"]
                         .iter()
-                        .all(|it| keyword != *it)
+                        .all(|reference| keyword != *reference)
             });
         }
     }
@@ -159,12 +162,12 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
             .map(|(flag, _)| flag)
             .collect();
             object.retain(|keyword, value| {
-                let pointless = pointless.iter().any(|it| keyword == *it);
+                let pointless = pointless.iter().any(|flag| keyword == *flag);
                 let content = ["contentEncoding", "contentMediaType", "contentSchema"];
                 let empty = draft == Draft::Four
                     && keyword == "required"
                     && value.as_array().is_some_and(<[Json]>::is_empty);
-                !pointless && !empty && content.iter().all(|it| keyword != *it)
+                !pointless && !empty && content.iter().all(|ignored| keyword != *ignored)
             });
             for (keyword, value) in object.iter_mut() {
                 let Some(keyword) = keyword.as_str() else {
@@ -175,7 +178,7 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
                     && let Json::Array(list) = value
                 {
                     let mut seen = HashSet::new();
-                    list.retain(|it| seen.insert(to_canonical(it)));
+                    list.retain(|value| seen.insert(to_canonical(value)));
                 }
                 if keyword == "enum"
                     && draft <= Draft::Six
@@ -188,10 +191,12 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
                 match (holds(keyword, value), value) {
                     (Some(Holds::One), schema) => cleaned(schema, draft, nested),
                     (Some(Holds::List), Json::Array(list)) => {
-                        list.iter_mut().for_each(|it| cleaned(it, draft, true));
+                        list.iter_mut()
+                            .for_each(|schema| cleaned(schema, draft, true));
                     }
                     (Some(Holds::Map), Json::Object(map)) => {
-                        map.iter_mut().for_each(|(_, it)| cleaned(it, draft, true));
+                        map.iter_mut()
+                            .for_each(|(_, schema)| cleaned(schema, draft, true));
                     }
                     _ => {}
                 }
@@ -213,8 +218,9 @@ pub(crate) fn disputed(document: &Document) -> Option<Document> {
     each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
         if node.get("unevaluatedProperties").is_some() {
             let around = in_the_same_place(&document.root, node);
-            let is_disputed =
-                |it: &&Json| matches!(it.get("additionalProperties"), Some(Json::Object(_)));
+            let is_disputed = |schema: &&Json| {
+                matches!(schema.get("additionalProperties"), Some(Json::Object(_)))
+            };
             if around.iter().any(is_disputed) {
                 places.push((at.to_owned(), narrowing(node, &around)));
             }
@@ -241,14 +247,17 @@ fn in_the_same_place<'a>(root: &'a Json, node: &'a Json) -> Vec<&'a Json> {
     let mut found: Vec<&'a Json> = Vec::new();
     let mut open = vec![node];
     while let Some(node) = open.pop() {
-        if found.iter().any(|it| std::ptr::eq(*it, node)) || found.len() >= MOST_IN_PLACE {
+        if found.iter().any(|known| std::ptr::eq(*known, node)) || found.len() >= MOST_IN_PLACE {
             continue;
         }
         found.push(node);
-        let to = node.get("$ref").and_then(Json::as_str);
-        let to = to.and_then(|it| it.strip_prefix('#'));
-        let to = to.filter(|it| it.is_empty() || it.starts_with('/'));
-        open.extend(to.and_then(|it| pointer::resolve(root, &percent_decoded(it))));
+        let target = node
+            .get("$ref")
+            .and_then(Json::as_str)
+            .and_then(|reference| reference.strip_prefix('#'))
+            .filter(|at| at.is_empty() || at.starts_with('/'))
+            .and_then(|at| pointer::resolve(root, &percent_decoded(at)));
+        open.extend(target);
         for keyword in ["allOf", "anyOf", "oneOf"] {
             open.extend(node.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
         }
@@ -256,7 +265,12 @@ fn in_the_same_place<'a>(root: &'a Json, node: &'a Json) -> Vec<&'a Json> {
             open.extend(node.get(keyword));
         }
         let dependent = node.get("dependentSchemas").and_then(Json::as_object);
-        open.extend(dependent.into_iter().flat_map(Object::iter).map(|it| it.1));
+        open.extend(
+            dependent
+                .into_iter()
+                .flat_map(Object::iter)
+                .map(|entry| entry.1),
+        );
     }
     found
 }
@@ -269,14 +283,16 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
     let names = |keyword: &'static str| {
         let maps = around
             .iter()
-            .filter_map(move |it| it.get(keyword)?.as_object());
+            .filter_map(move |schema| schema.get(keyword)?.as_object());
         maps.flat_map(Object::iter).map(|(name, _)| name)
     };
     let is_false = node.get("unevaluatedProperties") == Some(&Json::Bool(false));
     let like_keywords = names("additionalProperties").filter(|_| is_false);
     let all_true = |names: &mut dyn Iterator<Item = &Text>| {
         let seen: BTreeSet<&Text> = names.collect();
-        let members = seen.into_iter().map(|it| (it.clone(), Json::Bool(true)));
+        let members = seen
+            .into_iter()
+            .map(|name| (name.clone(), Json::Bool(true)));
         Json::Object(members.collect())
     };
     Json::object([
@@ -298,7 +314,7 @@ fn narrowing(node: &Json, around: &[&Json]) -> Json {
 }
 
 fn compile(references: &References<'_>) -> Result<(Validator, Converted), Reason> {
-    let converted = for_validator(references).ok_or_else(|| Reason::BeyondValidator)?;
+    let converted = for_validator(references).ok_or(Reason::BeyondValidator)?;
     let validator = jsonschema::options()
         .with_draft(draft_of(references.draft()))
         .should_validate_formats(false)
@@ -364,7 +380,7 @@ fn in_place(
     let mut parts: Vec<&Json> = Vec::new();
     // A dangling one applies nothing; a value that reaches it gets no answer.
     let targets = references.targets(node).unwrap_or_default();
-    parts.extend(targets.into_iter().map(|(it, _)| it));
+    parts.extend(targets.into_iter().map(|(target, _)| target));
     if !(references.draft() <= Draft::Seven && object.contains("$ref")) {
         for keyword in ["allOf", "anyOf", "oneOf"] {
             parts.extend(object.get(keyword).and_then(Json::as_array).unwrap_or(&[]));
@@ -374,7 +390,11 @@ fn in_place(
         }
         for keyword in ["dependentSchemas", "dependencies"] {
             let map = object.get(keyword).and_then(Json::as_object);
-            parts.extend(map.into_iter().flat_map(Object::iter).map(|(_, it)| it));
+            parts.extend(
+                map.into_iter()
+                    .flat_map(Object::iter)
+                    .map(|(_, schema)| schema),
+            );
         }
     }
     let mut total = 1_u64;

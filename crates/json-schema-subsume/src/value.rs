@@ -84,8 +84,8 @@ fn convert_number(number: &Number, notes: &mut Converted) -> Option<serde_json::
 pub(crate) fn has_number(json: &Json, such: &dyn Fn(&Number) -> bool) -> bool {
     match json {
         Json::Number(number) => such(number),
-        Json::Array(items) => items.iter().any(|it| has_number(it, such)),
-        Json::Object(object) => object.iter().any(|(_, it)| has_number(it, such)),
+        Json::Array(items) => items.iter().any(|item| has_number(item, such)),
+        Json::Object(object) => object.iter().any(|(_, member)| has_number(member, such)),
         _ => false,
     }
 }
@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn inexact_numbers_are_noticed() {
-        let exact = |text| to_value(&parse_str(text).expect("JSON")).map(|it| it.is_exact());
+        let exact =
+            |text| to_value(&parse_str(text).expect("JSON")).map(|converted| converted.is_exact());
         assert_eq!(exact("9007199254740993"), Some(true));
         assert_eq!(exact("1.50"), Some(true));
         assert_eq!(exact("0.1"), Some(true));

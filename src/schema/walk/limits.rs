@@ -135,8 +135,8 @@ impl Walker<'_> {
             finding.effect = effect;
             finding.level_if_safe = Level::Additive;
             let safe = |bound: &Option<Bound>| {
-                bound.as_ref().is_some_and(|it| {
-                    matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
+                bound.as_ref().is_some_and(|bound| {
+                    matches!(&bound.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
                 })
             };
             let moved = |here| sentences::bound(here, from, to, safe(&was) || safe(&is));

@@ -67,8 +67,8 @@ impl<'a> Solver<'_, 'a> {
                     way.extend(
                         branches
                             .iter()
-                            .filter(|it| *it != one && !self.apart(*one, **it, kind))
-                            .map(|it| fails(*it)),
+                            .filter(|other| *other != one && !self.apart(*one, **other, kind))
+                            .map(|other| fails(*other)),
                     );
                     way
                 })
@@ -92,7 +92,7 @@ impl<'a> Solver<'_, 'a> {
                 }
                 ways.push(way);
             }
-            if ways.iter().any(|it| it.len() > 1) || (exact_here && self.matters(condition)) {
+            if ways.iter().any(|way| way.len() > 1) || (exact_here && self.matters(condition)) {
                 Self::choose(case, ways)?;
             }
         }
@@ -106,8 +106,8 @@ impl<'a> Solver<'_, 'a> {
 
     /// The branches that can accept a value of this type.
     pub(super) fn branches(&mut self, id: Id, list: &'a [Json], kind: JsonKind) -> Vec<Id> {
-        let mut branches: Vec<Id> = list.iter().map(|it| self.child(id, it)).collect();
-        branches.retain(|it| self.possible(*it, kind));
+        let mut branches: Vec<Id> = list.iter().map(|branch| self.child(id, branch)).collect();
+        branches.retain(|branch| self.possible(*branch, kind));
         branches
     }
 
@@ -131,9 +131,12 @@ impl<'a> Solver<'_, 'a> {
     ) -> Result<(), Closed> {
         let holds = |id: Id| Item::Literal(Literal::Schema(id, true));
         let fails = |id: Id| Item::Literal(Literal::Schema(id, false));
-        let exact = exact && branches.iter().any(|it| self.matters(*it));
+        let exact = exact && branches.iter().any(|branch| self.matters(*branch));
         if !exact {
-            return Self::choose(case, branches.iter().map(|it| vec![holds(*it)]).collect());
+            return Self::choose(
+                case,
+                branches.iter().map(|branch| vec![holds(*branch)]).collect(),
+            );
         }
         let mut ways: Vec<Vec<Item>> = Vec::new();
         for (index, one) in branches.iter().enumerate() {
@@ -151,7 +154,7 @@ impl<'a> Solver<'_, 'a> {
             let alone = branches
                 .iter()
                 .enumerate()
-                .all(|(other, it)| other == index || self.apart(*one, *it, kind));
+                .all(|(other, branch)| other == index || self.apart(*one, *branch, kind));
             if index > 0 && !alone && self.matters(*one) {
                 case.choices
                     .push(Choice::of(vec![vec![fails(*one)], vec![holds(*one)]]));
@@ -166,17 +169,17 @@ impl<'a> Solver<'_, 'a> {
         let condition = self
             .object(id)
             .filter(|_| !self.silenced(id) && self.draft(id) >= Draft::Seven)
-            .and_then(|it| it.get("if"));
-        let condition = condition.map(|it| self.child(id, it));
+            .and_then(|object| object.get("if"));
+        let condition = condition.map(|condition| self.child(id, condition));
         let branches = self.object(id).map_or(Vec::new(), |object| {
             ["then", "else"]
                 .iter()
-                .filter_map(|it| object.get(it))
+                .filter_map(|keyword| object.get(keyword))
                 .collect()
         });
         let depends = condition.is_some()
-            && branches.into_iter().any(|it| {
-                let branch = self.child(id, it);
+            && branches.into_iter().any(|branch| {
+                let branch = self.child(id, branch);
                 self.matters(branch)
             });
         for part in parts {

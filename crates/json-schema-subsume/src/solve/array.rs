@@ -138,7 +138,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(schema) = object
             .get("unevaluatedItems")
-            .filter(|it| draft >= Draft::Y2019 && !accepts_all(it))
+            .filter(|schema| draft >= Draft::Y2019 && !accepts_all(schema))
         {
             let schema = self.child(id, schema);
             ways.push(vec![
@@ -219,7 +219,7 @@ impl<'a> Solver<'_, 'a> {
                             first = first.max(seen.leading);
                         }
                         let others = seen.containing.into_iter();
-                        literals.extend(others.map(|it| Literal::Schema(it, false)));
+                        literals.extend(others.map(|other| Literal::Schema(other, false)));
                     }
                     known.some.push((first, literals));
                 }
@@ -313,7 +313,7 @@ impl<'a> Solver<'_, 'a> {
             + known
                 .contains
                 .iter()
-                .map(|it| it.least.min(1_000))
+                .map(|contains| contains.least.min(1_000))
                 .sum::<u64>();
         let longest = (known.leading as u64 + asked)
             .max(known.least)
@@ -352,14 +352,14 @@ impl<'a> Solver<'_, 'a> {
                 + known
                     .contains
                     .iter()
-                    .map(|it| usize::try_from(it.least.min(1_000)).unwrap_or(0))
+                    .map(|contains| usize::try_from(contains.least.min(1_000)).unwrap_or(0))
                     .sum::<usize>()
                 + 1,
         );
         let exact = known
             .contains
             .iter()
-            .any(|it| it.most > 0 && (it.exact || it.most < u64::MAX));
+            .any(|contains| contains.most > 0 && (contains.exact || contains.most < u64::MAX));
         let apart = if known.unique || exact { length } else { apart };
         if apart > 200 {
             return self.unknown(Reason::TooLarge);
@@ -379,7 +379,7 @@ impl<'a> Solver<'_, 'a> {
                 known
                     .wanted
                     .iter()
-                    .filter(|(it, _)| *it == index)
+                    .filter(|(at, _)| *at == index)
                     .map(|(_, literal)| literal.clone()),
             );
             slots.push(literals);
@@ -476,7 +476,8 @@ impl<'a> Solver<'_, 'a> {
                 .iter()
                 .enumerate()
                 .map(|(index, slot)| {
-                    let mut marks: Vec<super::Mark> = slot.iter().map(|it| self.mark(it)).collect();
+                    let mut marks: Vec<super::Mark> =
+                        slot.iter().map(|literal| self.mark(literal)).collect();
                     marks.sort();
                     (marks, mask >> index & 1 == 1)
                 })
@@ -555,7 +556,7 @@ impl<'a> Solver<'_, 'a> {
                     return self.unknown(Reason::Keyword("uniqueItems"));
                 }
                 alike &= index < 1 || self.marks(&literals) == self.marks(&slots[0]);
-                literals.extend(items.iter().map(|it| Literal::Not(Rc::new(it.clone()))));
+                literals.extend(items.iter().map(|item| Literal::Not(Rc::new(item.clone()))));
             }
             let mut found = self.solve(literals, false, place.name, Kinds::ANY);
             if let Some((one, other)) = twins
@@ -662,7 +663,7 @@ impl<'a> Solver<'_, 'a> {
                     values
                         .iter()
                         .flatten()
-                        .map(|it| Literal::Not(Rc::new(it.clone()))),
+                        .map(|value| Literal::Not(Rc::new(value.clone()))),
                 );
                 match self.solve(literals, false, place.name, Kinds::ANY) {
                     Outcome::Value(value) => values[*index] = Some(value),
@@ -686,12 +687,12 @@ fn left_unevaluated(known: &Items, mut slots: Vec<Vec<Literal>>) -> Option<Vec<V
         for slot in slots.iter_mut().skip(seen.leading) {
             let matches = |id: &Id, holds: bool| {
                 slot.iter()
-                    .any(|it| matches!(it, Literal::Schema(other, sign) if other == id && *sign == holds))
+                    .any(|literal| matches!(literal, Literal::Schema(other, sign) if other == id && *sign == holds))
             };
-            if seen.containing.iter().any(|it| matches(it, true)) {
+            if seen.containing.iter().any(|id| matches(id, true)) {
                 continue;
             }
-            if !seen.containing.iter().all(|it| matches(it, false)) {
+            if !seen.containing.iter().all(|id| matches(id, false)) {
                 return None;
             }
             slot.push(Literal::Schema(*schema, true));

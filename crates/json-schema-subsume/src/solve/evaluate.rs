@@ -77,7 +77,7 @@ pub(crate) fn all(answers: impl IntoIterator<Item = Option<bool>>) -> Option<boo
 }
 
 fn any(answers: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    all(answers.into_iter().map(|answer| answer.map(|it| !it))).map(|it| !it)
+    all(answers.into_iter().map(|answer| answer.map(|holds| !holds))).map(|holds| !holds)
 }
 
 /// The maximum depth of an evaluation.
@@ -181,7 +181,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         };
         let keywords = [true, false].into_iter().flat_map(|first| {
             object.iter().filter_map(move |(keyword, argument)| {
-                let keyword = keyword.as_str().filter(|it| glance(it) == first)?;
+                let keyword = keyword.as_str().filter(|word| glance(word) == first)?;
                 Some(self.keyword(node, object, keyword, argument, value, depth))
             })
         });
@@ -215,7 +215,10 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             "anyOf" => any(list().map(inner)),
             "oneOf" => {
                 let answers: Vec<Option<bool>> = list().map(inner).collect();
-                let holding = answers.iter().filter(|it| **it == Some(true)).count();
+                let holding = answers
+                    .iter()
+                    .filter(|answer| **answer == Some(true))
+                    .count();
                 if holding > 1 {
                     return Some(false);
                 }
@@ -224,7 +227,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 }
                 Some(holding == 1)
             }
-            "not" => inner(argument).map(|it| !it),
+            "not" => inner(argument).map(|holds| !holds),
             "if" if draft >= Draft::Seven => {
                 let branch = if inner(argument)? {
                     object.get("then")
@@ -328,8 +331,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let bound = |keyword: &str| object.get(keyword).filter(|_| modern).map(as_count);
                 let least = bound("minContains").unwrap_or(Some(1))?;
                 let most = bound("maxContains").unwrap_or(Some(u64::MAX))?;
-                let sure = answers.iter().filter(|it| **it == Some(true)).count() as u64;
-                let possible = answers.iter().filter(|it| **it != Some(false)).count() as u64;
+                let sure = answers
+                    .iter()
+                    .filter(|answer| **answer == Some(true))
+                    .count() as u64;
+                let possible = answers
+                    .iter()
+                    .filter(|answer| **answer != Some(false))
+                    .count() as u64;
                 if possible < least || sure > most {
                     Some(false)
                 } else if sure >= least && possible <= most {
@@ -347,7 +356,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                         .enumerate()
                         .filter(|(index, _)| !looked.items.contains(index))
                         .map(|(_, item)| self.node(argument, item, depth + 1))
-                        .map(|answer| answer.filter(|it| *it || !looked.disputed)),
+                        .map(|answer| answer.filter(|accepted| *accepted || !looked.disputed)),
                 )
             }
             _ => Some(true),
@@ -582,7 +591,7 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         let mut flat: Vec<&'a Json> = Vec::new();
         let mut queue: Vec<&'a Json> = nodes.to_vec();
         while let Some(node) = queue.pop() {
-            if flat.iter().any(|it| std::ptr::eq(*it, node)) {
+            if flat.iter().any(|known| std::ptr::eq(*known, node)) {
                 continue;
             }
             queue.extend(self.in_place(node, value, depth)?);
@@ -591,8 +600,8 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         // Siblings of a `$ref` are ignored up to draft 7.
         let objects: Vec<&'a Object> = flat
             .iter()
-            .filter_map(|it| it.as_object())
-            .filter(|it| !(self.draft() <= Draft::Seven && it.contains("$ref")))
+            .filter_map(|schema| schema.as_object())
+            .filter(|object| !(self.draft() <= Draft::Seven && object.contains("$ref")))
             .collect();
         match value {
             Json::Object(members) => {
@@ -614,7 +623,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 let mut answers = Vec::new();
                 let mut unevaluated: Vec<(Looked, &'a Json)> = Vec::new();
                 for node in flat.iter().filter(|_| self.draft() >= Draft::Y2019) {
-                    if let Some(schema) = node.as_object().and_then(|it| it.get("unevaluatedItems"))
+                    if let Some(schema) = node
+                        .as_object()
+                        .and_then(|object| object.get("unevaluatedItems"))
                     {
                         unevaluated.push((self.looked(node, value, true, depth)?, schema));
                     }
@@ -622,9 +633,9 @@ impl<'e, 'a> Evaluator<'e, 'a> {
                 for (index, item) in items.iter().enumerate() {
                     let mut inner: Vec<&'a Json> = objects
                         .iter()
-                        .filter_map(|it| item_of(it, self.draft(), index))
+                        .filter_map(|object| item_of(object, self.draft(), index))
                         .collect();
-                    for schema in objects.iter().filter_map(|it| it.get("contains")) {
+                    for schema in objects.iter().filter_map(|object| object.get("contains")) {
                         if self.draft() > Draft::Four && self.node(schema, item, depth + 1)? {
                             inner.push(schema);
                         }
@@ -649,11 +660,11 @@ impl<'e, 'a> Evaluator<'e, 'a> {
 
     /// Whether one of the schemas names the member.
     fn names(&self, objects: &[&'a Object], name: &Text) -> Option<bool> {
-        any(objects.iter().map(|it| {
-            if self.references.requires(it, name) {
+        any(objects.iter().map(|object| {
+            if self.references.requires(object, name) {
                 return Some(true);
             }
-            named_by(self.references, it, name, self.patterns)
+            named_by(self.references, object, name, self.patterns)
         }))
     }
 
@@ -709,7 +720,7 @@ pub(crate) fn own_schemas<'a>(
 
 /// Whether schemas that apply to one object name its members, so that others are not sent.
 pub(crate) fn closes(objects: &[&Object], root: bool) -> bool {
-    objects.iter().any(|it| match it.get("properties") {
+    objects.iter().any(|object| match object.get("properties") {
         Some(Json::Object(properties)) => root || !properties.is_empty(),
         _ => false,
     })
@@ -717,15 +728,15 @@ pub(crate) fn closes(objects: &[&Object], root: bool) -> bool {
 
 /// Whether one of the schemas invites members that none of them names.
 pub(crate) fn opens(objects: &[&Object], draft: Draft, strict: bool) -> bool {
-    objects.iter().any(|it| {
-        let further = match it.get("additionalProperties") {
+    objects.iter().any(|object| {
+        let further = match object.get("additionalProperties") {
             Some(Json::Bool(true)) => !strict,
             Some(Json::Object(schema)) => !strict || !schema.is_empty(),
             _ => false,
         };
         let unevaluated = draft >= Draft::Y2019
             && matches!(
-                it.get("unevaluatedProperties"),
+                object.get("unevaluatedProperties"),
                 Some(Json::Bool(true) | Json::Object(_))
             );
         further || unevaluated

@@ -26,7 +26,10 @@ impl<'a> Solver<'_, 'a> {
             None => object.get("enum").and_then(Json::as_array).unwrap_or(&[]),
         };
         let mut result = Outcome::None;
-        for value in values.iter().filter(|it| JsonKind::of(it) == place.kind) {
+        for value in values
+            .iter()
+            .filter(|value| JsonKind::of(value) == place.kind)
+        {
             if !self.budget.take(1) {
                 return self.unknown(Reason::TooLarge);
             }
@@ -52,13 +55,13 @@ impl<'a> Solver<'_, 'a> {
                 }
                 self.evaluator(self.document(*id))
                     .accepts(self.json(*id), value)
-                    .map(|it| it == *holds)
+                    .map(|accepted| accepted == *holds)
             }
             Literal::Not(other) => Some(!same(other, value)),
             Literal::Match(pattern, sign) => self
                 .patterns
                 .matches(pattern, value.as_str()?)
-                .map(|it| it == *sign),
+                .map(|matched| matched == *sign),
         });
         match evaluate::all(answers.collect::<Vec<_>>()) {
             Some(true) => self
@@ -74,7 +77,7 @@ impl<'a> Solver<'_, 'a> {
                 Fact::Not(other) => same(other, value),
                 Fact::NotListed(id) => self
                     .object(*id)
-                    .and_then(|it| it.get("enum"))
+                    .and_then(|object| object.get("enum"))
                     .is_some_and(|list| self.evaluator(self.document(*id)).listed(list, value)),
                 _ => false,
             })
@@ -90,7 +93,7 @@ impl<'a> Solver<'_, 'a> {
             JsonKind::Boolean => [true, false]
                 .map(Json::Bool)
                 .into_iter()
-                .find(|it| !excluded(it))
+                .find(|value| !excluded(value))
                 .map_or(Outcome::None, Outcome::Value),
             JsonKind::Integer | JsonKind::Fraction => self.number(case, place),
             JsonKind::String => self.text(case, place),
@@ -102,7 +105,7 @@ impl<'a> Solver<'_, 'a> {
     /// Values that the schemas themselves name as examples.
     pub(super) fn liked(&self, case: &Case) -> Vec<&'a Json> {
         let mut values: Vec<&'a Json> = Vec::new();
-        for id in case.held.iter().filter(|it| self.is_sender(**it)) {
+        for id in case.held.iter().filter(|id| self.is_sender(**id)) {
             let Some(object) = self.object(*id) else {
                 continue;
             };
@@ -152,7 +155,9 @@ impl<'a> Solver<'_, 'a> {
                     }
                 }
                 Fact::NotListed(id) => {
-                    let listed = self.object(*id).and_then(|it| it.get("enum")?.as_array());
+                    let listed = self
+                        .object(*id)
+                        .and_then(|object| object.get("enum")?.as_array());
                     for value in listed.unwrap_or(&[]) {
                         if let Json::Number(number) = value {
                             wanted.excluded.extend(Exact::of(number));
@@ -165,7 +170,7 @@ impl<'a> Solver<'_, 'a> {
         let mut liked: Vec<Exact> = self
             .liked(case)
             .into_iter()
-            .filter_map(|it| match it {
+            .filter_map(|fact| match fact {
                 Json::Number(number) => Exact::of(number),
                 _ => None,
             })
@@ -177,10 +182,10 @@ impl<'a> Solver<'_, 'a> {
         } else if let Ok(Json::Number(half)) = exact_json::parse_str("0.5") {
             liked.extend(Exact::of(&half));
         }
-        let spelled = case.facts.iter().any(|it| matches!(it, Fact::Spelled));
+        let spelled = case.facts.iter().any(|fact| matches!(fact, Fact::Spelled));
         let literal = case.held.iter().any(|id| {
             let object = self.object(*id).filter(|_| !self.silenced(*id));
-            object.is_some_and(|it| is_literal_integer(it, self.draft(*id)))
+            object.is_some_and(|object| is_literal_integer(object, self.draft(*id)))
         });
         if spelled && literal {
             return Outcome::None;
@@ -224,12 +229,14 @@ impl<'a> Solver<'_, 'a> {
                 Fact::Match(pattern, sign) => wanted.patterns.push((pattern.to_string(), *sign)),
                 Fact::Not(value) => wanted.excluded.extend(value.as_str().map(str::to_owned)),
                 Fact::NotListed(id) => {
-                    let listed = self.object(*id).and_then(|it| it.get("enum")?.as_array());
+                    let listed = self
+                        .object(*id)
+                        .and_then(|object| object.get("enum")?.as_array());
                     wanted.excluded.extend(
                         listed
                             .unwrap_or(&[])
                             .iter()
-                            .filter_map(|it| it.as_str().map(str::to_owned)),
+                            .filter_map(|value| value.as_str().map(str::to_owned)),
                     );
                 }
                 _ => {}
@@ -265,10 +272,12 @@ impl<'a> Solver<'_, 'a> {
         let mut candidates: Vec<String> = self
             .liked(case)
             .into_iter()
-            .filter_map(|it| it.as_str().map(str::to_owned))
+            .filter_map(|value| value.as_str().map(str::to_owned))
             .collect();
         for id in &case.held {
-            let format = self.object(*id).and_then(|it| it.get("format")?.as_str());
+            let format = self
+                .object(*id)
+                .and_then(|object| object.get("format")?.as_str());
             candidates.extend(format.and_then(text_of_format).map(str::to_owned));
         }
         candidates.push(named.to_owned());
@@ -282,9 +291,9 @@ impl<'a> Solver<'_, 'a> {
             }
         }
         if !wanted.patterns.is_empty() || !wanted.excluded.is_empty() {
-            candidates.extend(SHAPES.iter().map(|it| (*it).to_owned()));
+            candidates.extend(SHAPES.iter().map(|shape| (*shape).to_owned()));
         }
-        if let Some(text) = candidates.into_iter().find(|it| fits(it)) {
+        if let Some(text) = candidates.into_iter().find(|text| fits(text)) {
             return Outcome::Value(Json::string(text));
         }
         match text::find(&wanted) {
@@ -299,7 +308,7 @@ impl<'a> Solver<'_, 'a> {
 pub(crate) fn size(value: &Json) -> u64 {
     match value {
         Json::Array(items) => 1 + items.iter().map(size).sum::<u64>(),
-        Json::Object(members) => 1 + members.iter().map(|(_, it)| size(it)).sum::<u64>(),
+        Json::Object(members) => 1 + members.iter().map(|(_, member)| size(member)).sum::<u64>(),
         Json::String(text) => 1 + text.to_string_lossy().len() as u64 / 64,
         _ => 1,
     }

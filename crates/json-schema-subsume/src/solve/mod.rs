@@ -208,7 +208,7 @@ impl<'r, 'a> Solver<'r, 'a> {
 
     /// What a set of literals means.
     fn marks(&self, literals: &[Literal]) -> BTreeSet<Mark> {
-        literals.iter().map(|it| self.mark(it)).collect()
+        literals.iter().map(|literal| self.mark(literal)).collect()
     }
 
     fn unknown(&mut self, problem: Reason) -> Outcome {

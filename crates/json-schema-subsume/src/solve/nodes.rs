@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::document::{Document, Draft, Holds, each_schema_at, holds, percent_decoded};
+use crate::document::{Document, Draft, each_schema_at, percent_decoded};
+use crate::keywords::{Holds, Topic, holds, topic};
 use crate::reason::Reason;
 use exact_json::{Json, Object, Text, pointer, to_canonical};
 
@@ -84,7 +85,7 @@ impl<'a> References<'a> {
                 .ok()
                 .or_else(|| base.as_ref()?.join(&id).ok())
         });
-        let mut it = Self {
+        let mut references = Self {
             document,
             resources: vec![Resource {
                 uri: root_uri.or(base),
@@ -111,7 +112,7 @@ impl<'a> References<'a> {
         each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
             places.push((at.to_owned(), node));
         });
-        it.schemas = places.len();
+        references.schemas = places.len();
         let nodes: Vec<&'a Json> = places.iter().map(|(_, node)| *node).collect();
         let mut bases: BTreeMap<String, usize> = BTreeMap::new();
         let mut mentioned: BTreeSet<(usize, String)> = BTreeSet::new();
@@ -130,7 +131,7 @@ impl<'a> References<'a> {
             };
             let mut resource = if bases.is_empty() { 0 } else { around() };
             if let Some(id) = own_id(document, node).filter(|_| !at.is_empty()) {
-                let uri = it.resources[resource]
+                let uri = references.resources[resource]
                     .uri
                     .as_ref()
                     .and_then(|base| base.join(&id).ok())
@@ -139,17 +140,17 @@ impl<'a> References<'a> {
                         uri.set_fragment(None);
                         uri
                     });
-                it.resources.push(Resource {
+                references.resources.push(Resource {
                     uri,
                     root: node,
                     at: at.clone(),
                 });
-                resource = it.resources.len() - 1;
+                resource = references.resources.len() - 1;
                 bases.insert(at.clone(), resource);
-                it.uniform = false;
+                references.uniform = false;
             }
             if resource != 0 {
-                it.resource_of.insert(address(node), resource);
+                references.resource_of.insert(address(node), resource);
             }
             let Some(object) = node.as_object() else {
                 continue;
@@ -159,23 +160,24 @@ impl<'a> References<'a> {
                     mentioned.insert((resource, reference.to_owned()));
                 }
             }
-            it.note(object, node, &at, resource);
+            references.note(object, node, &at, resource);
         }
         let refers = !mentioned.is_empty();
         for (resource, reference) in mentioned {
-            if let Ok(found) = it.look_up(resource, &reference) {
-                it.resolved.insert((resource, reference), found);
+            if let Ok(found) = references.look_up(resource, &reference) {
+                references.resolved.insert((resource, reference), found);
             }
         }
         if refers {
-            it.circular = it.find_circular(&nodes);
+            references.circular = references.find_circular(&nodes);
         }
         if refers {
-            let known: HashSet<Address> = nodes.iter().map(|it| address(it)).collect();
-            let mut targets = it.resolved.values();
-            it.leaves_schemas = targets.any(|(target, _)| !known.contains(&address(target)));
+            let known: HashSet<Address> = nodes.iter().map(|node| address(node)).collect();
+            let mut targets = references.resolved.values();
+            references.leaves_schemas =
+                targets.any(|(target, _)| !known.contains(&address(target)));
         }
-        it
+        references
     }
 
     fn note(&mut self, object: &'a Object, node: &'a Json, at: &str, resource: usize) {
@@ -293,7 +295,7 @@ impl<'a> References<'a> {
     /// Whether a reference that leads nowhere names an anchor as a later draft would understand it: some validators do.
     pub(crate) fn is_of_later_draft(&self, node: &Json) -> bool {
         let reference = node.get("$ref").and_then(Json::as_str);
-        let name = reference.and_then(|it| it.strip_prefix('#'));
+        let name = reference.and_then(|text| text.strip_prefix('#'));
         let own = self.resource_of.get(&address(node)).copied().unwrap_or(0);
         name.is_some_and(|name| self.later_anchors.get(&(own, name.to_owned())) == Some(&1))
     }
@@ -322,7 +324,11 @@ impl<'a> References<'a> {
         }
         for keyword in ["dependentSchemas", "dependencies"] {
             let map = object.get(keyword).and_then(Json::as_object);
-            found.extend(map.into_iter().flat_map(Object::iter).map(|(_, it)| it));
+            found.extend(
+                map.into_iter()
+                    .flat_map(Object::iter)
+                    .map(|(_, schema)| schema),
+            );
         }
         found
     }
@@ -375,10 +381,13 @@ impl<'a> References<'a> {
                     *outer = (*outer).min(low);
                 }
                 if low == order[&at] {
-                    let from = open.iter().rposition(|it| address(it) == at).unwrap_or(0);
+                    let from = open
+                        .iter()
+                        .rposition(|other| address(other) == at)
+                        .unwrap_or(0);
                     let component = open.split_off(from);
-                    for it in &component {
-                        is_open.remove(&address(it));
+                    for node in &component {
+                        is_open.remove(&address(node));
                     }
                     if component.len() > 1 {
                         found.extend(component.into_iter().map(address));
@@ -386,10 +395,13 @@ impl<'a> References<'a> {
                 }
             }
         }
-        let refers = |it: &&&'a Json| REFERRING.iter().any(|keyword| it.get(keyword).is_some());
-        let referring: HashSet<Address> =
-            nodes.iter().filter(refers).map(|it| address(it)).collect();
-        found.retain(|it| referring.contains(it));
+        let refers = |node: &&&'a Json| REFERRING.iter().any(|keyword| node.get(keyword).is_some());
+        let referring: HashSet<Address> = nodes
+            .iter()
+            .filter(refers)
+            .map(|node| address(node))
+            .collect();
+        found.retain(|at| referring.contains(at));
         found
     }
 
@@ -419,9 +431,9 @@ impl<'a> References<'a> {
                 .and_then(|base| base.join(uri).ok())
                 .or_else(|| url::Url::parse(uri).ok())
                 .ok_or_else(remote)?;
-            let same = |it: &Resource<'_>| {
-                it.uri.as_ref().is_some_and(|it| {
-                    it.as_str().trim_end_matches('#') == wanted.as_str().trim_end_matches('#')
+            let same = |resource: &Resource<'_>| {
+                resource.uri.as_ref().is_some_and(|uri| {
+                    uri.as_str().trim_end_matches('#') == wanted.as_str().trim_end_matches('#')
                 })
             };
             self.resources.iter().position(same).ok_or_else(remote)?
@@ -458,11 +470,11 @@ impl<'a> References<'a> {
             return false;
         };
         if names.len() <= FEW {
-            return names.iter().any(|it| it.as_text() == Some(name));
+            return names.iter().any(|listed| listed.as_text() == Some(name));
         }
         match self.required.get(&address(json)) {
             Some(indexed) => indexed.contains(name),
-            None => names.iter().any(|it| it.as_text() == Some(name)),
+            None => names.iter().any(|listed| listed.as_text() == Some(name)),
         }
     }
 
@@ -534,7 +546,7 @@ pub(crate) fn member<'o>(object: &'o Object, name: &Text) -> Option<&'o Json> {
         Some(name) => object.get(name),
         None => object
             .iter()
-            .filter(|(it, _)| *it == name)
+            .filter(|(other, _)| *other == name)
             .map(|(_, value)| value)
             .last(),
     }
@@ -564,59 +576,18 @@ pub(crate) fn has_all<'t>(object: &Object, names: impl ExactSizeIterator<Item = 
     names.all(|name| present.contains(name))
 }
 
-/// Keywords that a validator reads.
-const READ: &[&str] = &[
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-    "minContains",
-    "maxContains",
-    "uniqueItems",
-    "minItems",
-    "maxItems",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "required",
-    "minProperties",
-    "maxProperties",
-    "dependentRequired",
-    "dependentSchemas",
-    "dependencies",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "$ref",
-];
+/// Whether a keyword decides which values are accepted.
+fn is_asserted(keyword: &str) -> bool {
+    topic(keyword).is_some_and(Topic::is_asserted)
+}
 
 /// Whether a schema accepts everything, at a glance.
 pub(crate) fn accepts_all(schema: &Json) -> bool {
     match schema {
         Json::Bool(verdict) => *verdict,
-        Json::Object(object) => object.iter().all(|(keyword, _)| {
-            keyword.as_str().is_none_or(|it| {
-                !READ.contains(&it) && it != "$dynamicRef" && it != "$recursiveRef"
-            })
-        }),
+        Json::Object(object) => object
+            .iter()
+            .all(|(keyword, _)| keyword.as_str().is_none_or(|keyword| !is_asserted(keyword))),
         _ => false,
     }
 }
@@ -638,7 +609,7 @@ fn is_sensitive(text: &str) -> bool {
         "Contains:",
     ]
     .iter()
-    .any(|it| text.contains(it))
+    .any(|mark| text.contains(mark))
 }
 
 /// A schema without annotations, in one spelling.
@@ -652,7 +623,7 @@ fn bare(node: &Json, out: &mut String, references: &mut BTreeSet<String>) {
     }
     out.push('{');
     for (name, value) in object.by_name() {
-        let Some(keyword) = name.as_str().filter(|it| READ.contains(it)) else {
+        let Some(keyword) = name.as_str().filter(|keyword| is_asserted(keyword)) else {
             continue;
         };
         out.push_str(keyword);
@@ -702,11 +673,11 @@ mod tests {
 
     #[test]
     fn references_stay_inside_the_document() {
-        let it = document(
+        let document = document(
             r##"{"$id": "https://x.test/a", "$defs": {"a b": {"$anchor": "here", "type": "string"}}}"##,
         );
-        let references = References::new(&it);
-        let resolve = |reference| references.resolve(&it.root, reference);
+        let references = References::new(&document);
+        let resolve = |reference| references.resolve(&document.root, reference);
         for reference in ["#/$defs/a%20b", "#here", "https://x.test/a#here"] {
             assert_eq!(
                 resolve(reference).expect("resolves").1,
@@ -720,12 +691,12 @@ mod tests {
 
     #[test]
     fn an_embedded_resource_has_its_own_definitions() {
-        let it = document(
+        let document = document(
             r##"{"properties": {"a": {"$ref": "T"}}, "$defs": {"R": {"type": "null"},
                 "T": {"$id": "T", "$ref": "#/$defs/R", "$defs": {"R": {"type": "string"}}}}}"##,
         );
-        let references = References::new(&it);
-        let a = it.at("/properties/a").expect("there");
+        let references = References::new(&document);
+        let a = document.at("/properties/a").expect("there");
         let (target, at) = references.resolve(a, "T").expect("resolves");
         assert_eq!(at, "/$defs/T");
         let (_, at) = references.resolve(target, "#/$defs/R").expect("resolves");

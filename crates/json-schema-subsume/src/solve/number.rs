@@ -91,12 +91,12 @@ const MAX_TRIES: i128 = 4_000;
 
 impl Numbers {
     fn unit(&self) -> i32 {
-        let bounds = self.lower.iter().chain(&self.upper).map(|(it, _)| it);
+        let bounds = self.lower.iter().chain(&self.upper).map(|(bound, _)| bound);
         bounds
             .chain(&self.multiple)
             .chain(&self.not_multiple)
             .chain(&self.excluded)
-            .map(|it| it.exponent)
+            .map(|number| number.exponent)
             .min()
             .unwrap_or(0)
             .min(0)
@@ -117,7 +117,7 @@ impl Numbers {
         }
         // Room between the bounds for numbers off every grid.
         let unit = self.unit() - if kind == JsonKind::Fraction { 3 } else { 0 };
-        let found = Scaled::of(self, unit, kind).and_then(|it| it.find());
+        let found = Scaled::of(self, unit, kind).and_then(|scaled| scaled.find());
         match found {
             Some(Found::One(value)) if kind == JsonKind::Integer => {
                 let clear = self.clear_of_bounds(value, unit);
@@ -140,7 +140,7 @@ impl Numbers {
             .lower
             .iter()
             .chain(&self.upper)
-            .filter_map(|(it, _)| match it.json() {
+            .filter_map(|(bound, _)| match bound.json() {
                 Json::Number(bound) => Some(bound.to_f64()),
                 _ => None,
             })
@@ -152,9 +152,9 @@ impl Numbers {
                     exponent,
                 })
             })
-            .filter(|it| self.allow(*it, JsonKind::Integer) == Some(true))
+            .filter(|number| self.allow(*number, JsonKind::Integer) == Some(true))
             .map(Exact::json)
-            .find(|it| match it {
+            .find(|number| match number {
                 Json::Number(number) => !bounds.contains(&number.to_f64()),
                 _ => false,
             })
@@ -198,12 +198,12 @@ impl Scaled {
         let mut lower: Option<i128> = None;
         for (bound, exclusive) in &wanted.lower {
             let bound = bound.at(unit)?.checked_add(i128::from(*exclusive))?;
-            lower = Some(lower.map_or(bound, |it| it.max(bound)));
+            lower = Some(lower.map_or(bound, |other| other.max(bound)));
         }
         let mut upper: Option<i128> = None;
         for (bound, exclusive) in &wanted.upper {
             let bound = bound.at(unit)?.checked_sub(i128::from(*exclusive))?;
-            upper = Some(upper.map_or(bound, |it| it.min(bound)));
+            upper = Some(upper.map_or(bound, |other| other.min(bound)));
         }
         let mut forbidden = Vec::new();
         let mut shaky = false;
@@ -212,7 +212,9 @@ impl Scaled {
             if value == 0 {
                 return None;
             }
-            let dyadic = value.checked_mul(1 << 20).is_some_and(|it| it % one == 0);
+            let dyadic = value
+                .checked_mul(1 << 20)
+                .is_some_and(|scaled| scaled % one == 0);
             let same = wanted.multiple.contains(multiple);
             shaky |= kind == JsonKind::Fraction && !dyadic && !same;
             forbidden.push(value);
@@ -223,7 +225,7 @@ impl Scaled {
         let excluded = wanted
             .excluded
             .iter()
-            .filter_map(|it| it.at(unit))
+            .filter_map(|number| number.at(unit))
             .collect();
         Some(Self {
             kind,
@@ -242,10 +244,10 @@ impl Scaled {
         let whole = value % self.one == 0;
         Some(
             whole == (self.kind == JsonKind::Integer)
-                && self.lower.is_none_or(|it| value >= it)
-                && self.upper.is_none_or(|it| value <= it)
+                && self.lower.is_none_or(|bound| value >= bound)
+                && self.upper.is_none_or(|bound| value <= bound)
                 && value.checked_rem(self.step)? == 0
-                && self.forbidden.iter().all(|it| value % it != 0)
+                && self.forbidden.iter().all(|step| value % step != 0)
                 && !self.excluded.contains(&value),
         )
     }
@@ -256,7 +258,7 @@ impl Scaled {
         {
             return Some(Found::None);
         }
-        if !self.dense && self.forbidden.iter().any(|it| self.step % it == 0) {
+        if !self.dense && self.forbidden.iter().any(|step| self.step % step == 0) {
             let whole = self.kind == JsonKind::Fraction && self.step % self.one == 0;
             return Some(if self.shaky && !whole {
                 Found::Unknown
@@ -284,8 +286,8 @@ impl Scaled {
     fn nearest(&self, step: i128) -> Option<Found<i128>> {
         let first = self
             .lower
-            .map(|it| it.div_euclid(step) + i128::from(it.rem_euclid(step) != 0));
-        let last = self.upper.map(|it| it.div_euclid(step));
+            .map(|bound| bound.div_euclid(step) + i128::from(bound.rem_euclid(step) != 0));
+        let last = self.upper.map(|bound| bound.div_euclid(step));
         if let (Some(first), Some(last)) = (first, last)
             && first > last
         {
@@ -299,7 +301,7 @@ impl Scaled {
         for offset in 0..MAX_TRIES {
             let mut any = false;
             for at in [origin.checked_add(offset)?, origin.checked_sub(offset)?] {
-                if first.is_some_and(|it| at < it) || last.is_some_and(|it| at > it) {
+                if first.is_some_and(|bound| at < bound) || last.is_some_and(|bound| at > bound) {
                     continue;
                 }
                 any = true;
@@ -388,7 +390,10 @@ mod tests {
         let above = |bound: &str, upper: Option<&str>| {
             let wanted = Numbers {
                 lower: vec![(exact(bound), true)],
-                upper: upper.map(|it| (exact(it), false)).into_iter().collect(),
+                upper: upper
+                    .map(|bound| (exact(bound), false))
+                    .into_iter()
+                    .collect(),
                 ..Numbers::default()
             };
             match wanted.find(JsonKind::Integer, &[]) {

@@ -56,7 +56,11 @@ impl<'a> Solver<'_, 'a> {
         let fact = Item::Fact;
         for (name, names) in self.dependent_names(id) {
             let mut with = vec![fact(Fact::Present(name.clone()))];
-            with.extend(names.iter().map(|it| fact(Fact::Present((*it).clone()))));
+            with.extend(
+                names
+                    .iter()
+                    .map(|name| fact(Fact::Present((*name).clone()))),
+            );
             let without = vec![fact(Fact::Absent(name.clone()))];
             case.choices.push(Choice::of(vec![without, with]));
         }
@@ -122,7 +126,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(schema) = object
             .get("additionalProperties")
-            .filter(|it| !accepts_all(it))
+            .filter(|schema| !accepts_all(schema))
         {
             let schema = self.child(id, schema);
             ways.push(vec![fact(Fact::SomeMember(Rc::new(SomeMember {
@@ -133,7 +137,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(schema) = object
             .get("propertyNames")
-            .filter(|it| draft > Draft::Four && !accepts_all(it))
+            .filter(|schema| draft > Draft::Four && !accepts_all(schema))
         {
             let schema = self.child(id, schema);
             ways.push(vec![fact(Fact::SomeMember(Rc::new(SomeMember {
@@ -159,7 +163,7 @@ impl<'a> Solver<'_, 'a> {
         }
         if let Some(schema) = object
             .get("unevaluatedProperties")
-            .filter(|it| draft >= Draft::Y2019 && !accepts_all(it))
+            .filter(|schema| draft >= Draft::Y2019 && !accepts_all(schema))
         {
             let schema = self.child(id, schema);
             ways.push(vec![
@@ -214,7 +218,7 @@ impl<'a> Solver<'_, 'a> {
                 known.patterns.extend(
                     by_pattern
                         .iter()
-                        .filter_map(|(it, _)| it.as_str().map(Rc::from)),
+                        .filter_map(|(pattern, _)| pattern.as_str().map(Rc::from)),
                 );
             }
             let count = |keyword: &str| object.get(keyword).and_then(as_count);
@@ -238,19 +242,19 @@ impl<'a> Solver<'_, 'a> {
                     for object in naming
                         .into_iter()
                         .flatten()
-                        .filter_map(|it| self.object(it))
+                        .filter_map(|id| self.object(id))
                     {
                         let own = object.get("patternProperties").and_then(Json::as_object);
                         known.patterns.extend(
                             own.into_iter()
                                 .flat_map(Object::iter)
-                                .filter_map(|(it, _)| it.as_str().map(Rc::from)),
+                                .filter_map(|(pattern, _)| pattern.as_str().map(Rc::from)),
                         );
                         let own = object.get("properties").and_then(Json::as_object);
                         known.names.extend(
                             own.into_iter()
                                 .flat_map(Object::iter)
-                                .map(|(it, _)| it.clone()),
+                                .map(|(name, _)| name.clone()),
                         );
                     }
                     known.some.push(some.clone());
@@ -304,7 +308,7 @@ impl<'a> Solver<'_, 'a> {
             known
                 .names
                 .iter()
-                .filter(|it| !known.absent.contains(*it))
+                .filter(|name| !known.absent.contains(*name))
                 .cloned(),
         );
         let mut tried: BTreeSet<Text> = BTreeSet::new();
@@ -456,7 +460,9 @@ impl<'a> Solver<'_, 'a> {
     ) -> Result<(Vec<Text>, Option<Reason>), Reason> {
         let mut base: Vec<Literal> = Vec::new();
         for id in &known.held {
-            let names = self.object(*id).and_then(|it| it.get("propertyNames"));
+            let names = self
+                .object(*id)
+                .and_then(|object| object.get("propertyNames"));
             if let Some(names) = names.filter(|_| self.draft(*id) > Draft::Four) {
                 base.push(Literal::Schema(self.child(*id, names), true));
             }
@@ -467,12 +473,12 @@ impl<'a> Solver<'_, 'a> {
         let mut fixed: Vec<(Rc<str>, bool)> = Vec::new();
         if let Some(some) = some {
             base.extend(some.name.iter().cloned());
-            fixed.extend(some.matching.iter().map(|it| (it.clone(), true)));
+            fixed.extend(some.matching.iter().map(|pattern| (pattern.clone(), true)));
             let naming = [some.unnamed_by, some.unseen_by];
             for object in naming
                 .into_iter()
                 .flatten()
-                .filter_map(|it| self.object(it))
+                .filter_map(|id| self.object(id))
             {
                 let own = object.get("patternProperties").and_then(Json::as_object);
                 for (pattern, _) in own.into_iter().flat_map(Object::iter) {
@@ -486,19 +492,19 @@ impl<'a> Solver<'_, 'a> {
         let free: Vec<Rc<str>> = known
             .patterns
             .iter()
-            .filter(|it| fixed.iter().all(|(fixed, _)| fixed != *it))
+            .filter(|pattern| fixed.iter().all(|(fixed, _)| fixed != *pattern))
             .cloned()
             .collect();
         // One member may have to be the one that several ask for.
-        let schema = |it: &Literal| match it {
+        let schema = |literal: &Literal| match literal {
             Literal::Schema(id, _) => Some(*id),
             _ => None,
         };
         let settled: Vec<Id> = base.iter().filter_map(schema).collect();
         let others = known.some.iter().filter(|_| some.is_some());
         let mut demands: Vec<Id> = others
-            .flat_map(|it| it.name.iter().filter_map(schema))
-            .filter(|it| !settled.contains(it))
+            .flat_map(|member| member.name.iter().filter_map(schema))
+            .filter(|pattern| !settled.contains(pattern))
             .collect();
         demands.sort_unstable();
         demands.dedup();
@@ -512,7 +518,7 @@ impl<'a> Solver<'_, 'a> {
             .filter(|id| self.is_sender(**id))
             .filter_map(|id| self.object(*id)?.get("patternProperties")?.as_object())
             .flat_map(Object::iter)
-            .filter_map(|(it, _)| it.as_str())
+            .filter_map(|(name, _)| name.as_str())
             .collect();
         let mut names = Vec::new();
         let mut problem = None;
@@ -526,7 +532,7 @@ impl<'a> Solver<'_, 'a> {
             signed.extend(
                 free.iter()
                     .enumerate()
-                    .map(|(index, it)| (it.clone(), is_set(index))),
+                    .map(|(index, pattern)| (pattern.clone(), is_set(index))),
             );
             if known.closed
                 && !signed
@@ -597,7 +603,7 @@ impl<'a> Solver<'_, 'a> {
             known
                 .wanted
                 .iter()
-                .filter(|(it, _)| it == name)
+                .filter(|(other, _)| other == name)
                 .map(|(_, literal)| literal.clone()),
         );
         Some(Some(literals))
@@ -611,7 +617,8 @@ impl<'a> Solver<'_, 'a> {
             return Outcome::None;
         }
         let constrained = |name: &Text| {
-            known.wanted.iter().any(|(it, _)| it == name) || chosen.iter().any(|(it, _)| it == name)
+            known.wanted.iter().any(|(other, _)| other == name)
+                || chosen.iter().any(|(other, _)| other == name)
         };
         // What is most likely to fail comes first.
         let mut order: Vec<Text> = present.iter().cloned().collect();
@@ -657,8 +664,8 @@ impl<'a> Solver<'_, 'a> {
             Some(None) => return Outcome::None,
             None => return self.unknown(Reason::Keyword("patternProperties")),
         };
-        for (it, at) in chosen {
-            if it == name {
+        for (other, at) in chosen {
+            if other == name {
                 literals.extend(known.some[*at].value.iter().cloned());
             }
         }
@@ -683,7 +690,7 @@ impl<'a> Solver<'_, 'a> {
             .names
             .iter()
             .filter(|name| {
-                !known.absent.contains(*name) && values.iter().all(|(it, _)| it != *name)
+                !known.absent.contains(*name) && values.iter().all(|(other, _)| other != *name)
             })
             .cloned()
             .collect();

@@ -48,7 +48,7 @@ impl<'a> Solver<'_, 'a> {
         if let Some(Json::Array(values)) = object.get("enum") {
             let alike: Vec<&Json> = values
                 .iter()
-                .filter(|it| JsonKind::of(it) == kind)
+                .filter(|value| JsonKind::of(value) == kind)
                 .collect();
             if alike.is_empty() {
                 return Ok(always());
@@ -60,7 +60,7 @@ impl<'a> Solver<'_, 'a> {
                 ways.push(
                     alike
                         .into_iter()
-                        .map(|it| Item::Literal(Literal::Not(Rc::new(it.clone()))))
+                        .map(|value| Item::Literal(Literal::Not(Rc::new(value.clone()))))
                         .collect(),
                 );
             } else {
@@ -91,7 +91,7 @@ impl<'a> Solver<'_, 'a> {
                 continue;
             }
             let branches = self.branches(id, list(keyword), kind);
-            ways.push(branches.iter().map(|it| fails(*it)).collect());
+            ways.push(branches.iter().map(|branch| fails(*branch)).collect());
             if keyword == "oneOf" {
                 for (index, one) in branches.iter().enumerate() {
                     for other in &branches[index + 1..] {
@@ -124,7 +124,7 @@ impl<'a> Solver<'_, 'a> {
 pub(super) fn is_literal_integer(object: &Object, draft: Draft) -> bool {
     let types = object.get("type").map(Kinds::of_keyword);
     draft == Draft::Four
-        && types.is_some_and(|it| it.has(JsonKind::Integer) && !it.has(JsonKind::Fraction))
+        && types.is_some_and(|kinds| kinds.has(JsonKind::Integer) && !kinds.has(JsonKind::Fraction))
 }
 
 fn refuse_number(object: &Object, draft: Draft, ways: &mut Vec<Vec<Item>>) -> Result<(), Reason> {
@@ -160,7 +160,11 @@ fn refuse_text(object: &Object, ways: &mut Vec<Vec<Item>>) -> Result<(), Reason>
 }
 
 pub(super) fn refuse_count(object: &Object, least: &str, most: &str, ways: &mut Vec<Vec<Item>>) {
-    if let Some(count) = object.get(least).and_then(as_count).filter(|it| *it > 0) {
+    if let Some(count) = object
+        .get(least)
+        .and_then(as_count)
+        .filter(|count| *count > 0)
+    {
         ways.push(vec![Item::Fact(Fact::AtMost(count - 1))]);
     }
     if let Some(count) = object.get(most).and_then(as_count) {

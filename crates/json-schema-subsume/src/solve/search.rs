@@ -154,7 +154,11 @@ impl<'a> Solver<'_, 'a> {
     /// The choice with the fewest alternatives; those that contradict known facts are dropped.
     pub(super) fn next_choice(&mut self, case: &mut Case, kind: JsonKind) -> Option<usize> {
         let mut best: Option<(usize, (bool, usize))> = None;
-        let looked_at: usize = case.choices.iter().map(|it| 1 + it.ways.len()).sum();
+        let looked_at: usize = case
+            .choices
+            .iter()
+            .map(|choice| 1 + choice.ways.len())
+            .sum();
         self.budget.take(looked_at as u64 / 8);
         let mut choices = std::mem::take(&mut case.choices);
         choices.retain(|choice| !self.is_decided(case, choice, kind));
@@ -163,7 +167,7 @@ impl<'a> Solver<'_, 'a> {
             let choice = case.choices[index].ways.clone();
             let open: Vec<&Vec<Item>> = choice
                 .iter()
-                .filter(|alternative| !alternative.iter().any(|it| self.contradicts(case, it)))
+                .filter(|alternative| !alternative.iter().any(|item| self.contradicts(case, item)))
                 .collect();
             if open.len() < choice.len() {
                 case.choices[index].ways = Rc::new(open.into_iter().cloned().collect());
@@ -185,7 +189,7 @@ impl<'a> Solver<'_, 'a> {
     /// Whether nothing is left to choose: one of the alternatives is known to hold.
     pub(super) fn is_decided(&self, case: &Case, choice: &Choice, kind: JsonKind) -> bool {
         if let Some(refusing) = choice.refuses
-            && case.held.iter().any(|it| self.apart(*it, refusing, kind))
+            && case.held.iter().any(|id| self.apart(*id, refusing, kind))
         {
             return true;
         }
@@ -206,11 +210,11 @@ impl<'a> Solver<'_, 'a> {
             Item::Fact(Fact::Absent(name)) => case
                 .facts
                 .iter()
-                .any(|it| matches!(it, Fact::Absent(other) if other == name)),
+                .any(|fact| matches!(fact, Fact::Absent(other) if other == name)),
             Item::Fact(Fact::Present(name)) => case
                 .facts
                 .iter()
-                .any(|it| matches!(it, Fact::Present(other) if other == name)),
+                .any(|fact| matches!(fact, Fact::Present(other) if other == name)),
             _ => false,
         }
     }
@@ -226,11 +230,11 @@ impl<'a> Solver<'_, 'a> {
             Item::Fact(Fact::Present(name)) => case
                 .facts
                 .iter()
-                .any(|it| matches!(it, Fact::Absent(other) if other == name)),
+                .any(|fact| matches!(fact, Fact::Absent(other) if other == name)),
             Item::Fact(Fact::Absent(name)) => {
                 case.facts
                     .iter()
-                    .any(|it| matches!(it, Fact::Present(other) if other == name))
+                    .any(|fact| matches!(fact, Fact::Present(other) if other == name))
                     || case.held.iter().any(|id| self.requires(*id, name))
             }
             Item::Fact(Fact::Member(name, Literal::Schema(id, false))) => {
@@ -239,8 +243,8 @@ impl<'a> Solver<'_, 'a> {
                 case.held.iter().any(|held| {
                     self.properties
                         .get(held)
-                        .and_then(|it| it.get(name))
-                        .is_some_and(|it| self.nodes[*it as usize].class == class)
+                        .and_then(|properties| properties.get(name))
+                        .is_some_and(|id| self.nodes[*id as usize].class == class)
                 })
             }
             _ => false,
@@ -363,10 +367,10 @@ impl<'a> Solver<'_, 'a> {
 /// Whether whatever solves a place solves one around it as well. If it has to satisfy more, what the sender declares there
 /// must still be the same: a member that only the further schemas name is not sent in the outer place.
 fn closes(outer: &BTreeSet<Mark>, inner: &BTreeSet<Mark>) -> bool {
-    let declaring = |it: &Mark| matches!(it, Mark::Schema { declares: true, .. });
+    let declaring = |mark: &Mark| matches!(mark, Mark::Schema { declares: true, .. });
     outer.is_subset(inner)
         && inner
             .iter()
-            .filter(|it| declaring(it))
-            .all(|it| outer.contains(it))
+            .filter(|mark| declaring(mark))
+            .all(|mark| outer.contains(mark))
 }

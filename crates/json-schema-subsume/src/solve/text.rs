@@ -68,7 +68,11 @@ pub(crate) fn find(wanted: &Texts) -> Found<String> {
             Some(found) => return found,
             None => return Found::Unknown,
         };
-        if !wanted.patterns.iter().any(|(it, _)| it.contains('.')) {
+        if !wanted
+            .patterns
+            .iter()
+            .any(|(pattern, _)| pattern.contains('.'))
+        {
             break;
         }
     }
@@ -242,7 +246,7 @@ impl Parser<'_> {
     fn escape(&mut self) -> Option<Ranges> {
         let character = self.text.peek()?;
         self.text.at += 1;
-        let one = |it: char| vec![(it as u32, it as u32)];
+        let one = |letter: char| vec![(letter as u32, letter as u32)];
         Some(match character {
             'd' => DIGIT.to_vec(),
             'D' => negated(DIGIT),
@@ -309,8 +313,8 @@ impl Parser<'_> {
             }
             first = false;
             let from = self.member()?;
-            let ranged =
-                self.text.peek() == Some('-') && self.text.behind(1).is_some_and(|it| it != ']');
+            let ranged = self.text.peek() == Some('-')
+                && self.text.behind(1).is_some_and(|next| next != ']');
             if !ranged {
                 ranges.extend(from);
                 continue;
@@ -588,7 +592,7 @@ fn find_with(wanted: &Texts, dot: &[(u32, u32)]) -> Option<Found<String>> {
     let apart: BTreeSet<u32> = wanted
         .excluded
         .iter()
-        .flat_map(|it| it.chars().map(|it| it as u32))
+        .flat_map(|text| text.chars().map(|letter| letter as u32))
         .collect();
     if apart.len() > MAX_LETTERS {
         return None;
@@ -618,8 +622,8 @@ fn letters(parts: &[Part], apart: &BTreeSet<u32>) -> Vec<u32> {
     for character in apart {
         cut(*character, *character);
     }
-    let cuts: Vec<u32> = cuts.into_iter().filter(|it| *it <= LAST).collect();
-    let pleasant = ['a', 'A', '1', '-', '_', ' ', '/', '.', '!', 'é'].map(|it| it as u32);
+    let cuts: Vec<u32> = cuts.into_iter().filter(|cut| *cut <= LAST).collect();
+    let pleasant = ['a', 'A', '1', '-', '_', ' ', '/', '.', '!', 'é'].map(|letter| letter as u32);
     let mut seen: HashMap<Vec<bool>, usize> = HashMap::new();
     let mut out: Vec<u32> = Vec::new();
     for (index, from) in cuts.iter().enumerate() {
@@ -627,8 +631,8 @@ fn letters(parts: &[Part], apart: &BTreeSet<u32>) -> Vec<u32> {
         let liked = pleasant
             .iter()
             .copied()
-            .find(|it| (*from..=to).contains(it));
-        let valid = || (*from..=to).find(|it| char::from_u32(*it).is_some());
+            .find(|letter| (*from..=to).contains(letter));
+        let valid = || (*from..=to).find(|letter| char::from_u32(*letter).is_some());
         let Some(letter) = liked.or_else(valid) else {
             continue;
         };
@@ -651,7 +655,12 @@ fn letters(parts: &[Part], apart: &BTreeSet<u32>) -> Vec<u32> {
             }
         }
     }
-    out.sort_by_key(|letter| pleasant.iter().position(|it| it == letter).unwrap_or(99));
+    out.sort_by_key(|letter| {
+        pleasant
+            .iter()
+            .position(|other| other == letter)
+            .unwrap_or(99)
+    });
     out
 }
 
@@ -660,12 +669,12 @@ fn walk(wanted: &Texts, parts: &mut [Part], letters: &[u32]) -> Found<String> {
     let excluded: Vec<Vec<u32>> = wanted
         .excluded
         .iter()
-        .map(|it| it.chars().map(|it| it as u32).collect())
+        .map(|text| text.chars().map(|letter| letter as u32).collect())
         .collect();
     let trie = |text: &[u32]| -> Option<Vec<u32>> {
         excluded
             .iter()
-            .any(|it| it.starts_with(text))
+            .any(|word| word.starts_with(text))
             .then(|| text.to_vec())
     };
     type State = (Vec<usize>, u64, Option<Vec<u32>>);
@@ -722,7 +731,10 @@ fn walk(wanted: &Texts, parts: &mut [Part], letters: &[u32]) -> Found<String> {
                 text.push(visits[back].letter);
                 back = visits[back].from;
             }
-            let text = text.iter().rev().filter_map(|it| char::from_u32(*it));
+            let text = text
+                .iter()
+                .rev()
+                .filter_map(|letter| char::from_u32(*letter));
             return Found::One(text.collect());
         }
         for letter in letters {

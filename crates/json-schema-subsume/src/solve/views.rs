@@ -68,18 +68,24 @@ impl<'a> Solver<'_, 'a> {
                 found.extend(
                     ["if", "then", "else"]
                         .iter()
-                        .filter_map(|it| object.get(it)),
+                        .filter_map(|keyword| object.get(keyword)),
                 );
             }
             let dependent = self.dependent(id);
             found.extend(dependent.into_iter().map(|(_, schema)| schema));
         }
-        Ok(found.into_iter().map(|it| self.child(id, it)).collect())
+        Ok(found
+            .into_iter()
+            .map(|schema| self.child(id, schema))
+            .collect())
     }
 
     /// Whether a reference overrides its siblings.
     pub(super) fn silenced(&self, id: Id) -> bool {
-        self.draft(id) <= Draft::Seven && self.object(id).is_some_and(|it| it.contains("$ref"))
+        self.draft(id) <= Draft::Seven
+            && self
+                .object(id)
+                .is_some_and(|object| object.contains("$ref"))
     }
 
     /// The members of a keyword that was part of `dependencies` before 2019-09.
@@ -93,7 +99,9 @@ impl<'a> Solver<'_, 'a> {
         } else {
             "dependencies"
         };
-        let members = self.object(id).and_then(|it| it.get(keyword)?.as_object());
+        let members = self
+            .object(id)
+            .and_then(|object| object.get(keyword)?.as_object());
         members.into_iter().flat_map(Object::iter)
     }
 
@@ -136,7 +144,7 @@ impl<'a> Solver<'_, 'a> {
                     return false;
                 }
                 if let Some(Json::Array(values)) = object.get("enum")
-                    && values.iter().all(|it| JsonKind::of(it) != kind)
+                    && values.iter().all(|value| JsonKind::of(value) != kind)
                 {
                     return false;
                 }
@@ -160,8 +168,8 @@ impl<'a> Solver<'_, 'a> {
             return false;
         }
         self.tags(other).iter().any(|(name, values)| {
-            mine.iter().any(|(it, others)| {
-                it == name
+            mine.iter().any(|(other, others)| {
+                other == name
                     && values
                         .iter()
                         .all(|value| others.iter().all(|other| !same(value, other)))
@@ -206,7 +214,7 @@ impl<'a> Solver<'_, 'a> {
                 let listed = schema.get("enum").and_then(Json::as_array);
                 let values: Vec<&Json> = match schema.get("const").filter(|_| draft > Draft::Four) {
                     Some(value) => vec![value],
-                    None => listed.filter(|it| it.len() < 16)?.iter().collect(),
+                    None => listed.filter(|values| values.len() < 16)?.iter().collect(),
                 };
                 (schema.get("$ref").is_none()).then_some((name, values))
             })

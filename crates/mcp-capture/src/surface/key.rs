@@ -235,10 +235,12 @@ impl KindSet {
     }
 
     /// The lists that were seen: those that every source with more than tools has, and others where the server offers them.
-    pub fn observed(self, capabilities: &Json) -> impl Iterator<Item = Kind> {
+    #[must_use]
+    pub fn observed(self, capabilities: &Json) -> Self {
         let core = Kind::ALL.iter().copied().filter(|kind| kind.is_core());
-        let core = core.filter(move |kind| self.contains(*kind));
+        let core = core.filter(|kind| self.contains(*kind));
         core.chain(self.to_state(capabilities))
+            .fold(Self::NONE, Self::with)
     }
 
     #[must_use]
