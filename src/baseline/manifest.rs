@@ -8,9 +8,7 @@ use super::{BaselineError, MANIFEST_VERSION, signature};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::{Digest, keel};
 use crate::release::Release;
-use crate::surface::{
-    Caching, ClientProfile, Component, ComponentKey, Recorded, Scope, Surface,
-};
+use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Recorded, Scope, Surface};
 
 #[derive(Debug)]
 pub struct Manifest {
