@@ -29,6 +29,7 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(1, str(Path(__file__).resolve().parent / "checks"))
 import real_servers
 import release
 
@@ -531,15 +532,13 @@ def agreement(out):
     tally.check(lock.startswith(f'version = "{VERSION}"'), "Cargo.lock has the version of Cargo.toml")
 
 
-def crate():
-    result = subprocess.run(
-        ["cargo", "publish", "--dry-run", "--locked", "--no-verify", "--allow-dirty"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+def crates():
+    result = subprocess.run([".ci/publish", "crates", "--dry-run"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     # Tests and examples are left out on purpose, and the upload is what a dry run does not do.
     expected = re.compile(r"warning: (ignoring (test|example|benchmark) `|aborting upload due to dry run)")
     warned = [it for it in result.stdout.splitlines() if it.startswith("warning") and not expected.match(it)]
-    packed = re.search(r"Packaged .*", result.stdout)
-    tally.check(result.returncode == 0 and not warned, f"publish --dry-run of the crate: {packed and packed.group(0)}", result.stdout)
+    packed = re.findall(r"Packaged .*", result.stdout)
+    tally.check(result.returncode == 0 and not warned, f"publish --dry-run of the crates: {'; '.join(packed)}", result.stdout)
 
 
 def decisions():
@@ -684,7 +683,7 @@ def main():
     tools = python_tools()
     python_channels(out, tools)
     hook(out, tools)
-    crate()
+    crates()
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed or not tally.passed else 0
 

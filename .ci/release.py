@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -42,17 +43,10 @@ class Wrong(Exception):
 
 def manifest():
     """The package in Cargo.toml: the only place that has the version."""
-    text = (ROOT / "Cargo.toml").read_text()
-    package = text.split("[package]\n", 1)[1].split("\n[", 1)[0]
-
-    def member(name):
-        found = re.search(rf'^{name} = (.+)$', package, re.MULTILINE)
-        if not found:
-            raise Wrong(f"Cargo.toml: [package] has no `{name}`")
-        # Strings and lists of strings are the same in TOML and JSON.
-        return json.loads(found.group(1))
-
-    return {name: member(name) for name in ["name", "version", "description", "license", "repository", "keywords"]}
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    names = ["name", "version", "description", "license", "repository", "keywords"]
+    inherited = {"workspace": True}
+    return {name: cargo["workspace"]["package"][name] if cargo["package"][name] == inherited else cargo["package"][name] for name in names}
 
 
 def run(*command, **options):

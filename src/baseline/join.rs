@@ -47,6 +47,7 @@ impl Part {
     /// Whether a capture that saw this much says what it is now.
     pub fn is_in(&self, seen: &Surface) -> bool {
         match self {
+            _ if !seen.recorded.is_whole() => false,
             Self::Entry | Self::Version => true,
             Self::Server => seen.scope.server,
             Self::Component(key) => seen.scope.kinds.contains(key.kind()),

@@ -8,7 +8,7 @@ use super::{BaselineError, MANIFEST_VERSION, signature};
 use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::{Digest, keel};
 use crate::release::Release;
-use crate::surface::{Caching, ClientProfile, Component, ComponentKey, KindSet, Scope, Surface};
+use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Recorded, Scope, Surface};
 
 #[derive(Debug)]
 pub struct Manifest {
@@ -281,10 +281,11 @@ impl Reader<'_> {
         let below = |member: &str| format!("{at}/{member}");
         let client = self.object(document, &below("client"), "`client`")?;
         let client = Json::Object(client.clone());
-        let observed = pointer::resolve(&document.value, &below("observed"));
+        let observed_at = below("observed");
+        let observed = pointer::resolve(&document.value, &observed_at);
         let observed = observed.and_then(Json::as_array).ok_or_else(|| {
             let problem = "`observed` must be an array of words".to_owned();
-            self.shape(document, &below("observed"), problem)
+            self.shape(document, &observed_at, problem)
         })?;
         let own = self.object(document, &below("server"), "`server`")?;
         self.only(
@@ -317,6 +318,11 @@ impl Reader<'_> {
             let what = "its `fingerprint` is not that of its definition, `client` and `observed`";
             return Err(self.edited(document, &fingerprint_at, &named, what));
         }
+        let words: Vec<&str> = observed.iter().filter_map(Json::as_str).collect();
+        let (scope, recorded) = Recorded::read(&words).map_err(|word| {
+            let problem = format!("`observed` names `{word}`, which is no list");
+            self.shape(document, &observed_at, problem)
+        })?;
         let sent = |member: &str| definition.get(member).cloned();
         let empty = || Json::object([]);
         let mut surface = Surface {
@@ -343,28 +349,15 @@ impl Reader<'_> {
             over_http: false,
             notes: Vec::new(),
             scope: Scope {
-                server: false,
-                kinds: KindSet::NONE,
-                ..Scope::BASELINE
+                // The order of tools is not recorded.
+                order: false,
+                ..scope
             },
+            recorded,
         };
-        let mut listed = KindSet::NONE;
-        for (index, word) in observed.iter().enumerate() {
-            match word.as_str() {
-                Some(keel::SERVER) => surface.scope.server = true,
-                Some(word) if keel::observed_kind(word).is_some() => {
-                    listed = keel::observed_kind(word).map_or(listed, |kind| listed.with(kind));
-                }
-                _ => {
-                    let problem = format!("{word} is not what `observed` names");
-                    let place = format!("{}/{index}", below("observed"));
-                    return Err(self.shape(document, &place, problem));
-                }
-            }
-        }
-        let is_server_seen = surface.scope.server;
-        surface.scope.kinds = listed.recorded(
-            |kind| listed.contains(kind),
+        let is_server_seen = scope.server;
+        surface.scope.kinds = scope.kinds.recorded(
+            |kind| scope.kinds.contains(kind),
             is_server_seen.then_some(&surface.capabilities),
         );
         surface.other_members = is_server_seen.then(|| sent("otherMembers").unwrap_or_else(empty));

@@ -19,7 +19,7 @@ pub mod store;
 pub use error::BaselineError;
 pub use join::{Joined, Part, Side, Sides};
 pub use manifest::{Manifest, Pinned, conflict_marker};
-pub use render::{SCHEMA_URL, completed, render, server_entry};
+pub use render::{SCHEMA_URL, render, server_entry};
 pub use signature::signature;
 
 /// The version of the format.

@@ -1,13 +1,12 @@
 //! Renders surfaces as a manifest.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{MANIFEST_VERSION, signature};
 use crate::canonical::{Json, Object, Text, write_pretty_at};
 use crate::fingerprint::keel;
 use crate::release::Release;
-use crate::surface::{Component, Kind, Surface};
+use crate::surface::{Component, Surface};
 
 /// Where the JSON Schema of this format is published.
 pub const SCHEMA_URL: &str =
@@ -55,41 +54,6 @@ fn component_entry(component: &Component) -> Json {
         ("fingerprint", Json::string(fingerprint.tagged())),
         ("definition", component.contract().into_owned()),
     ])
-}
-
-/// A surface to pin: what was not seen this time is as it was pinned before.
-pub fn completed<'a>(seen: &'a Surface, pinned: Option<&Surface>) -> Cow<'a, Surface> {
-    let Some(pinned) = pinned else {
-        return Cow::Borrowed(seen);
-    };
-    let unseen: BTreeSet<Kind> = Kind::ALL
-        .iter()
-        .copied()
-        .filter(|kind| !seen.scope.kinds.contains(*kind) && pinned.scope.kinds.contains(*kind))
-        .collect();
-    let is_server_unseen = !seen.scope.server && pinned.scope.server;
-    if unseen.is_empty() && !is_server_unseen {
-        return Cow::Borrowed(seen);
-    }
-    let mut whole = seen.clone();
-    if is_server_unseen {
-        whole.scope.server = true;
-        whole.client.clone_from(&pinned.client);
-        whole.protocol_version.clone_from(&pinned.protocol_version);
-        whole.server_info.clone_from(&pinned.server_info);
-        whole.capabilities.clone_from(&pinned.capabilities);
-        whole.instructions.clone_from(&pinned.instructions);
-        whole
-            .supported_versions
-            .clone_from(&pinned.supported_versions);
-        whole.other_members.clone_from(&pinned.other_members);
-        whole.caching.clone_from(&pinned.caching);
-    }
-    for kind in &unseen {
-        whole.scope.kinds = whole.scope.kinds.with(*kind);
-        whole.components.extend(pinned.of_kind(*kind).cloned());
-    }
-    Cow::Owned(whole)
 }
 
 pub(super) enum Entry<'a> {

@@ -603,7 +603,7 @@ mod tests {
             .collect();
         assert_eq!(
             crate::fingerprint::Digest::of(unseen).hex(),
-            "670f66ac76db7d2f9c34a249b2e625fc9bf4ce648786d158b93bb6e3d73cfb23"
+            "0a867d2bfff3a32ca9d8055b2bee57fcad7f6831f28a34c4b54c1dbc9d0924e3"
         );
     }
 

@@ -223,7 +223,7 @@ pub(super) struct CaptureArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
+    /// A baseline, a capture, a list of tools, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) old: String,
     /// As OLD
     pub(super) new: String,
@@ -236,7 +236,7 @@ pub(super) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct FingerprintArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
+    /// A baseline, a capture, a list of tools, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) source: String,
     /// The digest scheme
     #[arg(long, default_value = "keel", value_parser = value_parsers::keyword::<crate::interop::Profile>(crate::interop::Profile::ALL, crate::interop::Profile::word))]
@@ -247,7 +247,7 @@ pub(super) struct FingerprintArgs {
     /// The server to use, if the source has several
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
-    /// The output format
+    /// `{key: digest}`, or one row for each component with its signature and fingerprint
     #[arg(long, value_enum, default_value_t = FingerprintFormat::Manifest)]
     pub(super) format: FingerprintFormat,
     #[command(flatten)]
@@ -256,7 +256,7 @@ pub(super) struct FingerprintArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ScanArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
+    /// A baseline, a capture, a list of tools, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) source: String,
     /// The rule set to scan with
     #[arg(long, value_enum, default_value_t = ScanProfile::Keel)]
@@ -273,12 +273,12 @@ pub(super) struct ScanArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// A FastMCP manifest, MCP Hangar's pins, an mcp-lock.json, a .mcpc.json, a snapshot, a folder of toolsnaps
-    pub(super) file: PathBuf,
+    /// A list of tools as a test keeps it (a file, a folder with one file a tool, -), mcpdesc, or the file of another tool
+    pub(super) file: String,
     /// The baseline to write
     #[arg(short, long, value_name = "BASELINE", default_value = crate::baseline::DEFAULT_PATH)]
     pub(super) output: PathBuf,
-    /// The name of the server in the baseline
+    /// The name of the server in the baseline [default: as the file calls it]
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
     /// For a file that stores digests only: a source with the definitions, which must have those digests
@@ -407,9 +407,7 @@ pub(super) enum Edition {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum FingerprintFormat {
-    /// `{key: digest}`
     Manifest,
-    /// One row for each component, with its signature
     Json,
 }
 

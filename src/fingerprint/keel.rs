@@ -5,7 +5,7 @@
 
 use super::Digest;
 use crate::canonical::{Json, Object, canonical_object};
-use crate::surface::{CacheScope, Component, Kind, Surface};
+use crate::surface::{CacheScope, Component, Scope, Surface};
 
 /// The name of this scheme, recorded in every baseline; a later scheme gets its own name.
 pub const SCHEME: &str = "keel-2";
@@ -97,31 +97,21 @@ pub fn server_definition(surface: &Surface) -> Json {
     Json::Object(definition)
 }
 
-/// What was seen of a server: itself, and which lists.
+/// What was seen of a server: itself, which lists, and of those that were seen in part which members.
 pub fn observed(surface: &Surface) -> Json {
-    let server = surface.scope.server.then(|| SERVER.to_owned());
-    let lists = surface.scope.kinds.observed(&surface.capabilities);
-    let lists = lists.map(observed_word);
-    let words = server.into_iter().chain(lists);
+    let scope = Scope {
+        kinds: surface.scope.kinds.observed(&surface.capabilities),
+        ..surface.scope
+    };
+    let words = surface.recorded.observed(scope).into_iter();
     Json::Array(words.map(Json::string).collect())
-}
-
-/// A list in `observed`: `tools`, `templates`.
-fn observed_word(kind: Kind) -> String {
-    format!("{kind}s")
-}
-
-/// The kind whose list has this word in `observed`.
-pub fn observed_kind(word: &str) -> Option<Kind> {
-    let mut kinds = Kind::ALL.iter().copied();
-    kinds.find(|kind| observed_word(*kind) == word)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::canonical::parse_str;
-    use crate::surface::ComponentKey;
+    use crate::surface::{ComponentKey, Kind};
 
     fn component(kind: Kind, definition: &str) -> Component {
         let definition = parse_str(definition).unwrap();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::baseline::{Manifest, render, server_entry};
 use crate::canonical::reader::{MAX_DEPTH, parse_python};
-use crate::canonical::{Json, parse, to_canonical};
+use crate::canonical::{Json, parse};
 use crate::config::{Config, ConfigError};
 use crate::interop::kiwi::lockfile::Lockfile;
 use crate::interop::kiwi::{self as chain, Mode, Variant, disk, yaml};
@@ -76,9 +76,9 @@ pub fn baseline(input: &[u8]) {
         _ => edited.insert(at, edit[3]),
     }
     if let Some(passed) = manifest(&edited) {
-        let canonical = |text: &[u8]| parse(text).map(|it| to_canonical(&it));
-        assert_eq!(canonical(&edited), canonical(text.as_bytes()));
-        assert_eq!(passed.servers()["a"].surface, *pinned);
+        // Under another name it is the same server.
+        let mut servers = passed.servers().values();
+        assert!(servers.all(|it| it.surface == *pinned));
     }
 }
 

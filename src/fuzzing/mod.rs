@@ -8,12 +8,7 @@ mod documents;
 mod json;
 mod launching;
 mod rendered;
-mod schemas;
 mod sources;
-mod wire;
-
-/// A generator of pairs: schemas, edits, instances, from any source of choices.
-pub mod schema_pairs;
 
 #[cfg(test)]
 mod tests;
@@ -22,9 +17,7 @@ pub use documents::{baseline, config, locks};
 pub use json::json;
 pub use launching::{github, launcher, policy};
 pub use rendered::{escape, report};
-pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
 pub use sources::locate;
-pub use wire::{sse, stdio};
 
 pub type Target = fn(&[u8]);
 
@@ -40,10 +33,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("locks", locks),
     ("policy", policy),
     ("report", report),
-    ("schema_json", schema_json),
-    ("schema_pairs", schema_pairs),
-    ("sse", sse),
-    ("stdio", stdio),
 ];
 
 /// The two halves of an input, separated by a line of `---`; without one, both are the whole input.

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::api::{ATTEMPTS, encoded, pause};
+use super::api::encoded;
+use super::retries::{ATTEMPTS, pause};
 use super::{Api, ApiError, Stamp};
 use crate::policy::Verdict;
 use crate::report::{Annotation, AnnotationLevel, CHECK_RUN_LIMIT};
@@ -207,7 +208,7 @@ impl CheckRun {
                 Ok(created) => return Self::created(api, identity, created).await,
                 // It may be there in spite of that; an answer that cannot be read is no better than none.
                 Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. }) if attempt < ATTEMPTS => {
-                    pause(attempt).await;
+                    tokio::time::sleep(pause(attempt)).await;
                     attempt += 1;
                 }
                 Err(error) => return Err(error),
@@ -319,7 +320,7 @@ impl CheckRun {
                     Err(ApiError::Ambiguous { .. } | ApiError::Answer { .. })
                         if attempt < ATTEMPTS =>
                     {
-                        pause(attempt).await;
+                        tokio::time::sleep(pause(attempt)).await;
                         attempt += 1;
                         look_first = true;
                         continue 'again;

@@ -4,7 +4,7 @@
 //! in `GITHUB_SHA`, because a check run on that one is not shown.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -44,6 +44,9 @@ pub struct Context {
     /// Where the repository was checked out.
     pub workspace: Option<PathBuf>,
     pub token: Option<Token>,
+    /// Certificates to trust besides the system's. The pull request can change files of the workspace, so it must be known to
+    /// be outside of it.
+    pub ca: Option<PathBuf>,
     /// Whether a runner reads the output.
     pub on_runner: bool,
 }
@@ -191,6 +194,11 @@ impl Context {
             attempt: attempt.unwrap_or_default(),
             summary: get("GITHUB_STEP_SUMMARY").map(PathBuf::from),
             outputs: get("GITHUB_OUTPUT").map(PathBuf::from),
+            ca: get("INPUT_CA").map(PathBuf::from).filter(|file| {
+                let file = crate::files::without_dots(file);
+                let workspace = Path::new(get("GITHUB_WORKSPACE").unwrap_or_default());
+                file.is_absolute() && !file.starts_with(workspace)
+            }),
             workspace: get("GITHUB_WORKSPACE").map(PathBuf::from),
             token,
             on_runner: get("GITHUB_ACTIONS") == Some("true"),

@@ -31,8 +31,8 @@ pub type NamedDigests = Vec<(&'static str, Digest)>;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Hashes {
-    /// The server itself and each component, by key.
-    Everything(fn(&Surface) -> Vec<(String, Digest)>),
+    /// Each component, of any kind.
+    Components(fn(&Component) -> Digest),
     /// Each tool; `None` if there is nothing to hash.
     Tools(fn(&Component) -> Result<Option<Digest>, Refusal>),
     /// Each tool, with the members that `--fields` adds.
@@ -43,17 +43,17 @@ pub enum Hashes {
 
 const KEEL: DigestScheme = DigestScheme {
     name: "keel",
-    covers: "the key, and the whole definition including vendor members but not volatile ones; every kind of component, and the server itself",
+    covers: "the key, and the whole definition including vendor members but not volatile ones; every kind of component",
     form: "RFC 8785 with exact numbers, repeated members and lone surrogates kept",
     order: "UTF-16 units",
     absent: "missing, null and empty all differ",
     is_python: false,
-    hashes: Hashes::Everything(keel::fingerprints),
+    hashes: Hashes::Components(keel::fingerprint),
 };
 
 const KEEL_SURFACE: DigestScheme = DigestScheme {
     name: "keel-surface",
-    covers: "every key with its fingerprint: one digest for all that a server lists",
+    covers: "every key with its fingerprint, and the server's own: one digest for all that it says",
     form: "RFC 8785 of `{key: fingerprint}`",
     order: "UTF-16 units; the order listed does not count",
     absent: "as in `keel`",
@@ -142,9 +142,10 @@ impl Profile {
                 .collect()
         };
         match self.hashes {
-            Hashes::Everything(digests) => Ok(digests(surface)
-                .into_iter()
-                .map(|(key, digest)| (key, digest.hex()))
+            Hashes::Components(digest) => Ok(surface
+                .components
+                .iter()
+                .map(|component| (component.key.to_string(), digest(component).hex()))
                 .collect()),
             Hashes::Tools(digest) => tools(&digest),
             Hashes::ToolsWithFields(digest) => tools(&|tool| digest(tool, fields).map(Some)),

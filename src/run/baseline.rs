@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Error;
 use super::plan::{Plan, Target};
-use crate::baseline::{BaselineError, Manifest, Pinned, store};
+use crate::baseline::{BaselineError, Manifest, store};
 use crate::fingerprint::Digest;
 use crate::interop::Lock;
 

@@ -14,7 +14,7 @@ use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
 use super::{Error, sdk, shards};
-use crate::baseline::{Manifest, completed, server_entry};
+use crate::baseline::{Manifest, server_entry};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
@@ -249,7 +249,10 @@ fn entry(
     release: Option<&Release>,
     surface: &Surface,
 ) -> Json {
-    let whole = completed(surface, pinned);
+    let mut whole = surface.clone();
+    if let Some(pinned) = pinned {
+        whole.keep_unseen_of(pinned);
+    }
     let release = target.release_of(&whole, release);
     server_entry(&whole, &release)
 }

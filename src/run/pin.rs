@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::baseline::{Baseline, whole_definitions};
+use super::captured::server_slug;
 use super::conflict::Conflicted;
 use super::fleet::{self, Jobs};
 use super::judge_server::{AgainstLock, SurfacePair, finding};
@@ -16,7 +17,7 @@ use super::selection::{self, Choice, Chosen};
 use super::sign_lock::{SignRequest, Signer, not_a_lock};
 use super::touched::Branch;
 use super::{Error, secrets};
-use crate::baseline::{Manifest, Pinned, completed, server_entry, store};
+use crate::baseline::{Manifest, Pinned, server_entry, store};
 use crate::canonical::Json;
 use crate::interop::toolpin::FILE_NAME;
 use crate::interop::toolpin::write::Server;
@@ -641,7 +642,10 @@ async fn capture(
         target.name.clone()
     };
     let pinned = servers.get(&name).map(|pinned| (*pinned).clone());
-    let surface = completed(&observed, pinned.as_ref().map(|pinned| &pinned.surface)).into_owned();
+    let mut surface = observed.clone();
+    if let Some(pinned) = &pinned {
+        surface.keep_unseen_of(&pinned.surface);
+    }
     Ok(Pinnable::Own(Box::new(Seen {
         name,
         target: index,
@@ -685,20 +689,6 @@ fn own_name(
         ));
     }
     Ok(name)
-}
-
-/// A name that a server gives itself, for the configuration and the command line: letters, digits and `._-`.
-pub(crate) fn server_slug(name: &str) -> String {
-    let mut slug = String::new();
-    for character in name.chars().take(64) {
-        if character.is_ascii_alphanumeric() || "._".contains(character) {
-            slug.push(character);
-        } else if !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    // Not a flag, and not a path.
-    slug.trim_matches(['-', '.']).to_owned()
 }
 
 /// Pins a surface in another tool's file. Returns whether the file changed.
@@ -761,24 +751,5 @@ fn accepting() -> Policy {
     Policy {
         enforcement: Enforcement::Audit,
         ..Policy::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_called_as_it_calls_itself_as_far_as_a_shell_can_say_it() {
-        for (said, name) in [
-            ("secure-filesystem-server", "secure-filesystem-server"),
-            ("mcp-servers/everything", "mcp-servers-everything"),
-            ("Demo \u{1f680}", "Demo"),
-            ("--help", "help"),
-            ("../x", "x"),
-            ("\u{202e}", ""),
-        ] {
-            assert_eq!(server_slug(said), name);
-        }
     }
 }

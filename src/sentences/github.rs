@@ -25,14 +25,6 @@ pub(crate) fn dependabot_token() -> &'static str {
     "GitHub gives Dependabot's workflow runs a read-only token"
 }
 
-pub(crate) fn no_answer(seconds: u64) -> String {
-    format!("no response within {seconds} s")
-}
-
-pub(crate) fn no_reason() -> &'static str {
-    "no reason given"
-}
-
 pub(crate) fn another_run() -> &'static str {
     "Another run of the same check started at the same time and reports the result."
 }

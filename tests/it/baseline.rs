@@ -184,22 +184,29 @@ fn an_entry_that_was_deleted_is_seen() {
 
 #[test]
 fn only_what_was_seen_is_compared_and_the_rest_is_kept() {
-    let keel = Keel::new();
-    let list = r#"{"tools": [{"name": "a", "inputSchema": {"type": "object"}}]}"#;
-    keel.write("list.json", list);
-    keel.run(&["import", "list.json", "--server", "it"])
-        .exits(0);
-    let imported: serde_json::Value =
-        serde_json::from_str(&keel.read("mcp-baseline.json")).unwrap();
-    let entry = &imported["servers"]["it"];
-    assert_eq!(entry["observed"], serde_json::json!(["tools"]));
-    assert_eq!(entry["server"]["definition"], serde_json::json!({}));
-    keel.run_serving(
-        &["check", "it"],
-        r#"[{"name": "a", "inputSchema": {"type": "object"}}]"#,
-    )
-    .exits(0)
-    .says_nothing_of("serverInfo");
+    let tools = serde_json::json!([{"name": "a", "inputSchema": {"type": "object"}}]);
+    // The baseline of a list of tools: nothing is known of the server, and it has no drift.
+    let keel = Keel::new().file("mcp-baseline.json", &baseline_of(&tools));
+    let entry = |keel: &Keel| {
+        let file: serde_json::Value =
+            serde_json::from_str(&keel.read("mcp-baseline.json")).unwrap();
+        file["servers"]["it"].clone()
+    };
+    assert_eq!(entry(&keel)["observed"], serde_json::json!(["tools"]));
+    assert_eq!(entry(&keel)["server"]["definition"], serde_json::json!({}));
+    let scenario = serde_json::json!({"tools": tools, "instructions": "Ask first.",
+        "capabilities": {"tools": {}, "prompts": {}},
+        "on": {"prompts/list": [{"result": {"prompts": [{"name": "p"}]}}]}});
+    let scenario = scenario.to_string();
+    let program = serving("[]")[0].clone();
+    let on = |command: &'static str| keel.run(&[command, "it", "--", &program, &scenario]);
+    on("check").exits(0).says_nothing_of("Ask first");
+    on("pin").exits(0);
+    let pinned = entry(&keel);
+    let definition = &pinned["server"]["definition"];
+    assert_eq!(definition["instructions"], "Ask first.");
+    assert_eq!(pinned["observed"].as_array().unwrap().len(), 5);
+    assert!(pinned["components"]["prompt:p@"].is_object());
 }
 
 /// The baseline of a server with these tools.

@@ -50,7 +50,7 @@ fn the_thresholds_decide_what_fails() {
 }
 
 #[test]
-fn by_default_a_new_version_and_another_order_only_warn() {
+fn by_default_a_new_version_only_warns_and_another_order_is_not_compared() {
     let server = |version: &str, names: [&str; 3]| {
         let tools =
             names.map(|it| serde_json::json!({"name": it, "inputSchema": {"type": "object"}}));
@@ -70,7 +70,7 @@ fn by_default_a_new_version_and_another_order_only_warn() {
         .exits(0)
         .says("WARN")
         .says("the baseline is behind")
-        .says("c moved from 3rd to 1st");
+        .says_nothing_of("moved from");
     keel.run(&["check", "--policy", "strict", "--", program, &new])
         .exits(1)
         .says("BLOCK");

@@ -75,11 +75,7 @@ fn a_pinned_server_is_clean_over_another_transport_and_drift_is_drift() {
     let json = ordinary(Way::Json, TOOLS);
     keel.run(&["pin", "--url", &json.url()]).exits(0);
     let baseline = keel.read("mcp-baseline.json");
-    assert!(
-        baseline.contains(r#""name": "http://127.0.0.1/mcp""#),
-        "{baseline}"
-    );
-    assert!(baseline.contains(r#""name": "http_client""#));
+    assert!(!baseline.contains("127.0.0.1"), "{baseline}");
     for way in [Way::Json, Way::Events, Way::Sse] {
         keel.run(&["check", "--url", &ordinary(way, TOOLS).url()])
             .exits(0);

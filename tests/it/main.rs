@@ -7,7 +7,6 @@
 
 mod accepting;
 mod baseline;
-mod capture;
 mod check;
 mod configs;
 mod conformance;
@@ -27,6 +26,7 @@ mod github_secrets;
 mod golden;
 mod history;
 mod http;
+#[path = "../../crates/mcp-capture/tests/it/http_double.rs"]
 mod http_double;
 mod http_failures;
 mod init;
@@ -53,8 +53,10 @@ mod rules;
 mod sandbox;
 mod schema_adversarial;
 mod schema_corpus;
+mod schema_properties;
 mod schema_semantics;
 mod schemas;
+#[path = "../../crates/mcp-capture/tests/it/scripted.rs"]
 mod scripted;
 mod secrets;
 mod settings;
@@ -62,6 +64,7 @@ mod single_changes;
 mod skills;
 #[cfg(target_os = "linux")]
 mod snapshots;
+mod sources;
 mod stability;
 mod surfaces;
 mod verify;

@@ -93,7 +93,7 @@ fn a_secret_passed_to_the_server_is_redacted_before_it_is_pinned() {
     assert!(!baseline.contains("correct-horse"), "{baseline}");
     assert_eq!(
         baseline.matches("[redacted: API_KEY]").count(),
-        3,
+        4,
         "{baseline}"
     );
 

@@ -63,7 +63,7 @@ fn a_skill_is_pinned_and_its_file_that_changed_is_drift_of_high_exposure() {
     let keel = Keel::following(&scenario(&skill(HELLO), TEXT), "");
     keel.run(&["pin"]).exits(0);
     let baseline = keel.read("mcp-baseline.json");
-    assert!(baseline.contains("\"lists\""), "{baseline}");
+    assert!(baseline.contains("\"skills\""), "{baseline}");
     keel.run(&["check"]).exits(0);
     keel.follow(&scenario(&skill(&"0".repeat(64)), TEXT), "");
     let run = keel.run(&["check", "--format", "json"]).exits(1);
