@@ -25,6 +25,8 @@ impl From<CaptureNote> for Note {
             NoteKind::SandboxDenied => RuleId::SandboxDenied,
             NoteKind::SandboxRepositoryAppeared => RuleId::SandboxRepositoryAppeared,
             NoteKind::SandboxUnavailable => RuleId::SandboxUnavailable,
+            NoteKind::SdkMissesAnswer => RuleId::SdkMissesAnswer,
+            NoteKind::SdkRefusesList => RuleId::SdkRefusesList,
             NoteKind::SecretInSurface => RuleId::SecretInSurface,
             NoteKind::SkillDynamic => RuleId::SkillDynamic,
             NoteKind::StdoutNoise => RuleId::StdoutNoise,

@@ -46,6 +46,20 @@ macro_rules! finding_rules {
          connection.",
         "Write logs and banners to stderr.",
         "a server that prints `Server started` on stdout before its first answer";
+    "sdk-refuses-list" SdkRefusesList [] Finding Risky None,
+        "clients on the official Rust SDK refuse a whole list",
+        "mcp-keel talks to servers through the official Rust SDK (rmcp), whose types refuse a list in which one \
+         component is not as the protocol says. Its users then have none of the list, mostly without a message. The \
+         sentence is the SDK's own, and is true of the version that it names.",
+        "Fix the component. Users of other clients may notice nothing.",
+        "a server whose tool has `\"annotations\": {\"readOnlyHint\": \"yes\"}`";
+    "sdk-misses-answer" SdkMissesAnswer [] Finding Risky None,
+        "clients on the official Rust SDK wait for a list that was sent",
+        "The official Rust SDK (rmcp) cannot tell that this is the answer to its request: it is not JSON as the SDK \
+         reads it (`1e400`, half of a surrogate pair, more than 128 levels), a member of the message is repeated, or \
+         several messages came in an array. It goes on waiting, until its users' patience is over.",
+        "Send one JSON-RPC message a line, with `jsonrpc`, `id` and either `result` or `error`.",
+        "a server that answers `tools/list` with a default of 1e400";
     "variable-missing" VariableMissing [] Finding Cosmetic None,
         "a variable in `pass-env` is not set",
         "Several published servers list fewer tools, or none, without their credentials, and report no error.",

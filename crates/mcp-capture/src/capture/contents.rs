@@ -8,12 +8,11 @@
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
-use serde_json::json;
 
 use super::error::CaptureError;
-use super::inbox::Answer;
 use super::lists::Lister;
 use super::opening::incomplete;
+use super::record::Answer;
 use crate::surface::{Era, Kind, Lists, app_document};
 use exact_json::{Json, Object, to_canonical};
 
@@ -48,7 +47,7 @@ impl Lister<'_> {
                 ]));
                 continue;
             }
-            let content = match self.ask(READ, Some(json!({ "uri": uri }))).await? {
+            let content = match self.read(uri).await? {
                 Answer::Error(error) => Json::object([
                     ("uri", Json::string(uri)),
                     ("error", error.get("code").cloned().unwrap_or(Json::Null)),

@@ -3,7 +3,7 @@
 //! The kernel denies silently, so this is all that is known. A server may have another reason to say
 //! it, and need not say anything.
 
-use super::inbox::shortened;
+use super::record::shortened;
 use crate::launch::sandbox::Level;
 use crate::surface::{CaptureNote, NoteKind};
 

@@ -152,7 +152,9 @@ impl CaptureError {
             | Self::ClosedStdout { method, .. }
             | Self::Timeout { method, .. }
             | Self::NotJsonRpc { method, .. } => matches!(*method, INITIALIZE | DISCOVER),
-            Self::Refused { method, .. } | Self::Malformed { method, .. } => *method == INITIALIZE,
+            Self::Refused { method, .. } => *method == INITIALIZE,
+            Self::Malformed { method, .. } => matches!(*method, INITIALIZE | DISCOVER),
+            Self::NotSpoken { .. } => true,
             _ => false,
         }
     }
@@ -160,10 +162,8 @@ impl CaptureError {
     /// Whether the connection was never opened: the server may not support the requested era.
     pub fn is_of_the_opening(&self) -> bool {
         match self {
-            Self::NotSpoken { .. } | Self::NoCommonRevision { .. } => true,
-            Self::Refused { method, .. } | Self::Malformed { method, .. } => {
-                matches!(*method, INITIALIZE | DISCOVER)
-            }
+            Self::NoCommonRevision { .. } => true,
+            Self::Refused { method, .. } => matches!(*method, INITIALIZE | DISCOVER),
             other => other.may_be_the_opening(),
         }
     }

@@ -1,4 +1,4 @@
-//! The wire without a server and without rmcp, for fuzzing.
+//! The transport without a server and without rmcp, for fuzzing.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,9 +8,10 @@ use rmcp::transport::Transport as _;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::Limits;
-use super::inbox::Inbox;
-use super::opening::Opening;
-use super::wire::Wire;
+use super::introduction::Introduction;
+use super::opening::HandshakeMode;
+use super::record::Record;
+use super::tee::Tee;
 use crate::surface::{ClientProfile, Kind};
 
 /// The result of reading a stream.
@@ -42,7 +43,7 @@ pub(crate) fn read(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
 }
 
 async fn seen(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
-    let inbox = Arc::new(Inbox::default());
+    let record = Arc::new(Record::default());
     let open = [
         (0, "initialize"),
         (1, "tools/list"),
@@ -50,7 +51,7 @@ async fn seen(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
         (3, "tools/list"),
     ];
     for (id, method) in open {
-        inbox.opened(id, method);
+        record.request_sent(id, method);
     }
     let reader = Pieces {
         rest: stream.to_vec(),
@@ -62,36 +63,37 @@ async fn seen(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
         ..Limits::default()
     };
     let written = Written::default();
-    let (mut wire, sender) = Wire::new(
+    let mode = HandshakeMode::Initialize;
+    let (mut tee, stdin) = Tee::new(
         reader,
         written.clone(),
-        &ClientProfile::default(),
-        Opening::Initialize,
-        inbox.clone(),
+        Introduction::new(&ClientProfile::default(), mode),
+        mode.patience(),
+        Arc::clone(&record),
         &limits,
     );
     let mut messages = Vec::new();
-    while let Some(message) = wire.receive().await {
+    while let Some(message) = tee.receive().await {
         messages.push(serde_json::to_string(&message).expect("a message is JSON"));
-        assert!(wire.held() <= stream.len().min(limit).saturating_mul(2) + 256 * 1024);
+        assert!(tee.held() <= stream.len().min(limit).saturating_mul(2) + 256 * 1024);
     }
     for _ in 0..4 {
         // The writing half is another task, and never waits.
         tokio::task::yield_now().await;
     }
-    sender.close().await;
-    let noise = inbox.all_noise();
-    let mut counts: Vec<usize> = Kind::ALL.iter().map(|kind| inbox.changes(*kind)).collect();
+    stdin.close().await;
+    let noise = record.all_noise();
+    let mut counts: Vec<usize> = Kind::ALL.iter().map(|kind| record.changes(*kind)).collect();
     counts.extend([
         noise.lines,
-        inbox.has_moved().into(),
-        inbox.has_spoken().into(),
+        record.saw_server_message().into(),
+        record.saw_json_rpc().into(),
     ]);
     let mut answers: Vec<String> = open
         .iter()
-        .map(|(id, _)| format!("{id}: {:?}", inbox.take(*id)))
+        .map(|(id, _)| format!("{id}: {:?}", record.take(*id)))
         .collect();
-    answers.push(format!("{:?}", inbox.take_greeting()));
+    answers.push(format!("{:?}", record.opening("initialize")));
     let replies = written.0.lock().unwrap_or_else(PoisonError::into_inner);
     Seen {
         messages,
@@ -99,7 +101,7 @@ async fn seen(stream: &[u8], cuts: &[u8], limit: usize) -> Seen {
         answers,
         counts,
         noise: noise.first,
-        failure: inbox.take_failure().map(|error| error.to_string()),
+        failure: record.take_failure().map(|error| error.to_string()),
     }
 }
 

@@ -1,25 +1,48 @@
 //! Requests the lists: all at once, all pages, until they are stable.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use rmcp::model::{ClientRequest, CustomRequest, NumberOrString};
-use rmcp::service::{Peer, PeerRequestOptions, RoleClient};
+use rmcp::model::{
+    ClientRequest, CustomRequest, DiscoverRequest, DiscoverRequestParams, ListPromptsRequest,
+    ListResourceTemplatesRequest, ListResourcesRequest, ListToolsRequest, NumberOrString,
+    PaginatedRequestParams, PingRequest, ReadResourceRequest, ReadResourceRequestParams,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde_json::json;
 
 use super::contents::READ;
+use super::decode::rpc_error;
 use super::error::CaptureError;
-use super::inbox::{Answer, Inbox, shortened};
-use super::opening::{DISCOVER, incomplete};
-use super::{Limits, Stage, wire};
-use crate::surface::{CacheHint, Era, Kind, Lists, list_members};
+use super::opening::{DISCOVER, INITIALIZE, incomplete};
+use super::record::{Answer, Answered, Record, shortened};
+use super::{Limits, Stage, sdk};
+use crate::surface::{CacheHint, CaptureNote, Era, Kind, Lists, list_members};
 use exact_json::{Json, Object};
 
 /// The request that lists a kind, or reads one of it.
 pub(super) fn method(kind: Kind) -> &'static str {
     kind.listing().map_or(READ, |listing| listing.method)
+}
+
+/// A request that rmcp answers to nobody: a ping.
+const PING: &str = "ping";
+
+/// A method that is requested, as a static string.
+pub(super) fn method_named(name: &str) -> Option<&'static str> {
+    let lists = Kind::ALL.iter().map(|kind| method(*kind));
+    let mut methods = [DISCOVER, INITIALIZE, PING].into_iter().chain(lists);
+    methods.find(|known| *known == name)
+}
+
+/// What all lists of a server hold, and what rmcp made of each.
+#[derive(Default)]
+pub(super) struct Listing {
+    pub(super) lists: Lists,
+    /// Of the lists that rmcp does not read.
+    pub(super) unread: BTreeMap<Kind, CaptureNote>,
 }
 
 /// All pages of one list.
@@ -29,12 +52,14 @@ struct Listed {
     hint: CacheHint,
     /// What no revision defines.
     other_members: Object,
+    /// What rmcp made of the first page that it does not read.
+    unread: Option<CaptureNote>,
 }
 
 /// A server whose connection is open.
 pub(super) struct Lister<'a> {
     pub(super) peer: &'a Peer<RoleClient>,
-    pub(super) inbox: &'a Arc<Inbox>,
+    pub(super) record: &'a Arc<Record>,
     pub(super) era: Era,
     pub(super) limits: &'a Limits,
     pub(super) progress: &'a (dyn Fn(Stage) + Send + Sync),
@@ -42,14 +67,14 @@ pub(super) struct Lister<'a> {
 
 impl Lister<'_> {
     /// The lists of a server that declared `capabilities`.
-    pub(super) async fn all(&self, capabilities: Option<&Json>) -> Result<Lists, CaptureError> {
+    pub(super) async fn all(&self, capabilities: Option<&Json>) -> Result<Listing, CaptureError> {
         let declared = |kind: &Kind| {
             let listing = kind.listing();
             listing.is_some_and(|listing| listing.is_declared(capabilities))
         };
         let mut stale: Vec<Kind> = Kind::ALL.iter().copied().filter(declared).collect();
         let declared = stale.clone();
-        let mut lists = Lists::default();
+        let mut listing = Listing::default();
         for round in 0.. {
             if let Some(kind) = stale.first()
                 && round > self.limits.relists
@@ -64,20 +89,20 @@ impl Lister<'_> {
             }
             let before: Vec<(Kind, usize)> = declared
                 .iter()
-                .map(|kind| (*kind, self.inbox.changes(*kind)))
+                .map(|kind| (*kind, self.record.changes(*kind)))
                 .collect();
-            self.list(&stale, &mut lists).await?;
+            self.list(&stale, &mut listing).await?;
             let changed_since = |before: &[(Kind, usize)]| -> Vec<Kind> {
                 let changed = before
                     .iter()
-                    .filter(|(kind, changes)| self.inbox.changes(*kind) > *changes);
+                    .filter(|(kind, changes)| self.record.changes(*kind) > *changes);
                 changed.map(|(kind, _)| *kind).collect()
             };
             stale = changed_since(&before);
             // A server that ever announced or requested something may be in the middle of a change
             // that it announces right after its answer. It reads in order, so one more request
             // finds out, without waiting. If a list is stale already, the next round does.
-            if stale.is_empty() && self.inbox.has_moved() {
+            if stale.is_empty() && self.record.saw_server_message() {
                 self.round_trip().await;
                 stale = changed_since(&before);
             }
@@ -86,10 +111,10 @@ impl Lister<'_> {
             }
         }
         if self.limits.read_contents {
-            let contents = self.contents(&lists).await?;
-            *lists.of_mut(Kind::Content) = contents;
+            let contents = self.contents(&listing.lists).await?;
+            *listing.lists.of_mut(Kind::Content) = contents;
         }
-        Ok(lists)
+        Ok(listing)
     }
 
     /// The lists once more, after a while.
@@ -97,7 +122,7 @@ impl Lister<'_> {
         &self,
         capabilities: Option<&Json>,
         pause: Duration,
-    ) -> Result<Lists, CaptureError> {
+    ) -> Result<Listing, CaptureError> {
         if !pause.is_zero() {
             (self.progress)(Stage::Waiting);
             tokio::time::sleep(pause).await;
@@ -106,9 +131,10 @@ impl Lister<'_> {
     }
 
     /// Lists some kinds, all requests concurrently.
-    async fn list(&self, kinds: &[Kind], lists: &mut Lists) -> Result<(), CaptureError> {
+    async fn list(&self, kinds: &[Kind], listing: &mut Listing) -> Result<(), CaptureError> {
         let under_way = kinds.iter().map(|kind| self.pages(*kind));
         for (kind, listed) in kinds.iter().zip(all_of(under_way).await?) {
+            let lists = &mut listing.lists;
             *lists.of_mut(*kind) = listed.items;
             lists.caching.add(*kind, listed.hint);
             if listed.other_members.is_empty() {
@@ -117,6 +143,10 @@ impl Lister<'_> {
                 let others = Json::Object(listed.other_members);
                 lists.other_members.insert(method(*kind), others);
             }
+            match listed.unread {
+                Some(note) => listing.unread.insert(*kind, note),
+                None => listing.unread.remove(kind),
+            };
         }
         Ok(())
     }
@@ -135,8 +165,8 @@ impl Lister<'_> {
                     limit: self.limits.pages,
                 });
             }
-            let params = cursor.take().map(|cursor| json!({ "cursor": cursor }));
-            let result = match self.ask(method, params).await? {
+            let Answered { answer, verdict } = self.ask(list_request(kind, cursor.take())).await?;
+            let result = match answer {
                 Answer::Result(result) => result,
                 // A declared capability without this list, which many servers have. Halfway through
                 // a list it is an error like any other.
@@ -146,7 +176,7 @@ impl Lister<'_> {
                 Answer::Error(error) => {
                     return Err(CaptureError::Refused {
                         method,
-                        error: wire::rpc_error(&error),
+                        error: rpc_error(&error),
                     });
                 }
             };
@@ -154,6 +184,9 @@ impl Lister<'_> {
                 && let Some(kind) = incomplete(&result)
             {
                 return Err(CaptureError::Incomplete { method, kind });
+            }
+            if all.unread.is_none() {
+                all.unread = sdk::note(kind, &verdict, &result);
             }
             all.hint = all.hint.and(CacheHint::of(&result));
             for (name, value) in list_members(kind, &result).iter() {
@@ -214,56 +247,91 @@ impl Lister<'_> {
         Ok(all)
     }
 
+    /// The content of a resource.
+    pub(super) async fn read(&self, uri: &str) -> Result<Answer, CaptureError> {
+        let params = ReadResourceRequestParams::new(uri);
+        let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
+        Ok(self.ask(request).await?.answer)
+    }
+
     /// One request and its answer, as sent.
-    pub(super) async fn ask(
-        &self,
-        method: &'static str,
-        params: Option<serde_json::Value>,
-    ) -> Result<Answer, CaptureError> {
-        self.ask_within(method, params, self.limits.request).await
+    async fn ask(&self, request: ClientRequest) -> Result<Answered, CaptureError> {
+        self.ask_within(request, self.limits.request).await
     }
 
     /// One round trip. Whether and what the server answers does not matter.
     async fn round_trip(&self) {
         let patience = self.limits.request.min(Duration::from_secs(1));
-        let method = match self.era {
-            Era::Legacy => "ping",
+        let request = match self.era {
+            Era::Legacy => ClientRequest::PingRequest(PingRequest::default()),
             // The modern era has no `ping`.
-            Era::Modern => DISCOVER,
+            Era::Modern => {
+                let params = DiscoverRequestParams {};
+                ClientRequest::DiscoverRequest(DiscoverRequest::new(params))
+            }
         };
-        let _ = self.ask_within(method, None, patience).await;
+        let _ = self.ask_within(request, patience).await;
     }
 
     async fn ask_within(
         &self,
-        method: &'static str,
-        params: Option<serde_json::Value>,
+        request: ClientRequest,
         patience: Duration,
-    ) -> Result<Answer, CaptureError> {
-        let request = ClientRequest::CustomRequest(CustomRequest::new(method, params));
-        let answer = async {
-            let options = PeerRequestOptions::no_options();
-            let request = self
-                .peer
-                .send_request_with_option(request, options)
-                .await
-                .ok()?;
-            let NumberOrString::Number(id) = request.id.clone() else {
-                return None;
-            };
-            // rmcp returns the placeholder; only its arrival counts.
-            request.await_response().await.ok()?;
-            self.inbox.take(id)
+    ) -> Result<Answered, CaptureError> {
+        let method = method_named(request.method()).unwrap_or(READ);
+        // The record explains why the connection is gone.
+        let lost = || super::lost(self.record, method);
+        let options = PeerRequestOptions::with_timeout(patience);
+        let sent = self.peer.send_cancellable_request(request, options).await;
+        let handle = sent.map_err(|_| lost())?;
+        let id = handle.id.clone();
+        let response = handle.await_response().await;
+        let answered = match id {
+            NumberOrString::Number(id) => self.record.take(id),
+            NumberOrString::String(_) => None,
         };
-        match tokio::time::timeout(patience, answer).await {
-            Ok(Some(answer)) => Ok(answer),
-            // The wire has ended; the caller knows why.
-            Ok(None) => Err(super::lost(self.inbox, method)),
-            Err(_) => Err(CaptureError::Timeout {
+        match (answered, response) {
+            (Some(answered), _) => Ok(answered),
+            (None, Err(ServiceError::Timeout { .. })) => Err(CaptureError::Timeout {
                 method,
                 after: patience,
-                noise: self.inbox.all_noise(),
+                noise: self.record.all_noise(),
             }),
+            (None, _) => Err(lost()),
+        }
+    }
+}
+
+/// The request for a page of a list.
+fn list_request(kind: Kind, cursor: Option<String>) -> ClientRequest {
+    let page = || {
+        cursor
+            .clone()
+            .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)))
+    };
+    match kind {
+        Kind::Tool => ClientRequest::ListToolsRequest(ListToolsRequest {
+            params: page(),
+            ..ListToolsRequest::default()
+        }),
+        Kind::Prompt => ClientRequest::ListPromptsRequest(ListPromptsRequest {
+            params: page(),
+            ..ListPromptsRequest::default()
+        }),
+        Kind::Resource => ClientRequest::ListResourcesRequest(ListResourcesRequest {
+            params: page(),
+            ..ListResourcesRequest::default()
+        }),
+        Kind::Template => {
+            ClientRequest::ListResourceTemplatesRequest(ListResourceTemplatesRequest {
+                params: page(),
+                ..ListResourceTemplatesRequest::default()
+            })
+        }
+        // Lists of extensions, which rmcp has no types for.
+        Kind::Skill | Kind::Content => {
+            let params = cursor.map(|cursor| json!({ "cursor": cursor }));
+            ClientRequest::CustomRequest(CustomRequest::new(method(kind), params))
         }
     }
 }

@@ -15,26 +15,29 @@
 //! - **The server is gone afterwards**, with everything that it started.
 
 mod contents;
+mod decode;
 mod denied;
 mod error;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzzed;
+mod handler;
 pub mod http;
-mod inbox;
 mod introduction;
 mod lists;
 mod opening;
+mod record;
 mod redacted;
-mod wire;
+mod sdk;
+mod tee;
 
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt};
-use tokio::io::AsyncRead;
+use rmcp::RoleClient;
+use rmcp::service::ClientServiceExt;
+use rmcp::transport::Transport;
 
 use crate::keyword_enum::keyword_enum;
 use crate::launch::sandbox::Level;
@@ -43,10 +46,12 @@ use crate::surface::{
     self, CaptureNote, ClientProfile, Era, Kind, Lists, NoteKind, Scope, Surface,
 };
 use exact_json::Json;
-use inbox::Inbox;
-use lists::Lister;
-use opening::{Opening, UNTIL_INITIALIZE};
-use wire::Wire;
+use handler::Handler;
+use introduction::Introduction;
+use lists::{Lister, Listing};
+use opening::HandshakeMode;
+use record::Record;
+use tee::Tee;
 
 pub use error::{CaptureError, CaptureFailure, InSandbox, Noise};
 pub use http::HttpSpec;
@@ -232,15 +237,15 @@ pub async fn capture(
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
-    let attempt = async |opening, limits: &Limits| match reach {
-        Endpoint::Stdio(launch) => capture_stdio(launch, client, opening, limits, progress).await,
-        Endpoint::Http(spec) => http::capture_http(spec, client, opening, limits, progress).await,
+    let attempt = async |mode, limits: &Limits| match reach {
+        Endpoint::Stdio(launch) => capture_stdio(launch, client, mode, limits, progress).await,
+        Endpoint::Http(spec) => http::capture_http(spec, client, mode, limits, progress).await,
     };
     let begun = tokio::time::Instant::now();
     match order {
-        Order::Only(Era::Legacy) => attempt(Opening::Initialize, limits).await,
-        Order::Only(Era::Modern) => attempt(Opening::Discover, limits).await,
-        Order::First(Era::Legacy) => match attempt(Opening::Initialize, limits).await {
+        Order::Only(Era::Legacy) => attempt(HandshakeMode::Initialize, limits).await,
+        Order::Only(Era::Modern) => attempt(HandshakeMode::Discover, limits).await,
+        Order::First(Era::Legacy) => match attempt(HandshakeMode::Initialize, limits).await {
             // A modern server rejects `initialize` with an error of its choice. Restarted, it has
             // only seen requests of its era. A server that rejected in this time can answer in
             // twice as much.
@@ -251,7 +256,7 @@ pub async fn capture(
                         .min(2 * begun.elapsed() + Duration::from_secs(1)),
                     ..limits.clone()
                 };
-                attempt(Opening::Discover, &limits)
+                attempt(HandshakeMode::Discover, &limits)
                     .await
                     .map_err(|_| refused)
             }
@@ -259,17 +264,17 @@ pub async fn capture(
         },
         Order::First(Era::Modern) => {
             let patience = match reach {
-                Endpoint::Stdio(_) => Some(UNTIL_INITIALIZE),
+                Endpoint::Stdio(_) => Some(limits.start / 10),
                 Endpoint::Http(_) => None,
             };
-            match attempt(Opening::Probe { patience }, limits).await {
+            match attempt(HandshakeMode::Probe { patience }, limits).await {
                 Err(failure) if matches!(failure.error, CaptureError::BothEras) => {
-                    attempt(Opening::Discover, limits).await
+                    attempt(HandshakeMode::Discover, limits).await
                 }
                 // A server that cannot handle an unknown request, or is confused by it, was never
                 // opened properly.
                 Err(failure) if failure.error.may_be_the_opening() => {
-                    attempt(Opening::Initialize, limits)
+                    attempt(HandshakeMode::Initialize, limits)
                         .await
                         .map_err(|_| failure)
                 }
@@ -283,7 +288,7 @@ pub async fn capture(
 async fn capture_stdio(
     spec: &LaunchSpec,
     client: &ClientProfile,
-    opening: Opening,
+    mode: HandshakeMode,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
@@ -294,9 +299,20 @@ async fn capture_stdio(
         return Err(CaptureFailure::before(CaptureError::Read(gone)));
     };
 
-    let inbox = Arc::new(Inbox::default());
-    let (wire, sender) = Wire::new(stdout, stdin, client, opening, Arc::clone(&inbox), limits);
-    let conversation = converse(wire, &inbox, client, opening, limits, progress);
+    let record = Arc::new(Record::default());
+    let introduction = Introduction::new(client, mode);
+    let handler = Handler {
+        config: introduction.config(),
+    };
+    let (tee, stdin) = Tee::new(
+        stdout,
+        stdin,
+        introduction,
+        mode.patience(),
+        Arc::clone(&record),
+        limits,
+    );
+    let conversation = converse(tee, handler, &record, mode, limits, progress);
     let mut left = None;
     let outcome = tokio::select! {
         // What the server sent before it ended counts.
@@ -304,7 +320,7 @@ async fn capture_stdio(
         outcome = tokio::time::timeout(limits.total, conversation) => {
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
         }
-        status = ended(&mut server, &mut left) => Err(exited(&inbox, opening, status)),
+        status = ended(&mut server, &mut left) => Err(exited(&record, mode, status)),
     };
     let outcome = match outcome {
         // stdout closes an instant before the process can be waited for.
@@ -320,7 +336,7 @@ async fn capture_stdio(
         }
         // If the process is gone, that explains the silence better.
         Err(error @ (CaptureError::Timeout { .. } | CaptureError::NotJsonRpc { .. })) => {
-            Err(left.map_or(error, |status| exited(&inbox, opening, status)))
+            Err(left.map_or(error, |status| exited(&record, mode, status)))
         }
         outcome => outcome,
     };
@@ -329,10 +345,10 @@ async fn capture_stdio(
     if limits.note_processes {
         server.look();
     }
-    sender.close().await;
+    stdin.close().await;
     finished(
         outcome,
-        &inbox,
+        &record,
         client,
         Some((server, spec)),
         limits,
@@ -343,8 +359,8 @@ async fn capture_stdio(
 
 /// Ends the server, if mcp-keel started it, and returns the result.
 async fn finished(
-    outcome: Result<Heard, CaptureError>,
-    inbox: &Inbox,
+    outcome: Result<Conversation, CaptureError>,
+    record: &Record,
     client: &ClientProfile,
     server: Option<(Launched, &LaunchSpec)>,
     limits: &Limits,
@@ -372,23 +388,30 @@ async fn finished(
         }
     }
     match outcome {
-        Ok((era, greeting, lists, again)) => {
+        Ok(Conversation {
+            era,
+            greeting,
+            listing,
+            again,
+        }) => {
             let mut scope = Scope::FULL;
             if limits.read_contents {
                 scope.kinds = scope.kinds.with(Kind::Content);
             }
             let surface = |lists: Lists| Surface::new(&greeting, lists, client.clone(), scope);
             let again = again.map(surface);
+            let lists = listing.lists;
             let mut surface = surface(lists.clone());
-            note_noise(&mut surface, &inbox.noise_before_the_end(), place);
+            surface.notes.extend(listing.unread.into_values());
+            note_noise(&mut surface, &record.noise_before_the_end(), place);
             for (asked, method, instead) in [
                 (
-                    inbox.asked_for_roots(),
+                    record.asked_for_roots(),
                     "roots/list",
                     "take folders as parameters, resource URIs or configuration",
                 ),
                 (
-                    inbox.asked_for_sampling(),
+                    record.asked_for_sampling(),
                     "sampling/createMessage",
                     "call the model provider's API",
                 ),
@@ -423,32 +446,35 @@ async fn finished(
     }
 }
 
-/// The era, the answer that opened the connection, the lists, and the second listing if requested.
-type Heard = (Era, Json, Lists, Option<Lists>);
+/// All that a server said on one connection.
+struct Conversation {
+    era: Era,
+    /// The answer that opened the connection.
+    greeting: Json,
+    listing: Listing,
+    /// The second listing, if requested.
+    again: Option<Lists>,
+}
 
-/// The whole exchange over one wire.
-async fn converse<R>(
-    wire: Wire<R>,
-    inbox: &Arc<Inbox>,
-    client: &ClientProfile,
-    opening: Opening,
+/// The whole exchange over one transport.
+async fn converse<T>(
+    transport: T,
+    handler: Handler,
+    record: &Arc<Record>,
+    mode: HandshakeMode,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
-) -> Result<Heard, CaptureError>
+) -> Result<Conversation, CaptureError>
 where
-    R: AsyncRead + Unpin + Send + 'static,
+    T: Transport<RoleClient> + 'static,
 {
     progress(Stage::Handshake);
-    // Always explicit: rmcp's default announces a revision that has no `initialize`.
-    let identity = Implementation::new(client.name.clone(), client.version.clone());
-    let config = ClientConfig::new(ClientCapabilities::default(), identity)
-        .with_protocol_version(ProtocolVersion::V_2025_11_25);
-    let greeted = config.serve_with_lifecycle(wire, lifecycle(opening));
-    let Ok(greeted) = tokio::time::timeout(limits.start, greeted).await else {
-        let noise = inbox.all_noise();
-        let method = inbox.first_open().unwrap_or(opening.method());
-        let after = limits.start;
-        return Err(if noise.lines > 0 && !inbox.has_spoken() {
+    let pending = || record.first_pending().unwrap_or(mode.method());
+    let opened = handler.serve_with_lifecycle(transport, mode.lifecycle());
+    let Ok(opened) = tokio::time::timeout(limits.start, opened).await else {
+        let (method, after) = (pending(), limits.start);
+        let noise = record.all_noise();
+        return Err(if noise.lines > 0 && !record.saw_json_rpc() {
             CaptureError::NotJsonRpc {
                 method,
                 after,
@@ -462,47 +488,39 @@ where
             }
         });
     };
-    let (Ok(service), Some((era, greeting))) = (greeted, inbox.take_greeting()) else {
-        let method = inbox.first_open().unwrap_or(opening.method());
-        return Err(lost(inbox, method));
+    let (Ok(service), Some((era, greeting))) = (opened, opening::greeting(record)) else {
+        let failure = record.take_failure().or_else(|| opening::refusal(record));
+        return Err(failure.unwrap_or_else(|| lost(record, pending())));
     };
+    opening::check(era, &greeting)?;
     let lister = Lister {
         peer: service.peer(),
-        inbox,
+        record,
         era,
         limits,
         progress,
     };
     let capabilities = greeting.get("capabilities");
-    let lists = lister.all(capabilities).await?;
+    let listing = lister.all(capabilities).await?;
     let again = match limits.relist_after {
-        Some(pause) => Some(lister.again(capabilities, pause).await?),
+        Some(pause) => Some(lister.again(capabilities, pause).await?.lists),
         None => None,
     };
-    Ok((era, greeting, lists, again))
-}
-
-/// The same opening in rmcp's terms.
-fn lifecycle(opening: Opening) -> ClientLifecycleMode {
-    let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-    match opening {
-        Opening::Initialize => ClientLifecycleMode::Initialize,
-        Opening::Discover => ClientLifecycleMode::Discover { preferred_versions },
-        // The wire answers in its place long before rmcp's ten seconds are over.
-        Opening::Probe { .. } => ClientLifecycleMode::Auto {
-            preferred_versions,
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
-        },
-    }
+    Ok(Conversation {
+        era,
+        greeting,
+        listing,
+        again,
+    })
 }
 
 /// Why there will be no answer to `method`.
-fn lost(inbox: &Inbox, method: &'static str) -> CaptureError {
-    inbox
+fn lost(record: &Record, method: &'static str) -> CaptureError {
+    record
         .take_failure()
         .unwrap_or_else(|| CaptureError::ClosedStdout {
             method,
-            noise: inbox.all_noise(),
+            noise: record.all_noise(),
         })
 }
 
@@ -523,11 +541,11 @@ async fn ended(server: &mut Launched, left: &mut Option<ExitStatus>) -> ExitStat
     }
 }
 
-fn exited(inbox: &Inbox, opening: Opening, status: ExitStatus) -> CaptureError {
+fn exited(record: &Record, mode: HandshakeMode, status: ExitStatus) -> CaptureError {
     CaptureError::Exited {
-        method: inbox.first_open().unwrap_or(opening.method()),
+        method: record.first_pending().unwrap_or(mode.method()),
         status,
-        noise: inbox.all_noise(),
+        noise: record.all_noise(),
     }
 }
 

@@ -33,6 +33,10 @@ pub enum NoteKind {
     SandboxRepositoryAppeared,
     /// A restriction that was asked for is not available here.
     SandboxUnavailable,
+    /// Clients on the official Rust SDK wait for a list until they time out.
+    SdkMissesAnswer,
+    /// Clients on the official Rust SDK refuse a list.
+    SdkRefusesList,
     /// It sent a secret of this environment.
     SecretInSurface,
     /// The content of a skill is generated.

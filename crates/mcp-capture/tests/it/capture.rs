@@ -68,8 +68,8 @@ fn the_initialize_result_is_kept_as_sent() {
 #[test]
 fn all_four_kinds_and_all_pages_are_listed() {
     let capture = Capture::of(
-        r#"{"pages":{"tools/list":[[{"name":"a"}],[],[{"name":"b"},{"name":"c"}]]},"prompts":[{"name":"p"}],
-            "resources":[{"uri":"r:1"}],"resourceTemplates":[{"uriTemplate":"t:{x}"}]}"#,
+        r#"{"pages":{"tools/list":[[{"name":"a","inputSchema":{}}],[],[{"name":"b","inputSchema":{}},{"name":"c","inputSchema":{}}]]},"prompts":[{"name":"p"}],
+            "resources":[{"uri":"r:1","name":"r"}],"resourceTemplates":[{"uriTemplate":"t:{x}","name":"t"}]}"#,
     );
     let captured = capture.run().unwrap();
     let keys: Vec<&str> = captured
@@ -107,11 +107,7 @@ fn an_empty_cursor_is_a_cursor_but_null_is_not() {
         [{"result":{"tools":[{"name":"b"}],"nextCursor":null}}]]}}"#;
     assert_eq!(tools(&Capture::of(scenario)), ["a", "b"]);
     let lines = received(|log| scenario.replacen('{', &format!("{{{log},"), 1));
-    assert!(
-        lines
-            .iter()
-            .any(|line| line.contains(r#""params":{"cursor":""}"#))
-    );
+    assert!(lines.iter().any(|line| line.contains(r#","cursor":""}"#)));
 }
 
 #[test]
@@ -155,9 +151,9 @@ fn the_handshake_identifies_the_client_and_nothing_else() {
     assert_eq!(
         lines,
         [
-            r#"{"id":0,"jsonrpc":"2.0","method":"initialize","params":{"capabilities":{"elicitation":{},"roots":{},"sampling":{}},"clientInfo":{"name":"mcp-keel","version":"1"},"protocolVersion":"2025-11-25"}}"#,
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"capabilities":{"elicitation":{},"roots":{},"sampling":{}},"clientInfo":{"name":"mcp-keel","version":"1"},"protocolVersion":"2025-11-25"}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-            r#"{"id":1,"jsonrpc":"2.0","method":"tools/list","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"progressToken":0}}}"#,
             "<eof>",
         ]
     );
@@ -217,7 +213,9 @@ fn requests_from_the_server_are_answered_under_their_own_id_at_any_stage() {
             "initialize":[{{"request":"roots/list","id":"before"}},{{"request":"ping","id":1.50}},"answer"],
             "tools/list":[{{"request":"ping","id":"p-1"}},{{"request":"ping","id":0}},
                 {{"request":"sampling/createMessage","id":12345678901234567890,"params":7}},
-                {{"request":"elicitation/create","id":"e","params":null}},
+                {{"request":"sampling/createMessage","id":"s","params":{{"messages":[],"maxTokens":1}}}},
+                {{"request":"elicitation/create","id":"e","params":{{"message":"?","requestedSchema":{{"type":"object","properties":{{}}}}}}}},
+                {{"request":"elicitation/create","id":"p","params":null}},
                 {{"request":"no/such","id":"n"}},"answer"]}}}}"#
         )
     });
@@ -230,11 +228,14 @@ fn requests_from_the_server_are_answered_under_their_own_id_at_any_stage() {
         answers,
         [
             r#"{"jsonrpc":"2.0","id":"before","result":{"roots":[]}}"#,
-            r#"{"jsonrpc":"2.0","id":1.50,"result":{}}"#,
+            // Ids and parameters that the protocol does not allow.
+            r#"{"jsonrpc":"2.0","id":1.50,"error":{"code":-32600,"message":"Invalid Request"}}"#,
+            r#"{"jsonrpc":"2.0","id":12345678901234567890,"error":{"code":-32600,"message":"Invalid Request"}}"#,
             r#"{"jsonrpc":"2.0","id":"p-1","result":{}}"#,
             r#"{"jsonrpc":"2.0","id":0,"result":{}}"#,
-            r#"{"jsonrpc":"2.0","id":12345678901234567890,"error":{"code":-1,"message":"mcp-keel reads contracts; it has no model to ask"}}"#,
+            r#"{"jsonrpc":"2.0","id":"s","error":{"code":-1,"message":"mcp-keel reads contracts; it has no model to ask"}}"#,
             r#"{"jsonrpc":"2.0","id":"e","result":{"action":"decline"}}"#,
+            r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32601,"message":"Method not found"}}"#,
             r#"{"jsonrpc":"2.0","id":"n","error":{"code":-32601,"message":"Method not found"}}"#,
         ]
     );
@@ -349,7 +350,7 @@ fn noise_on_stdout_is_tolerated_and_reported_once() {
         "start":[{{"hex":"efbbbf"}},{{"raw":"Banner v1"}},{{"raw":""}},{{"raw":"  "}},{{"raw":"{{\"level\":\"info\"}}"}},{{"raw":"[1,2]"}},{{"raw":"7"}},{{"hex":"fffe0a"}},
                  {{"notify":"notifications/message","params":{{"level":[]}}}}],
         "on":{{"initialize":[{{"text":"\t"}},"answer"],
-              "tools/list":[{{"raw":"{{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{{\"tools\":[{{\"name\":\"a\"}}]}}}}\r"}},{{"raw":"bye"}}]}}}}"#
+              "tools/list":[{{"raw":"{{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{{\"tools\":[{{\"name\":\"a\",\"inputSchema\":{{}}}}]}}}}\r"}},{{"raw":"bye"}}]}}}}"#
     );
     let captured = Capture::of(&scenario).run().unwrap();
     assert_eq!(names(&captured, Kind::Tool), ["a"]);
@@ -372,9 +373,9 @@ fn noise_on_stdout_is_tolerated_and_reported_once() {
 #[test]
 fn several_messages_in_one_array_are_read() {
     let scenario = format!(
-        r#"{{{ONE_TOOL},"on":{{"initialize":[{{"raw":"[{{\"jsonrpc\":\"2.0\",\"method\":\"x\"}},{{\"jsonrpc\":\"2.0\",\"id\":\"$id\",\"result\":{{\"protocolVersion\":\"1\",\"capabilities\":{{\"tools\":{{}}}}}}}}]"}}]}}}}"#
+        r#"{{{ONE_TOOL},"on":{{"tools/list":[{{"raw":"[{{\"jsonrpc\":\"2.0\",\"method\":\"x\"}},{{\"jsonrpc\":\"2.0\",\"id\":\"$id\",\"result\":{{\"tools\":[{{\"name\":\"b\"}}]}}}}]"}}]}}}}"#
     );
-    assert_eq!(tools(&Capture::of(&scenario)), ["a"]);
+    assert_eq!(tools(&Capture::of(&scenario)), ["b"]);
 }
 
 #[test]
@@ -523,22 +524,35 @@ fn a_rejected_handshake_is_reported_with_its_reason() {
 #[test]
 fn a_malformed_handshake_is_never_an_empty_contract() {
     for (result, problem) in [
-        (r#""hi""#, "the result is a string"),
-        (r#"{}"#, "it has no `protocolVersion`"),
+        (
+            r#""hi""#,
+            "invalid type: string \"hi\", expected struct InitializeResult",
+        ),
+        (r#"{}"#, "missing field `protocolVersion`"),
         (
             r#"{"protocolVersion":1,"capabilities":{}}"#,
-            "`protocolVersion` is a number, not a string",
+            "invalid type: integer `1`, expected a string",
         ),
-        (r#"{"protocolVersion":"1"}"#, "it has no `capabilities`"),
+        (r#"{"protocolVersion":"1"}"#, "missing field `capabilities`"),
         (
-            r#"{"protocolVersion":"1","capabilities":[]}"#,
-            "`capabilities` is an array, not an object",
+            r#"{"protocolVersion":"1","capabilities":{}}"#,
+            "missing field `serverInfo`",
+        ),
+        (
+            r#"{"protocolVersion":"1","capabilities":{"tools":true},"serverInfo":{"name":"s","version":"1"}}"#,
+            "invalid type: boolean `true`, expected struct ToolsCapability",
+        ),
+        (
+            r#"{"protocolVersion":"1","capabilities":[],"serverInfo":{"name":"s","version":"1"}}"#,
+            "invalid length 0, expected struct ServerCapabilities with 7 elements",
         ),
     ] {
         let scenario = format!(r#"{{"on":{{"initialize":{{"result":{result}}}}}}}"#);
         assert_eq!(
             Capture::of(&scenario).fails(),
-            format!("the server's answer to `initialize` is malformed: {problem}")
+            format!(
+                "the server's answer to `initialize` is malformed: clients on the official Rust SDK (rmcp 3.8.0) cannot connect: {problem}"
+            )
         );
     }
 }

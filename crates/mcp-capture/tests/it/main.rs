@@ -5,6 +5,7 @@
 // Tests write files for servers to read, and read those that they wrote.
 #![allow(clippy::disallowed_methods)]
 
+mod answers;
 mod capture;
 mod http_double;
 mod scripted;

@@ -19,7 +19,7 @@ use url::{Host, Position, Url};
 
 use super::error::HttpError;
 use super::spec::{HttpSpec, Proxy, SpecError};
-use crate::capture::inbox::shortened;
+use crate::capture::record::shortened;
 use crate::connection::{self, CONNECT, ConnectionError, Idle, Origin, Sender, Stream};
 use crate::surface::ClientProfile;
 

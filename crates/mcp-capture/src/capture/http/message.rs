@@ -3,7 +3,7 @@
 
 use http::HeaderValue;
 
-use crate::capture::wire::number;
+use crate::capture::decode::number;
 use crate::surface::Era;
 use exact_json::{Json, to_compact};
 

@@ -22,10 +22,14 @@ use std::sync::Arc;
 use client::Client;
 use pipe::Pipe;
 
-use super::inbox::Inbox;
-use super::opening::Opening;
-use super::wire::Wire;
-use super::{CaptureError, CaptureFailure, Captured, Limits, Stage, converse, ended, finished};
+use super::handler::Handler;
+use super::introduction::Introduction;
+use super::opening::HandshakeMode;
+use super::record::Record;
+use super::tee::Tee;
+use super::{
+    CaptureError, CaptureFailure, Captured, Conversation, Limits, Stage, converse, ended, finished,
+};
 use crate::launch::{Launched, launch};
 use crate::surface::{self, ClientProfile, ComponentKey, Kind, NoteKind};
 use exact_json::Json;
@@ -41,7 +45,7 @@ pub use spec::{
 pub(super) async fn capture_http(
     spec: &HttpSpec,
     client: &ClientProfile,
-    opening: Opening,
+    mode: HandshakeMode,
     limits: &Limits,
     progress: &(dyn Fn(Stage) + Send + Sync),
 ) -> Result<Captured, CaptureFailure> {
@@ -53,11 +57,22 @@ pub(super) async fn capture_http(
         Err(error) => return Err(CaptureFailure::before(error)),
     };
 
-    let inbox = Arc::new(Inbox::default());
-    let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&inbox), limits);
+    let record = Arc::new(Record::default());
+    let (pipe, near) = Pipe::open(Arc::clone(&http), spec, Arc::clone(&record), limits);
     let (reader, writer) = tokio::io::split(near);
-    let (wire, sender) = Wire::new(reader, writer, client, opening, Arc::clone(&inbox), limits);
-    let conversation = converse(wire, &inbox, client, opening, limits, progress);
+    let introduction = Introduction::new(client, mode);
+    let handler = Handler {
+        config: introduction.config(),
+    };
+    let (tee, stdin) = Tee::new(
+        reader,
+        writer,
+        introduction,
+        mode.patience(),
+        Arc::clone(&record),
+        limits,
+    );
+    let conversation = converse(tee, handler, &record, mode, limits, progress);
     let mut left = None;
     let gone = async {
         match &mut server {
@@ -72,7 +87,7 @@ pub(super) async fn capture_http(
             outcome.unwrap_or(Err(CaptureError::TooSlow { after: limits.total }))
         }
         status = gone => Err(HttpError::Exited {
-            method: inbox.first_open().unwrap_or(opening.method()).to_owned(),
+            method: record.first_pending().unwrap_or(mode.method()).to_owned(),
             status,
         }
         .into()),
@@ -81,7 +96,7 @@ pub(super) async fn capture_http(
     let outcome = outcome.map_err(|error| match (error, left) {
         // If the process is gone, that explains the failure better.
         (error, Some(status)) if is_silence(&error) => HttpError::Exited {
-            method: inbox.first_open().unwrap_or(opening.method()).to_owned(),
+            method: record.first_pending().unwrap_or(mode.method()).to_owned(),
             status,
         }
         .into(),
@@ -95,11 +110,14 @@ pub(super) async fn capture_http(
 
     let mut outcome = outcome;
     let mut unanswered = Vec::new();
-    if let Ok((_, _, lists, again)) = &mut outcome
+    if let Ok(Conversation { listing, again, .. }) = &mut outcome
         && limits.read_contents
     {
         let published = published::published(&http, spec).await;
-        for lists in [Some(lists), again.as_mut()].into_iter().flatten() {
+        for lists in [Some(&mut listing.lists), again.as_mut()]
+            .into_iter()
+            .flatten()
+        {
             let contents = published.contents.clone();
             lists.of_mut(Kind::Content).extend(contents);
         }
@@ -111,11 +129,11 @@ pub(super) async fn capture_http(
         server.look();
     }
     let speaks_sse = pipe.speaks_sse();
-    drop(sender);
+    drop(stdin);
     pipe.close().await;
     let place = "among its messages";
     let server = server.zip(spec.start.as_ref());
-    let mut captured = finished(outcome, &inbox, client, server, limits, place).await?;
+    let mut captured = finished(outcome, &record, client, server, limits, place).await?;
     captured.surface.over_http = true;
     for name in unanswered {
         let content = Json::object([("uri", Json::string(name))]);

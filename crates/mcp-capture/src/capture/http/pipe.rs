@@ -26,7 +26,7 @@ use super::message::{self, Outgoing};
 use super::spec::{HttpSpec, HttpTransport};
 use crate::capture::Limits;
 use crate::capture::error::CaptureError;
-use crate::capture::inbox::{Inbox, shortened};
+use crate::capture::record::{Record, shortened};
 use exact_json::Json;
 
 /// How long the server may take to open its own stream. Some only begin to answer with the first
@@ -69,14 +69,14 @@ impl Pipe {
     pub(super) fn open(
         client: Arc<Client>,
         spec: &HttpSpec,
-        inbox: Arc<Inbox>,
+        record: Arc<Record>,
         limits: &Limits,
     ) -> (Self, DuplexStream) {
         let (near, far) = tokio::io::duplex(64 * 1024);
         let (lines, out) = tokio::io::split(far);
         let shared = Arc::new(Shared {
             client,
-            inbox,
+            record,
             out: tokio::sync::Mutex::new(out),
             limits: limits.clone(),
             bytes: AtomicUsize::new(0),
@@ -123,7 +123,7 @@ impl Pipe {
 
 pub(super) struct Shared {
     pub(super) client: Arc<Client>,
-    pub(super) inbox: Arc<Inbox>,
+    pub(super) record: Arc<Record>,
     pub(super) out: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
     pub(super) limits: Limits,
     /// Of all bodies so far.
@@ -169,7 +169,7 @@ impl Shared {
     /// Nothing more can be learned from this server: the near end reads the end of its pipe, and
     /// the reason.
     pub(super) async fn fail(&self, error: CaptureError) {
-        self.inbox.fail(error);
+        self.record.fail(error);
         let _ = self.out.lock().await.shutdown().await;
     }
 

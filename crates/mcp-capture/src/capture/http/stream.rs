@@ -21,9 +21,9 @@ use super::message;
 use super::pipe::Shared;
 use super::spec::HttpTransport;
 use super::sse::Decoder;
+use crate::capture::decode;
 use crate::capture::error::CaptureError;
-use crate::capture::inbox::shortened;
-use crate::capture::wire;
+use crate::capture::record::shortened;
 use exact_json::Json;
 use exact_json::reader::parse_within;
 
@@ -194,7 +194,11 @@ impl Shared {
             }
             let error = match outcome {
                 Ok(ended) => HttpError::StreamEnded {
-                    method: shared.inbox.first_open().unwrap_or("initialize").to_owned(),
+                    method: shared
+                        .record
+                        .first_pending()
+                        .unwrap_or("initialize")
+                        .to_owned(),
                     problem: ended.problem,
                 }
                 .into(),
@@ -294,13 +298,13 @@ impl Shared {
         let limit = self.limits.values;
         let message = match parse_within(text, limit) {
             Ok((message, _)) => message,
-            Err(error) if wire::is_too_many(&error.problem) => {
+            Err(error) if decode::is_too_many(&error.problem) => {
                 let unit = "JSON values";
                 return Err(CaptureError::TooMuch { limit, unit });
             }
-            Err(error) if wire::looks_like_an_answer(text) => {
+            Err(error) if decode::looks_like_an_answer(text) => {
                 return Err(CaptureError::Unreadable {
-                    method: expected.and_then(|it| self.inbox.open(it.id)),
+                    method: expected.and_then(|it| self.record.pending_method(it.id)),
                     problem: format!(
                         "line {}, column {}: {}",
                         error.line, error.column, error.problem
@@ -308,7 +312,7 @@ impl Shared {
                 });
             }
             Err(_) => {
-                self.inbox.noise(text);
+                self.record.noise(text);
                 return Ok(false);
             }
         };
