@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mcp_keel::canonical::to_compact;
-use mcp_keel::capture::Order;
+use mcp_keel::capture::{Limits, Order};
 use mcp_keel::note::Note;
 use mcp_keel::rules::RuleId;
 use mcp_keel::surface::Era;
@@ -64,10 +64,20 @@ fn era_of(scenario: &str, order: Order) -> Era {
 
 /// The methods that a server received; each start begins with the opening request.
 fn methods(scenario: &str, order: Order) -> Vec<String> {
+    methods_within(scenario, order, Limits::default().start)
+}
+
+/// The same for a modern server that has less than half a second to answer `server/discover`.
+fn methods_hurried(scenario: &str) -> Vec<String> {
+    methods_within(scenario, Order::First(Era::Modern), Duration::from_secs(4))
+}
+
+fn methods_within(scenario: &str, order: Order, start: Duration) -> Vec<String> {
     let (_folder, path) = log();
     let log = format!(r#"{{"log":{},"#, Value::from(path.to_str()));
     Capture::of(&scenario.replacen('{', &log, 1))
         .order(order)
+        .limits(|limits| limits.start = start)
         .run()
         .unwrap();
     let text = std::fs::read_to_string(path).unwrap();
@@ -111,12 +121,16 @@ fn every_request_of_the_modern_era_identifies_the_client() {
         .run()
         .unwrap();
     let text = std::fs::read_to_string(path).unwrap();
-    let meta = r#""_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}},"io.modelcontextprotocol/clientInfo":{"name":"mcp-keel","version":"1"},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+    let meta = r#""_meta":{"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"url":{}},"extensions":{"io.modelcontextprotocol/tasks":{}}},"io.modelcontextprotocol/clientInfo":{"name":"mcp-keel","version":"1"},"io.modelcontextprotocol/protocolVersion":"2026-07-28"#;
     assert_eq!(
         text.lines().collect::<Vec<_>>(),
         [
-            format!(r#"{{"id":0,"jsonrpc":"2.0","method":"server/discover","params":{{{meta}}}}}"#),
-            format!(r#"{{"id":1,"jsonrpc":"2.0","method":"tools/list","params":{{{meta}}}}}"#),
+            format!(
+                r#"{{"id":0,"jsonrpc":"2.0","method":"server/discover","params":{{{meta}"}}}}}}"#
+            ),
+            format!(
+                r#"{{"id":1,"jsonrpc":"2.0","method":"tools/list","params":{{{meta}","progressToken":0}}}}}}"#
+            ),
             "<eof>".to_owned(),
         ]
     );
@@ -159,7 +173,12 @@ fn unknown_members_of_a_list_are_captured() {
     let expected = r#"{"tools/list":{"partial":true,"variants":["a"],"ttlMs":"5"}}"#;
     assert_eq!(to_compact(others), expected);
     let rules: Vec<RuleId> = captured.surface.notes.iter().map(|it| it.rule).collect();
-    assert_eq!(rules, [RuleId::NotObserved, RuleId::NotObserved]);
+    let expected_rules = [
+        RuleId::NotObserved,
+        RuleId::NotObserved,
+        RuleId::SdkRefusesList,
+    ];
+    assert_eq!(rules, expected_rules);
     let file = mcp_keel::source::capture_document("it", &captured).to_string();
     assert_eq!(
         of(&file).other_members.as_ref().map(to_compact).as_deref(),
@@ -278,7 +297,7 @@ fn a_server_silent_about_discover_does_not_exhaust_the_timeout() {
     assert_eq!(methods(&silent, Order::First(Era::Modern)), expected);
     // The same if it takes longer to start than the timeout for this request.
     let slow = silent.replacen('{', r#"{"start":[{"sleep_ms":900}],"#, 1);
-    assert_eq!(methods(&slow, Order::First(Era::Modern)), expected);
+    assert_eq!(methods_hurried(&slow), expected);
 }
 
 #[test]
@@ -296,21 +315,20 @@ fn a_server_that_exits_on_an_unknown_request_is_restarted() {
 fn a_modern_server_that_starts_slowly_stays_modern() {
     let slow = |scenario: &str| scenario.replacen('{', r#"{"start":[{"sleep_ms":900}],"#, 1);
     // One that rejects the following `initialize`, as the Python SDK does.
-    let methods_of = |scenario: &str| methods(&slow(scenario), Order::First(Era::Modern));
-    assert_eq!(
-        methods_of(&modern()),
-        ["server/discover", "initialize", "tools/list"]
-    );
+    let refuses = modern();
     // One that ignores it.
     let ignores = format!(r#"{{"on":{{{},"initialize":[]}}}}"#, reactions());
-    assert_eq!(
-        methods_of(&ignores),
-        ["server/discover", "initialize", "tools/list"]
-    );
-    // One that accepts both: restarted, and asked for one.
+    // One that accepts both.
     let both = format!(r#"{{"tools":[],"on":{{{}}}}}"#, reactions());
-    let asked = methods_of(&both);
-    assert_eq!(asked[asked.len() - 2..], ["server/discover", "tools/list"]);
+    let expected = ["server/discover", "tools/list"];
+    for scenario in [refuses, ignores, both] {
+        let scenario = slow(&scenario);
+        assert_eq!(methods(&scenario, Order::First(Era::Modern)), expected);
+        // Too late for the first question: restarted, and asked for one era only.
+        let asked = methods_hurried(&scenario);
+        assert_eq!(asked[0], "server/discover");
+        assert_eq!(asked[asked.len() - 2..], expected);
+    }
 }
 
 #[test]

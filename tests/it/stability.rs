@@ -195,7 +195,7 @@ fn members_in_hash_order_are_an_order_too() {
 #[test]
 fn a_tolerant_policy_compares_the_stable_parts() {
     let tolerant = "[policy.rules]\n\"capture-unstable\" = \"warn\"";
-    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "A"}, {"name": "now", "description": "boot $boot"}]}"#;
+    let scenario = r#"{"boots": "boots", "tools": [{"name": "a", "description": "A", "inputSchema": {}}, {"name": "now", "description": "boot $boot", "inputSchema": {}}]}"#;
     let keel = Keel::following(scenario, tolerant);
     keel.run(&["pin"]).exits(0).says("capture-unstable");
     let baseline = keel.read("mcp-baseline.json");

@@ -18,6 +18,10 @@ use crate::surface::Kind;
 use exact_json::reader::{Problem, parse_within};
 use exact_json::{Json, Object, to_compact};
 
+/// How many notifications rmcp is bothered with. What they mean is in the record, and each costs it more than an answer
+/// of ours would.
+const NOTIFICATIONS: usize = 1_000;
+
 /// What to do about a message.
 #[derive(Debug)]
 pub(super) enum Decoded {
@@ -213,6 +217,9 @@ impl Decoder {
             if changed == Some(method) {
                 self.record.changed(kind);
             }
+        }
+        if self.record.notified() > NOTIFICATIONS {
+            return None;
         }
         let message = serde_json::from_slice::<ServerJsonRpcMessage>(line);
         message.ok().map(Decoded::Message)

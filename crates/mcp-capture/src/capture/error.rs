@@ -159,6 +159,17 @@ impl CaptureError {
         }
     }
 
+    /// Whether only a server that knows the modern era fails like this.
+    pub(super) fn is_of_the_modern_era(&self) -> bool {
+        match self {
+            Self::NoCommonRevision { .. } => true,
+            Self::Malformed { method, .. } | Self::Incomplete { method, .. } => {
+                *method != INITIALIZE
+            }
+            other => !other.is_of_the_opening(),
+        }
+    }
+
     /// Whether the connection was never opened: the server may not support the requested era.
     pub fn is_of_the_opening(&self) -> bool {
         match self {

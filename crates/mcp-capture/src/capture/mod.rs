@@ -256,9 +256,14 @@ pub async fn capture(
                         .min(2 * begun.elapsed() + Duration::from_secs(1)),
                     ..limits.clone()
                 };
-                attempt(HandshakeMode::Discover, &limits)
-                    .await
-                    .map_err(|_| refused)
+                let modern = attempt(HandshakeMode::Discover, &limits).await;
+                modern.map_err(|failure| {
+                    if failure.error.is_of_the_modern_era() {
+                        failure
+                    } else {
+                        refused
+                    }
+                })
             }
             outcome => outcome,
         },

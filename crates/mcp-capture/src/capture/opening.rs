@@ -131,10 +131,15 @@ pub(super) fn refusal(record: &Record) -> Option<CaptureError> {
 fn unreadable(method: &'static str, answered: &Answered) -> Option<CaptureError> {
     match &answered.verdict {
         Verdict::Reads => None,
-        Verdict::Refuses { why } | Verdict::Misses { why } => Some(CaptureError::Malformed {
-            method,
-            problem: format!("clients on {} cannot connect: {why}", sdk::name()),
-        }),
+        Verdict::Refuses { why } | Verdict::Misses { why } => {
+            let member = match &answered.answer {
+                Answer::Result(result) => sdk::refused_member(method, result),
+                Answer::Error(_) => None,
+            };
+            let why = member.as_ref().unwrap_or(why);
+            let problem = format!("clients on {} cannot connect: {why}", sdk::name());
+            Some(CaptureError::Malformed { method, problem })
+        }
     }
 }
 

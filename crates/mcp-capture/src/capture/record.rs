@@ -32,6 +32,7 @@ struct State {
     /// Bytes and values of all answers.
     size: (usize, usize),
     changes: HashMap<Kind, usize>,
+    notifications: usize,
     saw_server_message: bool,
     asked_for_roots: bool,
     asked_for_sampling: bool,
@@ -148,6 +149,13 @@ impl Record {
         let mut state = self.state();
         *state.changes.entry(kind).or_default() += 1;
         state.saw_server_message = true;
+    }
+
+    /// The server sent a notification. Returns how many it has sent.
+    pub(super) fn notified(&self) -> usize {
+        let mut state = self.state();
+        state.notifications += 1;
+        state.notifications
     }
 
     /// How often the server announced that the list of a kind changed.

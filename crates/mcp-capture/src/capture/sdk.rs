@@ -5,9 +5,10 @@
 //! that it belongs to: other clients on it wait until they time out. The record has the answer either way.
 
 use rmcp::model::{
-    ErrorCode, ErrorData, Implementation, InitializeResult, JsonRpcResponse, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, NumberOrString, Prompt,
-    Resource, ResourceTemplate, ServerJsonRpcMessage, ServerResult, Tool,
+    CacheScope, ErrorCode, ErrorData, Implementation, InitializeResult, JsonRpcResponse,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    NumberOrString, Prompt, Resource, ResourceTemplate, ServerCapabilities, ServerJsonRpcMessage,
+    ServerResult, Tool,
 };
 use serde::de::DeserializeOwned;
 
@@ -28,6 +29,33 @@ pub(super) enum Verdict {
     Misses {
         why: String,
     },
+}
+
+/// The member of an answer that opens a connection which rmcp's type refuses, and why.
+pub(super) fn refused_member(method: &str, greeting: &Json) -> Option<String> {
+    let refusal = |name: &str, refuses: fn(&str) -> Option<String>| {
+        let why = refuses(&to_compact(greeting.get(name)?))?;
+        Some(format!("`{name}`: {why}"))
+    };
+    let of_both = || {
+        refusal("capabilities", refuses::<ServerCapabilities>)
+            .or_else(|| refusal("instructions", refuses::<String>))
+    };
+    match method {
+        INITIALIZE => refusal("protocolVersion", refuses::<String>)
+            .or_else(|| refusal("serverInfo", refuses::<Implementation>))
+            .or_else(of_both),
+        _ => refusal("supportedVersions", refuses::<Vec<String>>)
+            .or_else(|| refusal("ttlMs", refuses::<u64>))
+            .or_else(|| refusal("cacheScope", refuses::<CacheScope>))
+            .or_else(of_both),
+    }
+}
+
+/// Why a type of rmcp refuses a text.
+fn refuses<T: DeserializeOwned>(text: &str) -> Option<String> {
+    let read = serde_json::from_str::<T>(text);
+    read.err().map(|error| without_place(&error))
 }
 
 /// What is handed to rmcp for an answer to the request `id`: the answer itself, or an error in its place if rmcp could not
@@ -177,10 +205,6 @@ pub(super) fn note(kind: Kind, verdict: &Verdict, page: &Json) -> Option<Capture
 
 /// The first component that rmcp's type refuses, and why.
 fn culprit(kind: Kind, page: &Json) -> Option<(ComponentKey, String)> {
-    fn refuses<T: DeserializeOwned>(text: &str) -> Option<String> {
-        let read = serde_json::from_str::<T>(text);
-        read.err().map(|error| without_place(&error))
-    }
     let items = page.get(kind.list_member())?.as_array()?;
     items.iter().find_map(|item| {
         let text = to_compact(item);

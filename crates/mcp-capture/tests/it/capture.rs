@@ -531,7 +531,7 @@ fn a_malformed_handshake_is_never_an_empty_contract() {
         (r#"{}"#, "missing field `protocolVersion`"),
         (
             r#"{"protocolVersion":1,"capabilities":{}}"#,
-            "invalid type: integer `1`, expected a string",
+            "`protocolVersion`: invalid type: integer `1`, expected a string",
         ),
         (r#"{"protocolVersion":"1"}"#, "missing field `capabilities`"),
         (
@@ -540,11 +540,11 @@ fn a_malformed_handshake_is_never_an_empty_contract() {
         ),
         (
             r#"{"protocolVersion":"1","capabilities":{"tools":true},"serverInfo":{"name":"s","version":"1"}}"#,
-            "invalid type: boolean `true`, expected struct ToolsCapability",
+            "`capabilities`: invalid type: boolean `true`, expected struct ToolsCapability",
         ),
         (
             r#"{"protocolVersion":"1","capabilities":[],"serverInfo":{"name":"s","version":"1"}}"#,
-            "invalid length 0, expected struct ServerCapabilities with 7 elements",
+            "`capabilities`: invalid length 0, expected struct ServerCapabilities with 7 elements",
         ),
     ] {
         let scenario = format!(r#"{{"on":{{"initialize":{{"result":{result}}}}}}}"#);
