@@ -50,6 +50,8 @@ pub mod judgement;
 #[doc(hidden)]
 pub mod rules;
 
+mod wording;
+
 #[doc(hidden)]
 pub mod sentences;
 

@@ -28,6 +28,7 @@ use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
 use crate::schema::Work;
 use crate::surface::{Component, ComponentKey, KindSet, Surface};
+use crate::wording::join_with_and;
 
 pub use server::{not_pinned as server_not_pinned, removed as server_removed};
 pub(crate) use skill::allowed as allowed_tools;
@@ -121,6 +122,8 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
 
 /// Everything that differs between two surfaces: the server first, then components by key.
 pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<Change> {
+    // What one source does not record is as in the other, so that it is no difference.
+    let (old, new) = (&*old.completed_from(new), &*new.completed_from(old));
     let mut changes = Vec::new();
     if old.scope.server && new.scope.server {
         server::compare(old, new, work, &mut changes);
@@ -181,7 +184,15 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
         server::compare_order(old, new, &mut changes);
     } else {
         // Without a known order of tools, the order of members is unknown too.
-        changes.retain(|change| change.rule != RuleId::DefinitionRespelled);
+        let is_spelling = |rule: RuleId| {
+            matches!(
+                rule,
+                RuleId::DefinitionRespelled
+                    | RuleId::InputSchemaSpellingChanged
+                    | RuleId::OutputSchemaSpellingChanged
+            )
+        };
+        changes.retain(|change| !is_spelling(change.rule));
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {
         changes.retain(|change| !era::explains(change, old, new));
@@ -206,4 +217,20 @@ fn only_in<'a>(
 ) -> Vec<&'a Component> {
     let mine = one.iter().filter(|(key, _)| !other.contains_key(*key));
     mine.map(|(_, component)| *component).collect()
+}
+
+/// How many names a sentence lists.
+const NAMED: usize = 5;
+
+/// `` `a` ``, `` `a` and `b` ``, `` `a`, `b` and 3 more ``
+fn quoted_list(names: &[impl AsRef<str>]) -> String {
+    let mut shown: Vec<String> = names
+        .iter()
+        .take(NAMED)
+        .map(|it| format!("`{}`", it.as_ref()))
+        .collect();
+    if names.len() > NAMED {
+        shown.push(format!("{} more", names.len() - NAMED));
+    }
+    join_with_and(shown.iter().map(String::as_str))
 }

@@ -31,8 +31,8 @@ use std::path::PathBuf;
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level};
 use crate::policy::{Action, Judged, Verdict, VersionCheck, check_version};
-use crate::sentences::report as sentences;
 use crate::surface::{ComponentKey, Note, Surface};
+use crate::wording::counted;
 
 pub use crate::escape;
 pub use annotations::{Annotation, AnnotationLevel, annotations};
@@ -50,6 +50,7 @@ pub use markdown::{
     title,
 };
 pub use sarif::sarif;
+pub(crate) use shard::{Differs, MISSING_FROM_EVERY_PART, RUN_PART_AGAIN};
 pub use shard::{MergeError, RunFinding, Shard, merge, resolve_findings, unconditional_findings};
 pub use terminal::{Style, one_change, terminal};
 
@@ -321,12 +322,25 @@ impl ServerReport {
         };
         let package = self.package.as_ref().and_then(moved);
         Some(match (self.sdk.as_ref().and_then(moved), package) {
-            (Some((name, was, is)), _) => sentences::alike_by_sdk(alike, of, &name, &was, &is),
+            (Some((name, was, is)), _) => format!(
+                "{alike} of {} changed alike. The likely cause: the lockfile moved `{name}` from {was} to {is}.",
+                counted(of, "tool")
+            ),
             (None, Some((name, was, is))) => {
-                sentences::alike_by_package(alike, of, &name, &was, &is)
+                format!(
+                    "{alike} of {} changed alike. The likely cause: `{name}` moved from {was} to {is}.",
+                    counted(of, "tool")
+                )
             }
-            (None, None) if self.third_party => sentences::alike_elsewhere(alike, of),
-            (None, None) => sentences::most_alike(alike, of),
+            (None, None) if self.third_party => format!(
+                "{alike} of {} changed alike: a new version of the server's SDK is the likely cause.",
+                counted(of, "tool")
+            ),
+            (None, None) => format!(
+                "{alike} of {} changed alike: a new version of the SDK or of the library that writes the \
+                 schemas is the likely cause. Compare the lockfile.",
+                counted(of, "tool")
+            ),
         })
     }
 
@@ -334,7 +348,7 @@ impl ServerReport {
     fn cost_changed(&self) -> Option<String> {
         let (was, is) = (self.cost.baseline, self.cost.current);
         let is_news = was != is && was > 0 && !self.changes.is_empty();
-        is_news.then(|| sentences::context_cost(was, is))
+        is_news.then(|| context_cost(was, is))
     }
 
     /// What one of the tools costs in a model's context, where that changed.
@@ -343,8 +357,15 @@ impl ServerReport {
         let tools = &self.cost.tools;
         let at = tools.binary_search_by(|it| it.component.cmp(key)).ok()?;
         let tool = &tools[at];
-        let sentence = || sentences::context_cost_of_tool(tool.baseline, tool.current);
-        (tool.baseline != tool.current).then(sentence)
+        if tool.baseline == tool.current {
+            return None;
+        }
+        let current = tool.current.unwrap_or_default();
+        let tokens = match tool.baseline {
+            None => current.to_string(),
+            Some(baseline) => format!("{baseline} → {current}"),
+        };
+        Some(format!("Context cost of the tool: ≈ {tokens} tokens."))
     }
 
     /// The version that readers see, then and now: that of the package that was fetched, else what the policy uses.
@@ -366,9 +387,9 @@ impl ServerReport {
     /// That there is no verdict about it, with its name.
     fn no_capture(&self) -> String {
         if self.is_skipped() {
-            sentences::was_skipped(&self.name)
+            format!("{} was skipped", self.name)
         } else {
-            sentences::could_not_be_captured(&self.name)
+            format!("{} could not be captured", self.name)
         }
     }
 
@@ -380,6 +401,15 @@ impl ServerReport {
         let changes = self.changes.iter().map(|it| it.judged.action);
         crate::policy::verdict(changes.chain(self.findings.iter().map(|it| it.action)))
     }
+}
+
+fn context_cost(was: usize, is: usize) -> String {
+    let sign = if is > was { "+" } else { "-" };
+    let by = is.abs_diff(was);
+    if was == is {
+        return format!("Context cost of the tools: ≈ {is} tokens.");
+    }
+    format!("Context cost of the tools: ≈ {was} → {is} tokens ({sign}{by}).")
 }
 
 impl Report {

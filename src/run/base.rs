@@ -16,7 +16,6 @@ use crate::config::foreign::{self, EnvFiles, Surroundings};
 use crate::config::{Config, ServerConfig};
 use crate::git::Repository;
 use crate::github::{Api, Context, Event};
-use crate::sentences::base as sentences;
 
 /// Where files of the working folder are in the repository.
 #[derive(Clone, Debug)]
@@ -95,13 +94,17 @@ pub(crate) async fn checked_out(
     let head = match repository.map(Repository::head) {
         Some(Ok(Some(head))) => head,
         Some(Err(no_git)) => return nothing(no_git),
-        Some(Ok(None)) | None => return nothing(sentences::nothing_checked_out()),
+        Some(Ok(None)) | None => {
+            return nothing(
+                "there is no git checkout here, so the checked commit is unknown".to_owned(),
+            );
+        }
     };
     let is_judged = head == context.commit;
     let pull = match &context.event {
         Event::PullRequest(pull) => pull,
         _ if !is_judged => {
-            return nothing(sentences::other_commit(&head, &context.commit));
+            return nothing(other_commit(&head, &context.commit));
         }
         Event::MergeGroup { base } => {
             return CheckedOut {
@@ -121,7 +124,11 @@ pub(crate) async fn checked_out(
             Some(base) => Ok(Some(base)),
             None => match store.merge_base(&pull.base_commit, &head) {
                 Ok(Some(base)) => Ok(Some(base)),
-                Ok(None) => Err(sentences::no_merge_base(&pull.base_commit, &head)),
+                Ok(None) => Err(format!(
+                    "the merge base of {} and {} is not known",
+                    short(&pull.base_commit),
+                    short(&head)
+                )),
                 Err(problem) => Err(problem),
             },
         };
@@ -132,7 +139,11 @@ pub(crate) async fn checked_out(
     }
     let commit = match store.local_commit(&head) {
         Ok(Some(commit)) => commit,
-        Ok(None) => return nothing(sentences::nothing_checked_out()),
+        Ok(None) => {
+            return nothing(
+                "there is no git checkout here, so the checked commit is unknown".to_owned(),
+            );
+        }
         Err(problem) => return nothing(problem),
     };
     match &commit.parents[..] {
@@ -145,12 +156,24 @@ pub(crate) async fn checked_out(
                 base: if is_vouched_for {
                     Ok(Some(first.clone()))
                 } else {
-                    Err(sentences::unknown_merge(&head))
+                    Err(format!(
+                        "{} is checked out, a merge that neither the event nor the runner names",
+                        short(&head)
+                    ))
                 },
             }
         }
-        _ => nothing(sentences::other_commit(&head, &context.commit)),
+        _ => nothing(other_commit(&head, &context.commit)),
     }
+}
+
+/// Another commit is checked out than the one that is judged.
+fn other_commit(head: &str, judged: &str) -> String {
+    format!(
+        "{} is checked out, which is neither {} nor a merge of it",
+        short(head),
+        short(judged)
+    )
 }
 
 /// The merge base as GitHub knows it, with the base branch as it is now.
@@ -187,7 +210,7 @@ impl Base {
         let path = path.unwrap_or(Path::new(crate::config::DEFAULT_PATH));
         let config = file(commit, path, at, store).await;
         let config = config.and_then(|text| {
-            Config::parse(path, &text).map_err(|error| sentences::does_not_hold(&error.to_string()))
+            Config::parse(path, &text).map_err(|error| format!("it is invalid: {error}"))
         });
         let named = config.read().map(|it| it.from.clone()).unwrap_or_default();
         let named = if request.from.is_empty() {
@@ -239,7 +262,7 @@ impl Base {
     /// Why it is not known what its configuration says.
     pub(crate) fn trouble(&self) -> Option<String> {
         let problem = self.config.problem().or(self.servers.problem())?;
-        Some(sentences::base_config_unknown(problem))
+        Some(format!("the base branch's configuration: {problem}"))
     }
 
     /// Whether its configuration was read and is invalid.
@@ -280,7 +303,7 @@ impl Base {
                     let listed = listed.servers.into_iter();
                     servers.extend(listed.map(|(name, server)| (name, server.ok())));
                 }
-                Err(error) => return Found::Broken(sentences::does_not_hold(&error.to_string())),
+                Err(error) => return Found::Broken(format!("it is invalid: {error}")),
             }
         }
         Found::Read(servers)
@@ -332,6 +355,11 @@ impl Base {
 async fn file(commit: &str, path: &Path, at: &Whereabouts, store: &mut Store<'_>) -> Found<String> {
     match at.in_repository(path) {
         Some(inside) => store.text(commit, &inside).await,
-        None => Found::Unreadable(sentences::not_in_repository(&path.display().to_string())),
+        None => Found::Unreadable(format!("{} is not in the repository", path.display())),
     }
+}
+
+/// A commit as people write it.
+fn short(commit: &str) -> &str {
+    commit.get(..12).unwrap_or(commit)
 }

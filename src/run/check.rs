@@ -25,7 +25,6 @@ use crate::report::{
     unconditional_findings,
 };
 use crate::rules::RuleId;
-use crate::sentences::run as sentences;
 use crate::settings::{self, Given};
 use crate::surface::{Note, Surface};
 
@@ -325,7 +324,7 @@ pub(super) fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
                 let note = Note {
                     rule: RuleId::ServerNotChecked,
                     component: None,
-                    message: sentences::server_not_checked(&path.display().to_string(), name),
+                    message: format!("{} has `{name}`, which was not checked", path.display()),
                 };
                 notes.push((note, None));
             }

@@ -10,9 +10,9 @@ use super::judge_server::finding;
 use super::plan::{Plan, today};
 use super::shards::{joined, read};
 use crate::report::{
-    Comparison, Failure, Finding, Report, RunFinding, ServerReport, Status, resolve_findings,
+    Comparison, Differs, Failure, Finding, MISSING_FROM_EVERY_PART, RUN_PART_AGAIN, Report,
+    RunFinding, ServerReport, Status, resolve_findings,
 };
-use crate::sentences::report as sentences;
 use crate::surface::Note;
 
 /// The reports of the parts of this plan, joined and judged again: a job that ran a server wrote them, and what it may
@@ -34,22 +34,23 @@ pub(crate) fn merged_by(
     let (terms, findings) = (terms(plan, baselines), findings(plan, baselines));
     for (file, report) in &reports {
         let differs = match &report.shard {
-            Some(shard) if shard.servers != names => Some(sentences::Differs::Servers),
-            Some(shard) if shard.terms != terms => Some(sentences::Differs::Terms),
+            Some(shard) if shard.servers != names => Some(Differs::Servers),
+            Some(shard) if shard.terms != terms => Some(Differs::Terms),
             // What happens because of them is decided here.
-            Some(shard) if said(&shard.findings) != said(&findings) => {
-                Some(sentences::Differs::Findings)
-            }
+            Some(shard) if said(&shard.findings) != said(&findings) => Some(Differs::Findings),
             Some(_) => None,
             None => {
                 let mut servers = report.servers.iter();
                 let is_strange = servers.any(|it| !names.contains(&it.name));
-                is_strange.then_some(sentences::Differs::Servers)
+                is_strange.then_some(Differs::Servers)
             }
         };
-        if let Some(what) = differs.map(sentences::part_differs) {
+        if let Some(differs) = differs {
             return Err(Error::usage(
-                format!("{file} is not a part of the run that is joined here: {what} differs"),
+                format!(
+                    "{file} is not a part of the run that is joined here: {} differs",
+                    differs.as_str()
+                ),
                 "every part, and the job that joins them, needs the same commit, configuration, inputs and day",
             ));
         }
@@ -61,7 +62,10 @@ pub(crate) fn merged_by(
     }
     let servers = plan.targets.iter().map(|target| {
         let Some(mut server) = found.remove(&target.name) else {
-            let why = Failure::new(sentences::no_part_has_it(), sentences::run_part_again());
+            let why = Failure::new(
+                MISSING_FROM_EVERY_PART.to_owned(),
+                RUN_PART_AGAIN.to_owned(),
+            );
             return ServerReport::undetermined(&target.name, why);
         };
         server.accept_with.clone_from(&target.pin_command);

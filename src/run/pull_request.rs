@@ -20,7 +20,6 @@ use crate::git::CheckedOutFiles;
 use crate::github::{Context, Event};
 use crate::policy::{Enforcement, FailOn, Policy, Verdict};
 use crate::report::{Place, Report};
-use crate::sentences::base as sentences;
 
 pub(crate) struct Answered {
     pub(crate) live: Report,
@@ -183,7 +182,7 @@ fn proposed(
 fn exceptions(plan: &Plan) -> Vec<String> {
     let masks = plan.all_targets().flat_map(|target| {
         let masks = target.masks.iter();
-        masks.map(|it| sentences::mask_in_force(&target.name, &covers(it), &it.reason))
+        masks.map(|it| format!("mask of `{}`: {} ({})", target.name, covers(it), it.reason))
     });
     let accepted = plan
         .policy
@@ -191,7 +190,7 @@ fn exceptions(plan: &Plan) -> Vec<String> {
         .iter()
         .filter(|it| !it.is_expired(today()));
     let accepted =
-        accepted.map(|it| sentences::acceptance_in_force(&it.change, &it.reason, &it.owner));
+        accepted.map(|it| format!("accepted: {} ({}, {})", it.change, it.reason, it.owner));
     masks.chain(accepted).collect()
 }
 

@@ -19,7 +19,6 @@ use crate::canonical::Json;
 use crate::keyword_enum::keyword_enum;
 use crate::launch::LaunchSpec;
 use crate::rules::RuleId;
-use crate::sentences::verify as sentences;
 use crate::surface::Note;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -376,32 +375,35 @@ pub fn compare(old: &[LaunchLink], new: &[LaunchLink]) -> Vec<Note> {
         for index in 0..old.len().max(new.len()) {
             match (old.get(index), new.get(index)) {
                 (Some(was), Some(is)) if was.name != is.name => {
-                    let message = sentences::link_renamed(role.word(), &was.name, &is.name);
+                    let message = format!("the {}: `{}` → `{}`", role.word(), was.name, is.name);
                     notes.push(note(message));
                 }
                 (Some(was), Some(is)) => {
                     if let (Some(one), Some(other)) = (&was.version, &is.version)
                         && one != other
                     {
-                        notes.push(note(sentences::link_moved(&is.name, one, other)));
+                        notes.push(note(format!("the package `{}`: {one} → {other}", is.name)));
                     }
                     if let (Some(one), Some(other)) = (&was.sha256, &is.sha256)
                         && one != other
                     {
                         let (pinned, now) = (short(one), short(other));
-                        notes.push(note(sentences::link_changed(
+                        notes.push(note(format!(
+                            "the bytes of the {} `{}` changed: sha256 {pinned}… → {now}…",
                             role.word(),
-                            &is.name,
-                            &pinned,
-                            &now,
+                            is.name
                         )));
                     }
                 }
                 (Some(was), None) => {
-                    notes.push(note(sentences::link_gone(role.word(), &was.name)));
+                    notes.push(note(format!(
+                        "the {} `{}` was removed",
+                        role.word(),
+                        was.name
+                    )));
                 }
                 (None, Some(is)) => {
-                    notes.push(note(sentences::link_new(role.word(), &is.name)));
+                    notes.push(note(format!("the {} `{}` is new", role.word(), is.name)));
                 }
                 (None, None) => {}
             }

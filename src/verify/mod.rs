@@ -18,7 +18,6 @@ pub mod launcher;
 
 use crate::launch::LaunchSpec;
 use crate::rules::RuleId;
-use crate::sentences::verify as sentences;
 use crate::surface::Note;
 
 use launcher::Threat;
@@ -32,7 +31,10 @@ pub fn notes(launch: &LaunchSpec) -> Vec<Note> {
     let open = launcher.open().map(|(target, why, write)| Note {
         rule: RuleId::LauncherUnpinned,
         component: None,
-        message: sentences::unpinned(launcher.name, &target.spec, why, write, &threats),
+        message: format!(
+            "`{}` with `{}` {why}: write {write} (threat: {threats})",
+            launcher.name, target.spec
+        ),
     });
     open.collect()
 }

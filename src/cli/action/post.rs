@@ -11,8 +11,8 @@ use crate::policy::Verdict;
 use crate::report::{self, Pages, escape};
 use crate::run::pull_request_page::{self, Page, ReportFiles};
 use crate::run::{Error, secrets};
-use crate::sentences::github as sentences;
-use crate::sentences::page as page_sentences;
+
+const COULD_NOT_CHECK: &str = "the check could not be made";
 
 /// Everything that is posted, and its state.
 pub(super) struct Post<'a> {
@@ -92,16 +92,12 @@ impl<'a> Post<'a> {
             return Ok(());
         }
         let message = error.message().lines().next().unwrap_or_default();
-        let title = format!(
-            "{}: {}",
-            page_sentences::could_not_check(),
-            escape::short(message, 150)
-        );
+        let title = format!("{COULD_NOT_CHECK}: {}", escape::short(message, 150));
         let frame = pull_request_page::frame(self.context, &self.wanted.check_name, 0);
         let text = secrets::clean(&error.to_string());
         let page = Pages {
             frame: &frame,
-            title: page_sentences::could_not_check().to_owned(),
+            title: COULD_NOT_CHECK.to_owned(),
             verdict: Verdict::Undetermined,
             first: escape::fenced("text", &escape::short_block(&text, 8_000)),
             sections: Vec::new(),
@@ -215,9 +211,9 @@ impl<'a> Post<'a> {
         } else {
             let commit = &self.context.commit[..7];
             Comment::Fold(format!(
-                "✅ {}: {}",
+                "✅ {}: no drift as of {}",
                 escape::markdown(&self.wanted.check_name),
-                page_sentences::no_drift(&escape::code(commit))
+                escape::code(commit)
             ))
         };
         let app = self.run.as_ref().and_then(|it| it.app.as_deref());
@@ -271,7 +267,7 @@ pub(super) fn refused(context: &Context, what: &str, error: &ApiError) {
     } else {
         "pull-requests: read"
     };
-    let problem = format!("{error}: {}", sentences::missing_permission(permission));
+    let problem = format!("{error}: the job needs `permissions: {permission}`");
     warn(what, &problem);
     if context.on_runner {
         let text = format!("could not {what}: {}", escape::line(&problem));

@@ -12,7 +12,6 @@ use crate::drift::Change;
 use crate::judgement::Proof;
 use crate::policy::Bump;
 use crate::rules::RuleId;
-use crate::sentences::page as sentences;
 use crate::surface::{ComponentKey, Kind};
 
 /// How much of a text that an approver has to read is shown.
@@ -33,7 +32,10 @@ pub(super) fn version(server: &ServerReport) -> Option<String> {
     let needs_bump = !server.third_party && version.required > Bump::None && !version.ok;
     let needs = needs_bump.then(|| version.required.word());
     let changed = baseline != current;
-    (changed || needs.is_some()).then(|| sentences::version(&moved, needs))
+    (changed || needs.is_some()).then(|| match needs {
+        Some(bump) => format!("Version: {moved}, needs a {bump}."),
+        None => format!("Version: {moved}."),
+    })
 }
 
 /// The call that shows a change, in one line.
