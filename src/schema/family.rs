@@ -170,18 +170,13 @@ pub(crate) struct Exchange<'a> {
 impl Exchange<'_> {
     /// The sender's document with this change and no other.
     pub(crate) fn only(&self, sender: &Document, receiver: &Document) -> Option<Document> {
-        self.exchanged(sender, receiver, self.side == Side::Input, false)
-    }
-
-    /// The sender's document with everything that changed at this change's place.
-    pub(crate) fn place(&self, sender: &Document, receiver: &Document) -> Option<Document> {
-        self.exchanged(sender, receiver, self.side == Side::Input, true)
+        self.exchanged(sender, receiver, self.side == Side::Input)
     }
 
     /// The receiver's document without this change. Where that cannot be written, without anything that rejects because
     /// of it.
     pub(crate) fn reverted(&self, sender: &Document, receiver: &Document) -> Option<Document> {
-        self.exchanged(receiver, sender, self.side == Side::Output, false)
+        self.exchanged(receiver, sender, self.side == Side::Output)
             .or_else(|| {
                 let mut relaxed = receiver.clone();
                 relax(&mut relaxed, sender, self.finding, self.side)?;
@@ -190,13 +185,7 @@ impl Exchange<'_> {
     }
 
     /// `base` with what `other` has at this finding's place.
-    fn exchanged(
-        &self,
-        base: &Document,
-        other: &Document,
-        base_is_old: bool,
-        whole: bool,
-    ) -> Option<Document> {
+    fn exchanged(&self, base: &Document, other: &Document, base_is_old: bool) -> Option<Document> {
         let finding = self.finding;
         let ordered = |sites: &(String, String)| {
             let (old, new) = sites.clone();
@@ -205,13 +194,13 @@ impl Exchange<'_> {
         let mut root = base.root.clone();
         let (base_at, other_at) = ordered(match &finding.written {
             // A reference beside keywords, where a reference alone was: it is not exchanged for what it leads to.
-            Some(written) if !whole && own_keyword(finding) == "$ref" => written,
+            Some(written) if own_keyword(finding) == "$ref" => written,
             _ => &finding.site,
         });
         let theirs = other.at(&other_at)?;
         let node = pointer::resolve_mut(&mut root, &base_at)?;
         let exact = match (&mut *node, theirs) {
-            (Json::Object(object), Json::Object(from)) if !whole => {
+            (Json::Object(object), Json::Object(from)) => {
                 exchange(object, from, finding, base_is_old)?
             }
             _ => false,

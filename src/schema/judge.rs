@@ -1,9 +1,11 @@
 //! Judges located findings: the verdict on the pair decides the levels.
 //!
 //! First the pair is decided. If every old call is shown to be accepted, no finding can break
-//! anything. If a call breaks, each finding that could be the cause gets its own witness: a call
-//! that is rejected because of it and would be accepted without it. `breaking` always has a
-//! witness, and the verdict on the pair always reaches the changes: one of them carries the
+//! anything. Otherwise each finding that could be the cause is judged by itself, alone or last: a
+//! call that the old schema accepts and the new one refuses is about it if the old schema with
+//! this change and no other refuses it too, or if the new one would accept it without this change.
+//! Where only several together break a call, a change of its own names them. `breaking` always has
+//! a witness, and the verdict on the pair always reaches the changes: one of them carries a
 //! witness, or says that nothing could be decided.
 
 use super::family::{Exchange, can_break, of_keyword, with_named_members};
@@ -15,7 +17,7 @@ use crate::sentences::schema::{self as sentences, NOT_ALONE};
 use json_schema_subsume::document::Document;
 use json_schema_subsume::keywords::{Topic, keyword};
 use json_schema_subsume::kinds::Kinds;
-use json_schema_subsume::pair::{Isolated, Open, Pair, Verdict};
+use json_schema_subsume::pair::{Isolated, Open, Pair, SingleChange, Verdict};
 use json_schema_subsume::{Limits, Reason};
 
 /// Steps for the witnesses of all changes of a schema.
@@ -27,8 +29,6 @@ enum Known {
     /// Nothing: validators ignore it, or nothing is sent.
     Nothing,
     Proof(Proof),
-    /// It breaks calls, but others already reject each of them: none of them is about this one.
-    AlreadyRejected,
 }
 
 struct Case<'p> {
@@ -80,6 +80,15 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     }
     case.ensure_verdict_reported(&findings, &mut changes, first);
     work.take(pair.steps());
+    let witness = changes.iter().find_map(|change| match &change.proof {
+        Some(Proof::Witness(witness)) => Some(witness.clone()),
+        _ => None,
+    });
+    let verdict = match (verdict, witness) {
+        // One change can be simpler to decide than all of them.
+        (Verdict::Undecided(_), Some(witness)) => Verdict::Witness(witness),
+        (verdict, _) => verdict,
+    };
     SchemaComparison {
         changes,
         verdict: proof_of(verdict, side),
@@ -185,65 +194,35 @@ impl Case<'_> {
             Verdict::Subsumed => subsumed,
             _ if !can_break(finding.family) => subsumed,
             _ if !suspect && !self.can_break_despite_widening(finding) => subsumed,
-            Verdict::Witness(known) => {
-                let own = if !search {
-                    Isolated::Unknown
-                } else if !suspect && matches!(self.alone(finding), Isolated::AcceptsAll) {
-                    Isolated::AcceptsAll
-                } else {
-                    self.own_witness(finding, known)
-                };
-                match own {
-                    Isolated::Rejects(witness) => Known::Proof(Proof::Witness(witness)),
-                    Isolated::AcceptsAll => subsumed,
-                    Isolated::AlsoRejects => Known::AlreadyRejected,
-                    Isolated::Unknown if self.covered(finding) => subsumed,
-                    Isolated::Unknown => undecided(NOT_ALONE.to_owned()),
+            Verdict::Witness(known) => match self.isolated(finding, Some(known), search) {
+                Isolated::Rejects(witness) => Known::Proof(Proof::Witness(witness)),
+                Isolated::AcceptsAll => subsumed,
+                Isolated::Unknown if self.covered(finding) => subsumed,
+                Isolated::Unknown => undecided(NOT_ALONE.to_owned()),
+            },
+            Verdict::Undecided(reason) => match self.isolated(finding, None, search) {
+                Isolated::Rejects(witness) => Known::Proof(Proof::Witness(witness)),
+                Isolated::AcceptsAll => subsumed,
+                Isolated::Unknown if self.covered(finding) => subsumed,
+                Isolated::Unknown => {
+                    undecided(finding.problem.as_ref().unwrap_or(reason).to_string())
                 }
-            }
-            Verdict::Undecided(problem) => {
-                if matches!(self.alone(finding), Isolated::AcceptsAll) || self.covered(finding) {
-                    return subsumed;
-                }
-                let problem = finding.problem.as_ref().unwrap_or(problem);
-                undecided(problem.to_string())
-            }
+            },
         }
     }
 
-    /// What a finding does by itself.
-    fn alone(&self, finding: &SchemaFinding) -> Isolated {
+    /// What a finding does, alone or last.
+    fn isolated(&self, finding: &SchemaFinding, known: Option<&Json>, search: bool) -> Isolated {
+        if !search {
+            return Isolated::Unknown;
+        }
         let exchange = self.exchange(finding);
-        self.open.alone(
-            &|sender, receiver| exchange.only(sender, receiver),
-            &|sender, receiver| exchange.place(sender, receiver),
-        )
-    }
-
-    /// A witness for a finding.
-    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Isolated {
-        if self.open.exhausted() {
-            return Isolated::Unknown;
-        }
-        let reverted = self.exchange(finding).reverted(self.sender, self.receiver);
-        let Some(reverted) = reverted else {
-            return Isolated::Unknown;
+        let change = SingleChange {
+            only: &|sender, receiver| exchange.only(sender, receiver),
+            undone: &|sender, receiver| exchange.reverted(sender, receiver),
+            narrower: &|sender, receiver| with_named_members(receiver, sender, finding, self.side),
         };
-        let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
-        let own = self
-            .open
-            .witness_for(&reverted, narrower.as_ref(), Some(known));
-        if let Some(witness) = own.filter(|witness| self.open.holds(witness)) {
-            return Isolated::Rejects(witness);
-        }
-        // Whether it is rejected because of this one, whatever happened to the others.
-        match self.alone(finding) {
-            // A call that is rejected without this one too is not about it.
-            Isolated::Rejects(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
-                Isolated::AlsoRejects
-            }
-            alone => alone,
-        }
+        self.open.isolated(&change, known)
     }
 
     fn sites<'f>(&self, finding: &'f SchemaFinding) -> (&'f str, &'f str) {
@@ -337,7 +316,6 @@ impl Case<'_> {
             }
             Known::Proof(Proof::Undecided(_)) => (Level::Risky, sentences::undecided(&own())),
             Known::Proof(Proof::Subsumed) => (finding.level_if_safe, harmless()),
-            Known::AlreadyRejected => (Level::Risky, sentences::refused_anyway(&own())),
             Known::Nothing if self.proves_nothing(finding) => (
                 finding.level_if_safe.max(Level::Risky),
                 sentences::nothing_sent(&harmless(), self.side),
@@ -346,7 +324,7 @@ impl Case<'_> {
         };
         let proof = match known {
             Known::Proof(proof) => Some(proof),
-            Known::AlreadyRejected | Known::Nothing => None,
+            Known::Nothing => None,
         };
         SchemaChange {
             rule: finding.family.rule(self.side),
@@ -378,10 +356,12 @@ impl Case<'_> {
                 if is_carried(|proof| matches!(proof, Proof::Witness(_)), changes) {
                     return;
                 }
-                self.carry(findings, changes, first, witness);
+                self.break_together(findings, changes, first, witness);
             }
             Verdict::Undecided(problem) => {
-                if is_carried(|proof| matches!(proof, Proof::Undecided(_)), changes) {
+                let is_reported =
+                    |proof: &Proof| matches!(proof, Proof::Undecided(_) | Proof::Witness(_));
+                if is_carried(is_reported, changes) {
                     return;
                 }
                 // What one draft ignores beside a reference and another does not is where they differ.
@@ -423,69 +403,60 @@ impl Case<'_> {
         }
     }
 
-    /// Attaches a witness that belongs to no finding to the one that it is about, or to a new
-    /// change.
-    fn carry(
+    /// Reports a call that is refused because of no change alone: changes are undone one after another while a refused
+    /// call remains, and those that cannot be are what breaks it.
+    fn break_together(
         &self,
         findings: &[SchemaFinding],
         changes: &mut Vec<SchemaChange>,
         first: usize,
         witness: &Json,
     ) {
-        let keyword = self.open.refusal(witness).map(|(keyword, _)| keyword);
-        let named = of_keyword(keyword.as_deref().unwrap_or_default(), self.side);
-        let candidates = || {
-            findings.iter().enumerate().filter(|(_, finding)| {
-                finding.effect != Effect::Neutral && can_break(finding.family)
-            })
-        };
-        let alone = candidates().find_map(|(at, finding)| {
-            let surprising = !self.suspect(finding.effect);
-            match surprising.then(|| self.own_witness(finding, witness)) {
-                Some(Isolated::Rejects(own)) => Some((at, finding, own)),
-                _ => None,
+        let mut receiver = self.receiver.clone();
+        let mut call = witness.clone();
+        let mut parts = Vec::new();
+        for (at, finding) in findings.iter().enumerate() {
+            let can_refuse =
+                self.suspect(finding.effect) || self.can_break_despite_widening(finding);
+            if finding.effect == Effect::Neutral || !can_break(finding.family) || !can_refuse {
+                continue;
             }
-        });
-        // Nothing is said to break without which the call is refused as well, unless it refuses the call by itself.
-        let concerns = |finding: &SchemaFinding| {
-            let exchange = self.exchange(finding);
-            let reverted = exchange.reverted(self.sender, self.receiver);
-            let only = || exchange.only(self.sender, self.receiver);
-            reverted.is_some_and(|receiver| self.open.accepts(&receiver, witness) == Some(true))
-                || only().is_some_and(|only| self.open.accepts(&only, witness) == Some(false))
-        };
-        let best = alone.or_else(|| {
-            let mut ordered: Vec<_> = candidates().collect();
-            ordered.sort_by_key(|(_, finding)| {
-                (finding.family != named, !self.suspect(finding.effect))
+            let fewer = self.exchange(finding).reverted(self.sender, &receiver);
+            let still_refused = fewer.and_then(|fewer| {
+                let call = self.open.also_refused(&fewer, &call)?;
+                Some((fewer, call))
             });
-            // A few are looked at even if no step is left.
-            ordered
-                .into_iter()
-                .enumerate()
-                .take_while(|(index, _)| *index < 8 || !self.open.exhausted())
-                .map(|(_, candidate)| candidate)
-                .find(|(_, finding)| concerns(finding))
-                .map(|(at, finding)| (at, finding, witness.clone()))
-        });
-        match best {
-            Some((at, finding, witness)) => {
-                let change = &mut changes[first + at];
-                change.level = Level::Breaking;
-                change.message = self.breaking(finding, &witness);
-                change.proof = Some(Proof::Witness(witness));
+            match still_refused {
+                Some((fewer, refused)) => {
+                    receiver = fewer;
+                    call = refused;
+                }
+                None => parts.push(at),
             }
-            None => changes.push(self.together(
-                named,
-                Level::Breaking,
-                Proof::Witness(witness.clone()),
-                if candidates().nth(1).is_some() {
-                    sentences::break_together()
-                } else {
-                    sentences::breaks(self.side)
-                },
-            )),
         }
+        if let [at] = parts[..] {
+            let change = &mut changes[first + at];
+            change.level = Level::Breaking;
+            change.message = self.breaking(&findings[at], &call);
+            change.proof = Some(Proof::Witness(call));
+            return;
+        }
+        let keyword = self.open.refusal(&call).map(|(keyword, _)| keyword);
+        let names: Vec<&str> = parts
+            .iter()
+            .map(|at| findings[*at].message.as_str())
+            .collect();
+        changes.push(self.together(
+            of_keyword(keyword.as_deref().unwrap_or_default(), self.side),
+            Level::Breaking,
+            Proof::Witness(call),
+            // Without steps nothing is shown to be needed.
+            if names.is_empty() || self.open.exhausted() {
+                sentences::breaks(self.side)
+            } else {
+                sentences::break_together(&names)
+            },
+        ));
     }
 
     fn together(

@@ -573,8 +573,13 @@ pub(crate) fn order_or_numbers() -> String {
     "order of members or spelling of numbers (same meaning)".to_owned()
 }
 
-pub(crate) fn break_together() -> String {
-    "the changes together break a call, although none does so alone".to_owned()
+/// Changes that break a call together, though none does alone.
+pub(crate) fn break_together(parts: &[&str]) -> String {
+    let shown: Vec<String> = parts.iter().map(|part| (*part).to_owned()).collect();
+    format!(
+        "these changes break a call together, although none does so alone: {}",
+        listed(&shown)
+    )
 }
 
 /// A break that no change accounts for.
@@ -592,11 +597,6 @@ pub(crate) fn read_differently() -> String {
 /// A sentence about a change that could not be decided.
 pub(crate) fn undecided(sentence: &str) -> String {
     format!("{sentence} (whether a call breaks could not be decided)")
-}
-
-/// A sentence about a change that breaks calls, all of which another change already rejects.
-pub(crate) fn refused_anyway(sentence: &str) -> String {
-    format!("{sentence} (breaks calls by itself too; another change already refuses them)")
 }
 
 /// A sentence about a change without anything to prove.

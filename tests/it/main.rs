@@ -59,6 +59,7 @@ mod schemas;
 mod scripted;
 mod secrets;
 mod settings;
+mod several_breaks;
 mod single_changes;
 mod skills;
 #[cfg(target_os = "linux")]

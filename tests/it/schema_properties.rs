@@ -11,9 +11,9 @@ use serde_json::Value;
 
 #[path = "../../crates/json-schema-subsume/tests/it/pairs.rs"]
 #[expect(dead_code, reason = "shared with the prover's own tests")]
-mod pairs;
+pub(crate) mod pairs;
 
-use pairs::{Choices, pair, validator};
+use pairs::{Choices, close, instance, pair, validator};
 
 fn describe(old: &Json, new: &Json, side: Side, found: &SchemaComparison) -> String {
     format!("{side:?}\nold {old}\nnew {new}\n{:?}", found.verdict)
@@ -60,6 +60,24 @@ fn confirmed_witnesses(
     witnesses
 }
 
+/// A value that the sender declares and accepts and the receiver refuses, if plain sampling finds one.
+fn sampled(choices: &mut Choices<'_>, sender: &Value, receiver: &Value) -> Option<Value> {
+    let mut closed = sender.clone();
+    close(&mut closed, true);
+    let (closed, sends, receives) = (
+        validator(&closed)?,
+        validator(sender)?,
+        validator(receiver)?,
+    );
+    (0..60).find_map(|round| {
+        let from = if round % 2 == 0 { sender } else { receiver };
+        let candidate = instance(choices, from, from, 0);
+        let is_sent =
+            candidate.is_object() && closed.is_valid(&candidate) && sends.is_valid(&candidate);
+        (is_sent && !receives.is_valid(&candidate)).then_some(candidate)
+    })
+}
+
 #[test]
 fn the_changes_of_arbitrary_documents_are_well_formed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -103,6 +121,19 @@ fn the_changes_of_generated_pairs_are_well_formed_and_their_witnesses_confirmed(
         well_formed(&old_json, &new_json, side, &found);
         let witnesses = confirmed_witnesses(&old, &new, side, &found);
         *counts.entry("witnesses").or_default() += witnesses.len() as u64;
+        // A refused call exists: some change is breaking.
+        let (sender, receiver) = match side {
+            Side::Input => (&old, &new),
+            Side::Output => (&new, &old),
+        };
+        if let Some(refused) = sampled(&mut choices, sender, receiver) {
+            assert!(
+                !witnesses.is_empty(),
+                "seed {seed}: {refused} is refused, and no change is breaking: {}",
+                describe(&old_json, &new_json, side, &found)
+            );
+            *counts.entry("refused").or_default() += 1;
+        }
         let is_vague = |rule: RuleId| {
             matches!(
                 rule,
@@ -115,5 +146,6 @@ fn the_changes_of_generated_pairs_are_well_formed_and_their_witnesses_confirmed(
     }
     let count = |word: &str| counts.get(word).copied().unwrap_or(0);
     assert!(count("witnesses") > pairs / 4, "{counts:?}");
+    assert!(count("refused") > pairs / 10, "{counts:?}");
     assert!(count("unclassified") * 200 <= pairs, "{counts:?}");
 }

@@ -264,19 +264,12 @@ impl<'p> Open<'p> {
 
     /// Whether a value is in `S` and not in `R`, by our own evaluator.
     pub fn is_witness(&self, value: &Json) -> bool {
-        self.refutes(value, true)
-    }
-
-    /// The same; unless `declared`, whatever the sender declares.
-    fn refutes(&self, value: &Json, declared: bool) -> bool {
         let lists = RefCell::new(HashMap::new());
         let sender = Evaluator::new(&self.sender, &self.pair.patterns, &lists);
         let receiver = Evaluator::new(&self.receiver, &self.pair.patterns, &lists);
         let answer = receiver.accepts(&self.receiver.document.root, value) == Some(false)
             && sender.accepts(&self.sender.document.root, value) == Some(true)
-            && (!declared
-                || sender.declared(&[&self.sender.document.root], value, true, false, 0)
-                    == Some(true));
+            && sender.declared(&[&self.sender.document.root], value, true, false, 0) == Some(true);
         let evaluated = &self.pair.evaluated;
         evaluated.set(evaluated.get() + sender.steps.get() + receiver.steps.get());
         answer
@@ -393,27 +386,6 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// Whether nothing can be removed from a value without it ceasing to be a witness.
-    fn is_minimal(&self, witness: &Json) -> bool {
-        let cuts = cuts(witness);
-        let mut left = REDUCTIONS.min(REDUCED_PARTS / size(witness).max(1));
-        let most = self.pair.evaluated.get() + REDUCING;
-        for cut in cuts {
-            if self.needed(witness, &cut) {
-                continue;
-            }
-            if left == 0 || self.pair.evaluated.get() > most {
-                return true;
-            }
-            left -= 1;
-            self.pair.for_findings.take(1 + size(witness) / 16);
-            if self.refutes(&without(witness, &cut), false) {
-                return false;
-            }
-        }
-        true
-    }
-
     /// Whether the sender plainly requires what a cut removes.
     fn needed(&self, value: &Json, cut: &[usize]) -> bool {
         let mut node = &self.sender.document.root;
@@ -443,65 +415,6 @@ impl<'p> Open<'p> {
         false
     }
 
-    /// A witness that a receiver accepts that differs from the real one in one respect only: it is
-    /// rejected because of that respect. `known` is tried first.
-    ///
-    /// A `narrower` receiver, if any, must reject it as well.
-    pub fn witness_for(
-        &self,
-        relaxed: &Document,
-        narrower: Option<&Document>,
-        known: Option<&Json>,
-    ) -> Option<Json> {
-        let budget = &self.pair.for_findings;
-        let relaxed = References::new(relaxed);
-        budget.take(relaxed.schemas as u64);
-        let narrower = narrower.map(References::new);
-        let lists = RefCell::new(HashMap::new());
-        let answer = |receiver: &References<'_>, value: &Json| {
-            Evaluator::new(receiver, &self.pair.patterns, &lists)
-                .accepts(&receiver.document.root, value)
-        };
-        let accepted = |value: &Json| {
-            answer(&relaxed, value) == Some(true)
-                && narrower
-                    .as_ref()
-                    .is_none_or(|narrower| answer(narrower, value) == Some(false))
-        };
-        if let Some(known) = known.filter(|witness| accepted(witness)) {
-            return Some(known.clone());
-        }
-        for strict in [true, false] {
-            if strict && !opened_explicitly(self.sender.document) {
-                continue;
-            }
-            let own = budget.part(STEPS_FOR_FINDING);
-            let mut documents = vec![&self.sender, &self.receiver, &relaxed];
-            documents.extend(&narrower);
-            let signs = &[true, false, true, false][..documents.len()];
-            let mut solver = Solver::new(documents, &self.pair.patterns, &own, strict);
-            let outcome = solver.roots(signs, self.pair.kinds);
-            budget.take(own.taken());
-            if let Outcome::Value(value) = outcome {
-                let shrunk = self.shrunk(value, budget, &accepted);
-                // If a smaller one is rejected for another reason, it is not about this one.
-                if self.is_minimal(&shrunk) && self.confirmed(&shrunk) {
-                    return Some(shrunk);
-                }
-            }
-        }
-        None
-    }
-
-    /// Whether a receiver accepts a value, if that is known.
-    pub fn accepts(&self, receiver: &Document, value: &Json) -> Option<bool> {
-        let receiver = References::new(receiver);
-        self.pair.for_findings.take(receiver.schemas as u64);
-        let lists = RefCell::new(HashMap::new());
-        Evaluator::new(&receiver, &self.pair.patterns, &lists)
-            .accepts(&receiver.document.root, value)
-    }
-
     /// Whether a witness is one in every reading in which it must be.
     pub fn holds(&self, witness: &Json) -> bool {
         match &self.other {
@@ -510,92 +423,139 @@ impl<'p> Open<'p> {
         }
     }
 
-    /// What one change does by itself. `only` makes the sender's document with this change and no other, `place` the one
-    /// with everything that changed at its place.
-    pub fn alone(&self, only: &OnlyThis<'_>, place: &OnlyThis<'_>) -> Isolated {
-        let own = self.alone_as_read(only, place);
-        match (&self.other, own) {
-            (Some((other, _)), Isolated::AcceptsAll) => match other.alone_as_read(only, place) {
-                Isolated::AcceptsAll => Isolated::AcceptsAll,
-                _ => Isolated::Unknown,
-            },
+    /// What one change does, in every reading: among the values that are sent and refused, is there one that is about it?
+    /// `known` is tried first.
+    pub fn isolated(&self, change: &SingleChange<'_>, known: Option<&Json>) -> Isolated {
+        match (&self.other, self.isolated_as_read(change, known)) {
+            (Some((other, _)), Isolated::AcceptsAll) => {
+                match other.isolated_as_read(change, None) {
+                    Isolated::AcceptsAll => Isolated::AcceptsAll,
+                    _ => Isolated::Unknown,
+                }
+            }
             (_, Isolated::Rejects(witness)) if !self.holds(&witness) => Isolated::Unknown,
             (_, own) => own,
         }
     }
 
-    fn alone_as_read(&self, only: &OnlyThis<'_>, place: &OnlyThis<'_>) -> Isolated {
-        let budget = &self.pair.for_findings;
-        let (sender, receiver) = (self.sender.document, self.receiver.document);
+    fn isolated_as_read(&self, change: &SingleChange<'_>, known: Option<&Json>) -> Isolated {
         if self.exhausted() || self.problem().is_some() {
             return Isolated::Unknown;
         }
-        budget.take(1 + self.sender.schemas as u64 / 512);
-        let Some(mut only) = only(sender, receiver) else {
+        let undone = match self.undone(change, known) {
+            Isolated::Rejects(witness) => return Isolated::Rejects(witness),
+            other => other,
+        };
+        match (undone, self.alone(change, known)) {
+            (_, Isolated::Rejects(witness)) => Isolated::Rejects(witness),
+            (Isolated::AcceptsAll, Isolated::AcceptsAll) => Isolated::AcceptsAll,
+            _ => Isolated::Unknown,
+        }
+    }
+
+    /// Whether a value is refused that would be accepted if the receiver did not have this change.
+    fn undone(&self, change: &SingleChange<'_>, known: Option<&Json>) -> Isolated {
+        let (sender, receiver) = (self.sender.document, self.receiver.document);
+        let Some(undone) = (change.undone)(sender, receiver) else {
+            return Isolated::Unknown;
+        };
+        let narrower = (change.narrower)(sender, receiver);
+        let mut others = vec![(References::new(&undone), true)];
+        others.extend(
+            narrower
+                .as_ref()
+                .map(|document| (References::new(document), false)),
+        );
+        self.witness_among(&others, known)
+    }
+
+    /// Whether a value is refused that the sender's schema refuses too, with this change and no other.
+    fn alone(&self, change: &SingleChange<'_>, known: Option<&Json>) -> Isolated {
+        let (sender, receiver) = (self.sender.document, self.receiver.document);
+        let Some(mut only) = (change.only)(sender, receiver) else {
             return Isolated::Unknown;
         };
         // What another draft does to the rest is not a matter of this change.
-        let mut without = None;
+        let mut redrafted = None;
         if sender.draft != receiver.draft {
             only.draft = receiver.draft;
-            without = Some(Document {
+            redrafted = Some(Document {
                 root: sender.root.clone(),
                 draft: receiver.draft,
             });
         }
-        let only = References::new(&only);
-        let without = without.as_ref().map(References::new);
-        budget.take(only.schemas as u64);
+        let mut others = vec![(References::new(&only), false)];
+        others.extend(
+            redrafted
+                .as_ref()
+                .map(|document| (References::new(document), true)),
+        );
+        // If it refuses nothing that is sent, nothing has to be asked of the receiver.
+        let documents: Vec<_> = others.iter().map(|(other, sign)| (other, *sign)).collect();
+        if self.search(&documents, false) == Outcome::None {
+            return Isolated::AcceptsAll;
+        }
+        self.witness_among(&others, known)
+    }
+
+    /// A call that is refused by another receiver too, for what several changes do together. `known` is tried first.
+    pub fn also_refused(&self, other: &Document, known: &Json) -> Option<Json> {
+        if self.exhausted() {
+            return None;
+        }
+        let others = [(References::new(other), false)];
+        match self.witness_among(&others, Some(known)) {
+            Isolated::Rejects(witness) if self.holds(&witness) => Some(witness),
+            _ => None,
+        }
+    }
+
+    /// A value that is sent and refused, and that other schemas accept (`true`) or refuse. Nothing can be left out of it.
+    fn witness_among(&self, others: &[(References<'_>, bool)], known: Option<&Json>) -> Isolated {
+        let budget = &self.pair.for_findings;
+        budget.take(others.iter().map(|(other, _)| other.schemas as u64).sum());
         let lists = RefCell::new(HashMap::new());
-        let accepts = |receiver: &References<'_>, value: &Json| {
-            Evaluator::new(receiver, &self.pair.patterns, &lists)
-                .accepts(&receiver.document.root, value)
+        let fits = |value: &Json| {
+            others.iter().all(|(other, sign)| {
+                Evaluator::new(other, &self.pair.patterns, &lists)
+                    .accepts(&other.document.root, value)
+                    == Some(*sign)
+            })
         };
-        let refused = |value: &Json| {
-            accepts(&only, value) == Some(false)
-                && without
-                    .as_ref()
-                    .is_none_or(|without| accepts(without, value) == Some(true))
-        };
-        // If the receiver accepts what is found, another change at the same place may make up for this one.
-        let mut around = None;
-        for made_up_for in [false, true] {
-            if made_up_for {
-                around = place(sender, receiver);
-            }
-            let around = around.as_ref().map(References::new);
-            let own = budget.part(STEPS_FOR_FINDING);
-            let mut documents = vec![&self.sender, &only];
-            let mut signs = vec![true, false];
-            if let Some(without) = &without {
-                documents.push(without);
-                signs.push(true);
-            }
-            if made_up_for {
-                documents.push(around.as_ref().unwrap_or(&self.receiver));
-                signs.push(false);
-            }
-            let mut solver = Solver::new(documents, &self.pair.patterns, &own, false);
-            let outcome = solver.roots(&signs, self.pair.kinds);
-            budget.take(own.taken());
-            let value = match outcome {
-                Outcome::Value(value) => value,
-                Outcome::None => return Isolated::AcceptsAll,
-                Outcome::Unknown => return Isolated::Unknown,
-            };
-            if !made_up_for && !self.is_witness(&value) {
+        if let Some(known) = known.filter(|known| fits(known)) {
+            return Isolated::Rejects(known.clone());
+        }
+        let mut documents = vec![(&self.receiver, false)];
+        documents.extend(others.iter().map(|(other, sign)| (other, *sign)));
+        for strict in [true, false] {
+            if strict && !opened_explicitly(self.sender.document) {
                 continue;
             }
-            let shrunk = self.shrunk(value, budget, &refused);
-            return if !refused(&shrunk) || !self.confirmed(&shrunk) {
-                Isolated::Unknown
-            } else if self.is_minimal(&shrunk) {
-                Isolated::Rejects(shrunk)
-            } else {
-                Isolated::AlsoRejects
-            };
+            match self.search(&documents, strict) {
+                Outcome::Value(value) => {
+                    let shrunk = self.shrunk(value, budget, &fits);
+                    if fits(&shrunk) && self.confirmed(&shrunk) {
+                        return Isolated::Rejects(shrunk);
+                    }
+                }
+                Outcome::None if !strict => return Isolated::AcceptsAll,
+                Outcome::None | Outcome::Unknown => {}
+            }
         }
         Isolated::Unknown
+    }
+
+    /// A value that is sent and that these schemas accept (`true`) or refuse.
+    fn search(&self, others: &[(&References<'_>, bool)], strict: bool) -> Outcome {
+        let budget = self.pair.for_findings.part(STEPS_FOR_FINDING);
+        let mut documents = vec![&self.sender];
+        documents.extend(others.iter().map(|(other, _)| *other));
+        let mut signs = vec![true];
+        signs.extend(others.iter().map(|(_, sign)| *sign));
+        let mut solver = Solver::new(documents, &self.pair.patterns, &budget, strict);
+        let outcome = solver.roots(&signs, self.pair.kinds);
+        self.pair.for_findings.take(budget.taken());
+        outcome
     }
 
     /// Whether no step is left for findings.
@@ -639,7 +599,7 @@ impl Open<'_> {
         &self,
         sender_at: &str,
         receiver_at: &str,
-        only: &OnlyThis<'_>,
+        only: &MadeOf<'_>,
         in_whole: bool,
     ) -> bool {
         let other = self.other.as_ref().map(|(other, _)| &**other);
@@ -707,17 +667,25 @@ fn opened_explicitly(document: &Document) -> bool {
     found
 }
 
-/// The sender's document with one change and no other, made of the sender's and the receiver's.
-pub type OnlyThis<'a> = dyn Fn(&Document, &Document) -> Option<Document> + 'a;
+/// A document made of the sender's and the receiver's; `None` if it cannot be written.
+pub type MadeOf<'a> = dyn Fn(&Document, &Document) -> Option<Document> + 'a;
 
-/// What a receiver with only one of the changes does.
+/// One of the changes between a sender's document and a receiver's.
+pub struct SingleChange<'a> {
+    /// The sender's document with this change and no other.
+    pub only: &'a MadeOf<'a>,
+    /// The receiver's document without this change.
+    pub undone: &'a MadeOf<'a>,
+    /// A receiver that has to refuse a value too if the receiver without this change accepts it; often none.
+    pub narrower: &'a MadeOf<'a>,
+}
+
+/// What a single change does.
 pub enum Isolated {
-    /// It accepts everything that is sent.
+    /// No value that is sent and refused is about it.
     AcceptsAll,
-    /// It rejects a minimal witness.
+    /// This one is.
     Rejects(Json),
-    /// It rejects something, but a smaller value is rejected because of another change.
-    AlsoRejects,
     /// It was not decided.
     Unknown,
 }
