@@ -19,18 +19,19 @@ use post::Post;
 use super::output::{self, Delivery, Notes};
 use crate::baseline::store;
 use crate::git::Repository;
-use crate::github::{Api, Context, Event, files};
+use crate::github::{Context, files};
 use crate::report::{self, Format, escape, render};
-use crate::run::acceptance::acceptance;
 use crate::run::approval::MergedBaselines;
 use crate::run::base::{self, Base, CheckedOut, Whereabouts};
 use crate::run::base_objects::{Found, Store};
 use crate::run::check::CheckRequest;
+use crate::run::check_changes::CheckChange;
 use crate::run::in_force::settings_in_force;
 use crate::run::observer::Silent;
 use crate::run::plan::Governing;
 use crate::run::pull_request::{Answered, Questions, check};
 use crate::run::pull_request_page::{Page, ReportFiles};
+use crate::run::reviewed::Reviewed;
 use crate::run::{Error, Exit, baseline, plan, secrets, shards};
 
 /// The default JSON report, for the output `report`.
@@ -80,7 +81,6 @@ pub(super) async fn run() -> Result<Exit, Error> {
         env: &env,
         context: &context,
         wanted: &wanted,
-        api: api.as_ref(),
         at: &at,
     };
     let done = act(&around, base, &mut store, &mut post).await;
@@ -96,7 +96,6 @@ struct Around<'a> {
     env: &'a Environment,
     context: &'a Context,
     wanted: &'a Wanted,
-    api: Option<&'a Api>,
     at: &'a Whereabouts,
 }
 
@@ -110,7 +109,6 @@ async fn act(
         env,
         context,
         wanted,
-        api,
         at,
     } = *around;
     let inputs = Inputs::read(env)?;
@@ -139,33 +137,40 @@ async fn act(
     let inside = workspace.unwrap_or(Path::new("."));
     clear_places(&inputs, inside)?;
     let request = CheckRequest::new(&inputs.given);
-    let acceptance = acceptance(context, &inputs.asked.accept_label, &wanted.check_name, api).await;
     let by_base = inputs.asked.policy_from_base;
     let mut base = match base_commit {
         Ok(Some(commit)) => {
             let base = Base::read(&commit, &request.server, at, store).await;
             match base.trouble().filter(|_| by_base) {
-                // A pull request that mends the base's configuration can be accepted.
-                Some(problem) if !(base.is_broken() && acceptance.is_given()) => Some(Err(problem)),
+                // An invalid one judges nothing. A branch of this repository may mend it.
+                Some(problem) if !base.is_broken() || context.is_from_fork() => Some(Err(problem)),
                 _ => Some(Ok(base)),
             }
         }
         Ok(None) => None,
         Err(problem) => Some(Err(problem)),
     };
-    let governing = match &base {
-        Some(Ok(base)) if by_base => Governing::Base {
-            base,
-            // Every pull request of a merge group has passed, with its label where it needed one; a group has no labels.
-            accepted: acceptance.is_given() || matches!(context.event, Event::MergeGroup { .. }),
-        },
-        Some(Err(_)) if by_base => Governing::Defaults,
-        Some(base) => Governing::Head {
-            base: base.as_ref().ok(),
-        },
-        None => Governing::Folder,
+    let known_base = base.as_ref().and_then(|it| it.as_ref().ok());
+    let broken_base = known_base.filter(|base| by_base && base.is_broken());
+    let governing = match (&base, known_base) {
+        (None, _) => Governing::Folder,
+        _ if !by_base || broken_base.is_some() => Governing::Folder,
+        (_, Some(base)) => Governing::Base(base),
+        (_, None) => Governing::Defaults,
     };
-    let plan = plan::resolve_by(governing, &request.server, Some(&request.policy), &Notes)?;
+    let reviewed = if context.is_from_fork() {
+        Reviewed::Base(known_base)
+    } else {
+        Reviewed::Folder
+    };
+    let governing = (governing, reviewed);
+    let mut plan = plan::resolve_by(governing, &request.server, Some(&request.policy), &Notes)?;
+    if let Some(problem) = broken_base.and_then(Base::trouble) {
+        plan.check_changes.push(CheckChange {
+            message: format!("{problem}; this pull request is judged by its own"),
+            weakens: true,
+        });
+    }
     let plan = if inputs.asked.merge.is_empty() {
         plan::verified(shards::cut(plan, &request.shard)?)?
     } else {
@@ -195,13 +200,11 @@ async fn act(
     }
     post.start().await;
     let questions = Questions {
-        context,
         asked: &inputs.asked,
         baselines: &baselines,
         merged: &merged,
         base: base.as_ref(),
         prefix: &at.prefix(),
-        acceptance: &acceptance,
     };
     let committed = at.repository.as_ref().and_then(Repository::checked_out);
     let mut result = check(&questions, (plan, request.jobs), Arc::new(Notes)).await?;
@@ -212,7 +215,6 @@ async fn act(
     };
     let page = Page {
         result: &result,
-        label: &inputs.asked.accept_label,
         context,
         name: &wanted.check_name,
         // The job that merges parts has none of its own.
@@ -328,8 +330,8 @@ fn deliver(page: &Page<'_>, inputs: &Inputs, inside: &Path) -> Result<PathBuf, E
     };
     let mut text = rendered(delivery.format, style);
     if let (Some(approval), Format::Terminal) = (&result.approval, delivery.format) {
-        text += "\nAgainst the base branch:\n";
-        text += &render(&approval.report, delivery.format, style);
+        let merging = render(&approval.report, delivery.format, style);
+        text = format!("Merging approves:\n{merging}\n{text}");
     }
     output::print(&inert(&text))?;
     Ok(json)

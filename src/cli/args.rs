@@ -537,9 +537,9 @@ pub(super) struct InitArgs {
     /// Write .pre-commit-config.yaml as well
     #[arg(long)]
     pub(super) pre_commit: bool,
-    /// Make these owners of the baseline and the configuration in CODEOWNERS
-    #[arg(long, value_name = "OWNERS")]
-    pub(super) codeowners: Option<String>,
+    /// Make this team the owner of the baseline, the configuration and the workflow in CODEOWNERS
+    #[arg(long, value_name = "OWNER")]
+    pub(super) team: Option<String>,
     /// Replace files that exist
     #[arg(long)]
     pub(super) force: bool,

@@ -22,7 +22,7 @@ pub(super) async fn run(args: InitArgs) -> Result<Exit, Error> {
             CiName::None => Ci::None,
         }),
         pre_commit: args.pre_commit,
-        owners: args.codeowners,
+        team: args.team,
         force: args.force,
         try_all: asks,
     };

@@ -45,8 +45,6 @@ pub struct Outcome {
     pub summary: String,
     /// The most severe first.
     pub annotations: Vec<Annotation>,
-    /// What a later run on the same commit has to know.
-    pub record: Option<String>,
     /// `RUN.ATTEMPT` of the workflow.
     pub attempt: String,
 }
@@ -57,13 +55,6 @@ impl Outcome {
             run: self.attempt.clone(),
             verdict: self.verdict,
         }
-    }
-
-    /// The text of the run: only what is to be found again.
-    fn text(&self) -> String {
-        let record = self.record.iter().cloned();
-        let lines: Vec<String> = record.chain([self.stamp().text()]).collect();
-        lines.join("\n")
     }
 }
 
@@ -294,7 +285,7 @@ impl CheckRun {
             };
             let (title, text) = match (&now.title, &now.text, worse) {
                 (Some(title), Some(text), Some(_)) => (title.clone(), text.clone()),
-                _ => (outcome.title.clone(), outcome.text()),
+                _ => (outcome.title.clone(), stamp.text()),
             };
             let verdict = worse.unwrap_or(outcome.verdict);
             let mut batches: Vec<&[&Annotation]> = missing.chunks(BATCH).collect();
@@ -386,31 +377,16 @@ async fn reopen(
 /// The oldest run with this identity, over all pages. `filter=all`: the latest ones only would hide ours behind
 /// another of the same name.
 async fn find(api: &Api, identity: &Identity) -> Result<Option<Found>, ApiError> {
-    let runs = all(api, &identity.commit, &identity.name).await?;
+    let path = format!(
+        "/commits/{}/check-runs?check_name={}&filter=all",
+        encoded(&identity.commit),
+        encoded(&identity.name)
+    );
+    let runs: Vec<Found> = api.all(&path, Some("check_runs")).await?;
     Ok(runs
         .into_iter()
         .filter(|run| run.external_id.as_deref() == Some(&identity.external_id))
         .min_by_key(|run| run.id))
-}
-
-/// The runs of this name on a commit.
-async fn all(api: &Api, commit: &str, name: &str) -> Result<Vec<Found>, ApiError> {
-    let path = format!(
-        "/commits/{}/check-runs?check_name={}&filter=all",
-        encoded(commit),
-        encoded(name)
-    );
-    api.all(&path, Some("check_runs")).await
-}
-
-/// Whether one of our runs of this name on a commit has recorded this.
-pub async fn has_text(api: &Api, commit: &str, name: &str, record: &str) -> bool {
-    let runs = all(api, commit, name).await.unwrap_or_default();
-    runs.iter().any(|run| {
-        let is_ours = |it: &String| it.starts_with("mcp-keel:");
-        let text = run.output.as_ref().and_then(|it| it.text.as_deref());
-        run.external_id.as_ref().is_some_and(is_ours) && text.is_some_and(|it| it.contains(record))
-    })
 }
 
 /// The annotations that a run does not have yet, and how many of its own are outdated. The same

@@ -66,9 +66,9 @@ pub enum Event {
     Dispatch,
     /// `release`
     Release,
-    /// `workflow_run` after a run for a pull request: the repository of its head, and when it began. Which pull request that
-    /// is has to be asked ([`Context::find_pull_request`]).
-    AfterPullRequest { repository: String, began: String },
+    /// `workflow_run` after a run for a pull request: the repository of its head. Which pull request that is has to be asked
+    /// ([`Context::find_pull_request`]).
+    AfterPullRequest { repository: String },
     /// Any other; the commit is the runner's.
     Other(String),
 }
@@ -81,20 +81,6 @@ pub struct PullRequest {
     pub base_branch: String,
     /// Whether its head is in another repository.
     pub from_fork: bool,
-    /// When it was last changed, as the event says.
-    pub updated_at: String,
-    /// The label that was set, if that is the event.
-    pub labeled: Option<Labeled>,
-}
-
-/// The event that a label was set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Labeled {
-    pub label: String,
-    /// Who set it.
-    pub by: String,
-    /// Whether that is a program.
-    pub by_bot: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,7 +194,7 @@ impl Context {
     /// Finds the open pull request whose head was checked by the run that this one follows. The report of that run says
     /// nothing about it: it is the pull request's own work.
     pub async fn find_pull_request(&mut self, api: &Api) -> Result<(), ApiError> {
-        let Event::AfterPullRequest { repository, began } = &self.event else {
+        let Event::AfterPullRequest { repository } = &self.event else {
             return Ok(());
         };
         let full_name = format!("{}/{}", self.owner, self.repository);
@@ -225,11 +211,7 @@ impl Context {
                 && text(&pull["base"]["repo"]["full_name"], &full_name)
         });
         if let Some(pull) = found.and_then(|pull| pull_request(pull, &full_name).ok()) {
-            self.event = Event::PullRequest(PullRequest {
-                // A label counts if it was set after the run began, when this commit was the head.
-                updated_at: began.clone(),
-                ..pull
-            });
+            self.event = Event::PullRequest(pull);
         }
         Ok(())
     }
@@ -238,6 +220,18 @@ impl Context {
         match &self.event {
             Event::PullRequest(pull) => Some(pull),
             _ => None,
+        }
+    }
+
+    /// Whether the checked commit is in another repository.
+    pub fn is_from_fork(&self) -> bool {
+        match &self.event {
+            Event::PullRequest(pull) => pull.from_fork,
+            Event::AfterPullRequest { repository } => {
+                let own = format!("{}/{}", self.owner, self.repository);
+                !repository.eq_ignore_ascii_case(&own)
+            }
+            _ => false,
         }
     }
 
@@ -284,14 +278,7 @@ fn api(url: &str) -> Result<String, ContextError> {
 fn read_event(name: &str, payload: &Value, full_name: &str) -> Result<Event, ContextError> {
     Ok(match name {
         "pull_request" | "pull_request_target" => {
-            let mut pull = pull_request(&payload["pull_request"], full_name)?;
-            let text = |at: &Value| at.as_str().unwrap_or_default().to_owned();
-            pull.labeled = (payload["action"] == "labeled").then(|| Labeled {
-                label: text(&payload["label"]["name"]),
-                by: text(&payload["sender"]["login"]),
-                by_bot: payload["sender"]["type"] == "Bot",
-            });
-            Event::PullRequest(pull)
+            Event::PullRequest(pull_request(&payload["pull_request"], full_name)?)
         }
         "merge_group" => {
             let base = payload["merge_group"]["base_sha"].as_str();
@@ -309,10 +296,9 @@ fn read_event(name: &str, payload: &Value, full_name: &str) -> Result<Event, Con
                     "has no workflow_run with a head_sha".to_owned(),
                 ));
             }
-            let text = |at: &Value| at.as_str().unwrap_or_default().to_owned();
+            let repository = run["head_repository"]["full_name"].as_str();
             Event::AfterPullRequest {
-                repository: text(&run["head_repository"]["full_name"]),
-                began: text(&run["created_at"]),
+                repository: repository.unwrap_or_default().to_owned(),
             }
         }
         "push" => Event::Push,
@@ -337,8 +323,6 @@ fn pull_request(pull: &Value, full_name: &str) -> Result<PullRequest, ContextErr
         from_fork: !pull["head"]["repo"]["full_name"]
             .as_str()
             .is_some_and(|head| head.eq_ignore_ascii_case(full_name)),
-        updated_at: pull["updated_at"].as_str().unwrap_or_default().to_owned(),
-        labeled: None,
     })
 }
 
@@ -395,7 +379,6 @@ mod tests {
             assert_eq!(context.base_commit(), Some(BASE));
             let pull = context.pull_request().expect("a pull request");
             assert_eq!((pull.number, pull.from_fork), (7, false));
-            assert_eq!(pull.labeled, None);
             assert_eq!(context.read_only, None);
             assert_eq!(context.api, "https://api.github.com");
             let run = "https://github.com/octo/weather/actions/runs/42";
@@ -404,28 +387,12 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_was_just_set_is_known_with_who_set_it() {
-        let text = pull(r#"{"full_name": "octo/weather"}"#).replacen(
-            '{',
-            r#"{"action": "labeled", "label": {"name": "ok"}, "sender": {"login": "mona", "type": "User"}, "#,
-            1,
-        );
-        let context = Context::read(&env("pull_request", &[]), Some(&text)).expect("a context");
-        let pull = context.pull_request().expect("a pull request");
-        let labeled = pull.labeled.as_ref().expect("a label");
-        assert_eq!(
-            (labeled.label.as_str(), labeled.by.as_str()),
-            ("ok", "mona")
-        );
-        assert!(!labeled.by_bot);
-    }
-
-    #[test]
     fn forks_and_dependabot_can_only_read() {
         for head in ["null", r#"{"full_name": "someone/weather"}"#] {
             let context = Context::read(&env("pull_request", &[]), Some(&pull(head)));
             let context = context.expect("a context");
             assert_eq!(context.read_only, Some(ReadOnly::Fork));
+            assert!(context.is_from_fork());
             // With pull_request_target the token is the base's.
             let context = Context::read(&env("pull_request_target", &[]), Some(&pull(head)));
             assert_eq!(context.expect("a context").read_only, None);

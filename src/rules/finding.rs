@@ -62,11 +62,11 @@ macro_rules! finding_rules {
         "The acceptance has expired. The change counts as not accepted.",
         "Pin the change, fix it, or accept it again with a new date.",
         "[[accept]] ... expires = 2024-01-31";
-    "check-weakened" CheckWeakened [Blocks] Finding Cosmetic None,
+    "check-weakened" CheckWeakened [Warns] Finding Cosmetic None,
         "the change under review weakens its own check",
         "Policy, acceptances, masks, verify blocks, the list of servers and the path of the baseline come from the base \
          branch. What a pull request changes about them applies after the merge, and less would fail because of it.",
-        "Review it as a change of its own, and accept it with the label, or revert it.",
+        "Review it as a change of its own, or revert it. Code owners of mcp-keel.toml and of the workflow are asked by GitHub.",
         "a pull request that sets fail-on to `none`, adds a mask, or removes a server from mcp-keel.toml";
     "server-not-checked" ServerNotChecked [] Finding Cosmetic None,
         "the baseline has a server that was not checked",

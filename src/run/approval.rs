@@ -1,8 +1,9 @@
-//! The second question of a pull request: what does its baseline change compared with the base
-//! branch's? That is what merging approves.
+//! What merging a pull request approves: what its baseline changes compared with the base branch's.
 //!
-//! Where the base's baseline could not be read, the question is undetermined, never answered with "nothing changed" or
-//! with "everything is new".
+//! It is shown first and never blocks. Pinning and committing is how a change is accepted, and who has to say yes to that file
+//! is GitHub's to enforce, as for any other. While it holds a change that the policy blocks, the check run is neutral.
+//!
+//! Where the base's baseline could not be read, it is undetermined what changes, never "nothing" or "everything is new".
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -18,7 +19,7 @@ use super::plan::{Plan, Target, today};
 use crate::baseline::{Manifest, store};
 use crate::drift::Change;
 use crate::interop::{Asked, revisions};
-use crate::policy::{Action, Policy};
+use crate::policy::{Action, Policy, Verdict};
 use crate::report::{Comparison, Failure, FailureKind, Report, ServerReport, Status};
 use crate::sentences::base as sentences;
 use crate::sentences::run as run_sentences;
@@ -27,8 +28,18 @@ use crate::sentences::run as run_sentences;
 pub(crate) struct Approval {
     pub(crate) report: Report,
     pub(crate) notes: Vec<String>,
-    /// The report as it is without the label that accepts what blocks, if there is one.
-    pub(crate) unaccepted: Option<Report>,
+    /// Whether the policy would block a change of it.
+    pub(crate) holds_blocked: bool,
+}
+
+impl Approval {
+    /// What it adds to the verdict of the run. A required version bump still blocks, and what cannot be read is undetermined.
+    pub(crate) fn verdict(&self) -> Verdict {
+        match self.report.verdict {
+            Verdict::Warn if !self.holds_blocked => Verdict::Pass,
+            verdict => verdict,
+        }
+    }
 }
 
 /// The baselines as they will be after the merge.
@@ -70,7 +81,6 @@ pub(crate) fn approval(
     merged: &MergedBaselines,
     policy: &Policy,
     base: &Result<Base, String>,
-    is_accepted: bool,
 ) -> Approval {
     let mut servers = Vec::new();
     let mut notes = Vec::new();
@@ -103,13 +113,15 @@ pub(crate) fn approval(
         let on_base = match on_base {
             Some(Found::Read(baseline)) => Some(baseline),
             Some(Found::Absent) => None,
-            // A pull request that mends it can be accepted.
-            Some(Found::Broken(problem)) if is_accepted => {
-                let path = path.display().to_string();
-                notes.push(sentences::broken_base_accepted(&path, &problem));
+            // Otherwise no pull request could mend it.
+            Some(Found::Broken(problem)) => {
+                let path = path.display();
+                notes.push(format!(
+                    "{path} of the base branch is invalid ({problem}); everything is treated as new."
+                ));
                 None
             }
-            Some(Found::Broken(problem) | Found::Unreadable(problem)) => {
+            Some(Found::Unreadable(problem)) => {
                 servers.extend(targets.iter().map(|it| unknown(&it.name, &problem)));
                 continue;
             }
@@ -150,10 +162,18 @@ pub(crate) fn approval(
         }
     }
     judge_server::locate(&mut servers);
+    let mut holds_blocked = false;
+    for located in servers.iter_mut().flat_map(|server| &mut server.changes) {
+        if located.judged.action == Action::Block {
+            located.judged.action = Action::Warn;
+            located.judged.would_block = true;
+            holds_blocked = true;
+        }
+    }
     Approval {
         report: Report::new(Comparison::Diff, servers, Vec::new()),
         notes,
-        unaccepted: None,
+        holds_blocked,
     }
 }
 
@@ -276,21 +296,4 @@ fn unknown(name: &str, problem: &str) -> ServerReport {
         )
     };
     ServerReport::undetermined(name, why)
-}
-
-/// Accepts everything that blocks, because a maintainer set the label. A required version bump is
-/// still required.
-pub(crate) fn accept(report: Report) -> Report {
-    let mut servers = report.servers;
-    for located in servers.iter_mut().flat_map(|it| &mut it.changes) {
-        if located.judged.action == Action::Block {
-            located.judged.action = Action::Accepted;
-        }
-    }
-    Report::new(report.comparison, servers, report.findings)
-}
-
-/// Whether a blocking change could be accepted by the label.
-pub(crate) fn has_blocking_change(report: &Report) -> bool {
-    report.changes().any(|it| it.judged.action == Action::Block)
 }

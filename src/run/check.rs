@@ -13,12 +13,13 @@ use super::observer::Observer;
 use super::plan::{Governing, Plan, Target, resolve_by, today, verified};
 use super::repeat::{self, Observed};
 use super::request::{PolicyRequest, ServerRequest, ShardRequest};
+use super::reviewed::Reviewed;
 use super::{Error, sdk, shards};
 use crate::baseline::{Manifest, server_entry, with_launch};
 use crate::canonical::Json;
 use crate::fingerprint::Digest;
 use crate::interop::Origin;
-use crate::policy::{Action, Policy};
+use crate::policy::Policy;
 use crate::release::Release;
 use crate::report::{
     Comparison, Report, RunFinding, ServerReport, Shard, Status, resolve_findings,
@@ -62,11 +63,8 @@ pub(crate) async fn check(
         None => None,
     };
     let governing = match &base {
-        Some(base) => Governing::Base {
-            base,
-            accepted: false,
-        },
-        None => Governing::Folder,
+        Some(base) => (Governing::Base(base), Reviewed::Base(Some(base))),
+        None => (Governing::Folder, Reviewed::Folder),
     };
     let plan = resolve_by(
         governing,
@@ -342,12 +340,8 @@ pub(super) fn findings(plan: &Plan, baselines: &Baselines) -> Vec<RunFinding> {
             component: None,
             message: it.message.clone(),
         };
-        let mut finding = finding(&plan.policy, note);
-        if plan.changes_accepted {
-            finding.action = Action::Accepted;
-        }
         RunFinding {
-            finding,
+            finding: finding(&plan.policy, note),
             void_if_change: None,
         }
     });

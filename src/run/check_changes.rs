@@ -1,5 +1,5 @@
 //! What a pull request changes about its own check: policy, acceptances, masks, verify blocks, servers, the baseline's
-//! path. The base's word counts until it is merged; what would weaken the check blocks unless it is accepted.
+//! path. The base's word counts until it is merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -31,12 +31,9 @@ pub(crate) fn check_changes(
     head: Option<&Config>,
     patterns: (&Path, &Path),
     request: &ServerRequest,
-    unreviewed: Vec<String>,
+    unreviewed: Vec<CheckChange>,
 ) -> Result<Vec<CheckChange>, Error> {
-    let mut changes = Changes::default();
-    for message in unreviewed {
-        changes.weakens(message);
-    }
+    let mut changes = Changes(unreviewed);
     let (none, default) = (Config::default(), Policy::default());
     let of_base = base.config.read();
     changes.policy(
@@ -93,7 +90,6 @@ pub(crate) fn check_changes(
     Ok(changes.0)
 }
 
-#[derive(Default)]
 struct Changes(Vec<CheckChange>);
 
 impl Changes {

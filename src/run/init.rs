@@ -29,6 +29,9 @@ use crate::surface::Kind;
 /// How long a candidate may take to answer, unless it is known to be slow.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+const WORKFLOW_PATH: &str = ".github/workflows/mcp-keel.yml";
+const GITLAB_PATH: &str = ".gitlab-ci.yml";
+
 const WORKFLOW: &str = include_str!("../../docs/workflows/check.yml");
 const GITLAB: &str = include_str!("../../docs/ci/gitlab-ci.yml");
 const PRE_COMMIT: &str = include_str!("../../docs/ci/pre-commit-config.yaml");
@@ -48,8 +51,8 @@ pub(crate) struct InitRequest {
     /// What CI runs; detected if not given.
     pub(crate) ci: Option<Ci>,
     pub(crate) pre_commit: bool,
-    /// Owners for CODEOWNERS.
-    pub(crate) owners: Option<String>,
+    /// Who has to review the contract, for CODEOWNERS.
+    pub(crate) team: Option<String>,
     pub(crate) force: bool,
     /// Whether every candidate is tried, so that a person can choose.
     pub(crate) try_all: bool,
@@ -269,7 +272,7 @@ pub(crate) async fn write(
     files.wrote(DEFAULT_PATH);
     files.wrote(baseline::DEFAULT_PATH);
     let ci = request.ci.unwrap_or_else(|| {
-        if Path::new(".gitlab-ci.yml").exists() || Path::new(".gitlab").exists() {
+        if Path::new(GITLAB_PATH).exists() || Path::new(".gitlab").exists() {
             Ci::GitLab
         } else {
             Ci::GitHub
@@ -282,17 +285,17 @@ pub(crate) async fn write(
     match ci {
         Ci::GitHub => {
             let text = workflow(build.as_deref(), on_runner);
-            files.create(".github/workflows/mcp-keel.yml", &text)?;
+            files.create(WORKFLOW_PATH, &text)?;
         }
-        Ci::GitLab => files.create(".gitlab-ci.yml", &gitlab(build.as_deref()))?,
+        Ci::GitLab => files.create(GITLAB_PATH, &gitlab(build.as_deref()))?,
         Ci::None => {}
     }
     if request.pre_commit {
         files.create(".pre-commit-config.yaml", PRE_COMMIT)?;
     }
     files.attributes()?;
-    if let Some(owners) = &request.owners {
-        files.owners(owners)?;
+    if let Some(team) = &request.team {
+        files.owners(team, ci)?;
     }
     Ok(Written {
         lines: files.lines,
@@ -447,20 +450,32 @@ impl Files {
         Ok(())
     }
 
-    fn owners(&mut self, owners: &str) -> Result<(), Error> {
+    /// Who may change the baseline, what judges it, and who may change that. Of several lines about a file the last counts.
+    fn owners(&mut self, team: &str, ci: Ci) -> Result<(), Error> {
         let places = [
             ".github/CODEOWNERS",
             "CODEOWNERS",
             "docs/CODEOWNERS",
             ".gitlab/CODEOWNERS",
         ];
-        let path = places.into_iter().find(|it| Path::new(it).exists());
-        let lines = [baseline::DEFAULT_PATH, DEFAULT_PATH].map(|it| format!("/{it} {owners}"));
-        self.append(
-            path.unwrap_or(places[0]),
-            sentences::owners_comment(),
-            &lines,
-        )
+        let usual = match ci {
+            Ci::GitLab => places[3],
+            Ci::GitHub | Ci::None => places[0],
+        };
+        let found = places.into_iter().find(|it| Path::new(it).exists());
+        let place = found.unwrap_or(usual);
+        let job = match ci {
+            Ci::GitHub => Some(WORKFLOW_PATH),
+            Ci::GitLab => Some(GITLAB_PATH),
+            Ci::None => None,
+        };
+        let at = if team.contains('@') { "" } else { "@" };
+        let files = [baseline::DEFAULT_PATH, DEFAULT_PATH]
+            .into_iter()
+            .chain(job)
+            .chain([place]);
+        let lines: Vec<String> = files.map(|file| format!("/{file} {at}{team}")).collect();
+        self.append(place, sentences::owners_comment(), &lines)
     }
 }
 

@@ -12,7 +12,6 @@
 //! [`request`], progress is reported to an [`observer`], and the result is returned. Every live
 //! server is booted by [`boot::boot`].
 
-pub(crate) mod acceptance;
 pub(crate) mod approval;
 pub(crate) mod base;
 pub(crate) mod base_objects;

@@ -48,8 +48,6 @@ pub(crate) struct Plan {
     pub(crate) complete: bool,
     /// What the working folder changes about the check, where another word than its own counts.
     pub(crate) check_changes: Vec<CheckChange>,
-    /// Whether a maintainer has accepted these.
-    pub(crate) changes_accepted: bool,
     /// Where the baselines will be when the working folder's own word counts.
     pub(crate) next_pattern: PathBuf,
     /// The configuration, the lists of servers and the baselines, existing or not.
@@ -61,24 +59,10 @@ pub(crate) struct Plan {
 pub(crate) enum Governing<'a> {
     /// Those of the working folder.
     Folder,
-    /// Those of the base, which was reviewed. A maintainer may have accepted what the working folder changes.
-    Base { base: &'a Base, accepted: bool },
-    /// Those of the working folder, because the workflow says so. Variables still go where they went on the base.
-    Head { base: Option<&'a Base> },
+    /// Those of the base, which was reviewed.
+    Base(&'a Base),
     /// The base cannot be read: the defaults, and the workflow's inputs.
     Defaults,
-}
-
-impl<'a> Governing<'a> {
-    /// Whose configuration was reviewed.
-    fn reviewed(self) -> Reviewed<'a> {
-        match self {
-            Self::Folder | Self::Base { accepted: true, .. } => Reviewed::Folder,
-            Self::Base { base, .. } => Reviewed::Base(Some(base)),
-            Self::Head { base } => Reviewed::Base(base),
-            Self::Defaults => Reviewed::Base(None),
-        }
-    }
 }
 
 pub(crate) struct Target {
@@ -339,7 +323,8 @@ pub(crate) fn resolve(
     policy: Option<&PolicyRequest>,
     observer: &dyn Observer,
 ) -> Result<Plan, Error> {
-    resolve_by(Governing::Folder, request, policy, observer)
+    let folder = (Governing::Folder, Reviewed::Folder);
+    resolve_by(folder, request, policy, observer)
 }
 
 /// The path of the baselines, `{server}` not yet filled in.
@@ -357,9 +342,9 @@ pub(crate) fn pattern(request: &ServerRequest, config: Option<&Config>) -> PathB
     }
 }
 
-/// [`resolve`], governed by something other than the working folder.
+/// [`resolve`], governed by something other than the working folder. What was not `reviewed` is withheld.
 pub(crate) fn resolve_by(
-    governing: Governing<'_>,
+    (governing, reviewed): (Governing<'_>, Reviewed<'_>),
     request: &ServerRequest,
     policy: Option<&PolicyRequest>,
     observer: &dyn Observer,
@@ -367,8 +352,8 @@ pub(crate) fn resolve_by(
     let config = config(request.config.as_deref())?;
     let next_pattern = pattern(request, config.as_ref());
     let counts = match governing {
-        Governing::Folder | Governing::Head { .. } => config.as_ref(),
-        Governing::Base { base, .. } => base.config.read(),
+        Governing::Folder => config.as_ref(),
+        Governing::Base(base) => base.config.read(),
         Governing::Defaults => None,
     };
     let mut pattern = pattern(request, counts);
@@ -399,13 +384,18 @@ pub(crate) fn resolve_by(
     };
     endpoint::check_flags(request, usable())?;
     let mut unreviewed = Vec::new();
-    if let Governing::Base { base, .. } = governing {
+    if let Governing::Base(base) = governing {
         let of_base = Reviewed::Base(Some(base));
         for (name, server) in usable() {
             unreviewed.extend(of_base.unreviewed(request, name, server));
         }
     }
-    let targets = targets(request, governing, named)?;
+    let unreviewed = unreviewed.into_iter().map(|message| CheckChange {
+        message,
+        weakens: matches!(reviewed, Reviewed::Base(_)),
+    });
+    let unreviewed: Vec<CheckChange> = unreviewed.collect();
+    let targets = targets(request, (governing, reviewed), named)?;
     if request.given.switch(settings::SUSPICIOUS) {
         for target in &targets {
             let client = target.client(None);
@@ -413,15 +403,13 @@ pub(crate) fn resolve_by(
         }
     }
     let mut policy_of_file = counts.map(|it| it.policy.clone()).unwrap_or_default();
-    let (check_changes, changes_accepted) = match governing {
-        Governing::Base { base, accepted } => {
+    let check_changes = match governing {
+        Governing::Base(base) => {
             let of_base = self::pattern(request, base.config.read());
             let patterns = (of_base.as_path(), next_pattern.as_path());
-            let changes =
-                check_changes::check_changes(base, config.as_ref(), patterns, request, unreviewed)?;
-            (changes, accepted)
+            check_changes::check_changes(base, config.as_ref(), patterns, request, unreviewed)?
         }
-        _ => (Vec::new(), false),
+        _ => Vec::new(),
     };
     if let Some(policy) = policy {
         policy.apply(&mut policy_of_file);
@@ -441,7 +429,6 @@ pub(crate) fn resolve_by(
         policy: policy_of_file,
         complete,
         check_changes,
-        changes_accepted,
         next_pattern,
         judged_by,
     })
@@ -451,7 +438,7 @@ pub(crate) fn resolve_by(
 /// one, there is nothing to check.
 fn targets(
     request: &ServerRequest,
-    governing: Governing<'_>,
+    (governing, reviewed): (Governing<'_>, Reviewed<'_>),
     named: Named,
 ) -> Result<Vec<Target>, Error> {
     let mut targets = Vec::new();
@@ -460,13 +447,13 @@ fn targets(
             Ok(server) => (server, None),
             Err(why) => (ServerConfig::default(), Some(why)),
         };
-        let server = governed(governing, &name, server);
+        let server = governed((governing, reviewed), &name, server);
         let is_started = request.capture.is_none();
         let why = why.or_else(|| {
             if !is_started {
                 return None;
             }
-            let unreviewed = governing.reviewed().unreviewed(request, &name, &server);
+            let unreviewed = reviewed.unreviewed(request, &name, &server);
             (!unreviewed.is_empty()).then(|| Withheld::Unreviewed(unreviewed.join("; ")))
         });
         let built = match target(request, &name, server.clone(), why) {
@@ -522,19 +509,21 @@ fn is_gone(pattern: &Path) -> bool {
 }
 
 /// What the working folder says of a server, as far as that is for it to say.
-fn governed(governing: Governing<'_>, name: &str, mut server: ServerConfig) -> ServerConfig {
+fn governed(
+    (governing, reviewed): (Governing<'_>, Reviewed<'_>),
+    name: &str,
+    mut server: ServerConfig,
+) -> ServerConfig {
     let base = match governing {
-        Governing::Folder | Governing::Head { .. } | Governing::Base { accepted: true, .. } => {
-            return server;
-        }
-        Governing::Base { base, .. } => base.server(name),
+        Governing::Folder => return server,
+        Governing::Base(base) => base.server(name),
         Governing::Defaults => None,
     };
     match base {
         Some(base) => {
             server.masks.clone_from(&base.masks);
-            // One that is new only refuses more.
-            if base.verify.is_some() {
+            // One that is new only refuses more. A branch of this repository says what its own programs are.
+            if base.verify.is_some() && matches!(reviewed, Reviewed::Base(_)) {
                 server.verify.clone_from(&base.verify);
                 server.checksum_line = base.checksum_line;
             }

@@ -1,12 +1,11 @@
-//! The two questions of a pull request: does the server still match its committed baseline, and
-//! what does that baseline change compared with the base branch's?
+//! The two comparisons of a pull request: the server with its committed baseline, and that baseline with the base branch's,
+//! which is what merging approves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::acceptance::Acceptance;
-use super::approval::{Approval, MergedBaselines, accept, approval, has_blocking_change};
+use super::approval::{Approval, MergedBaselines, approval};
 use super::base::Base;
 use super::baseline::Baselines;
 use super::check::examine;
@@ -17,24 +16,17 @@ use super::plan::{Plan, today};
 use super::{Error, merged_parts, sdk};
 use crate::canonical::Json;
 use crate::git::CheckedOutFiles;
-use crate::github::{Context, Event};
-use crate::policy::{Enforcement, FailOn, Policy, Verdict};
+use crate::policy::Verdict;
 use crate::report::{Place, Report};
 use crate::sentences::base as sentences;
 
 pub(crate) struct Answered {
     pub(crate) live: Report,
     pub(crate) approval: Option<Approval>,
-    /// What the label says about the commit.
-    pub(crate) acceptance: Acceptance,
     /// What the pull request changes about the check.
     pub(crate) check_changes: Vec<CheckChange>,
     /// The masks and acceptances that were in force.
     pub(crate) exceptions: Vec<String>,
-    /// Whether the label is what lets the second one pass.
-    pub(crate) accepted_by_label: bool,
-    /// Whether the label would make it pass.
-    pub(crate) label_would_help: bool,
     pub(crate) verdict: Verdict,
     /// The baselines that pinning would write, by the path of the file that they replace.
     pub(crate) proposed: BTreeMap<PathBuf, String>,
@@ -46,16 +38,12 @@ pub(crate) struct PullRequestRequest {
     pub(crate) merge: Vec<PathBuf>,
     /// Whether to compare with the base branch.
     pub(crate) compare_base: bool,
-    pub(crate) base_fail_on: FailOn,
-    /// The label with which a maintainer accepts what would block.
-    pub(crate) accept_label: String,
     /// Whether the base's policy counts, and not the pull request's own.
     pub(crate) policy_from_base: bool,
 }
 
 /// What both questions are about.
 pub(crate) struct Questions<'a> {
-    pub(crate) context: &'a Context,
     pub(crate) asked: &'a PullRequestRequest,
     pub(crate) baselines: &'a Arc<Baselines>,
     pub(crate) merged: &'a MergedBaselines,
@@ -63,7 +51,6 @@ pub(crate) struct Questions<'a> {
     pub(crate) base: Option<&'a Result<Base, String>>,
     /// From the root of the repository to the working folder, with `/` at the end if it is not empty.
     pub(crate) prefix: &'a str,
-    pub(crate) acceptance: &'a Acceptance,
 }
 
 /// Answers both questions.
@@ -73,11 +60,9 @@ pub(crate) async fn check(
     observer: Arc<dyn Observer>,
 ) -> Result<Answered, Error> {
     let Questions {
-        context,
         asked,
         baselines,
         prefix,
-        acceptance,
         ..
     } = *questions;
     // A base that cannot be read leaves open by what to judge, too.
@@ -90,8 +75,6 @@ pub(crate) async fn check(
         plan.policy.require_version_bump = false;
     }
     let (check_changes, exceptions) = (plan.check_changes.clone(), exceptions(&plan));
-    let weakens = check_changes.iter().any(|it| it.weakens) && !plan.changes_accepted;
-    let weakening_accepted = check_changes.iter().any(|it| it.weakens) && acceptance.is_given();
     let plan = Arc::new(plan);
     let (live, proposed) = if asked.merge.is_empty() {
         let examined = examine(&plan, baselines, jobs, observer).await?;
@@ -110,9 +93,6 @@ pub(crate) async fn check(
         verdict: live.verdict,
         live,
         approval: None,
-        acceptance: acceptance.clone(),
-        accepted_by_label: weakening_accepted,
-        label_would_help: weakens,
         check_changes,
         exceptions,
         proposed,
@@ -121,42 +101,11 @@ pub(crate) async fn check(
     let Some(base) = base.filter(|_| plan.part.is_none()) else {
         return Ok(answered);
     };
-    let policy = approval_policy(policy, asked, &context.event);
-    let mut approval = approval(
-        &plan,
-        questions.merged,
-        &policy,
-        base,
-        acceptance.is_given(),
-    );
+    let mut approval = approval(&plan, questions.merged, &policy, base);
     rebase(&mut approval.report, prefix);
-    if has_blocking_change(&approval.report) {
-        if acceptance.is_given() {
-            approval.unaccepted = Some(approval.report.clone());
-            approval.report = accept(approval.report);
-            answered.accepted_by_label = true;
-        } else {
-            answered.label_would_help = true;
-        }
-    }
-    answered.verdict = answered.verdict.max(approval.report.verdict);
+    answered.verdict = answered.verdict.max(approval.verdict());
     answered.approval = Some(approval);
     Ok(answered)
-}
-
-/// The policy of the second question. A baseline is changed on purpose, so only what breaks callers
-/// blocks it, unless the workflow requests more.
-fn approval_policy(mut policy: Policy, asked: &PullRequestRequest, event: &Event) -> Policy {
-    if policy.fail_on != Some(FailOn::None) {
-        policy.fail_on = Some(asked.base_fail_on);
-    }
-    if matches!(event, Event::MergeGroup { .. }) {
-        // Every pull request of the group has passed, with its label if needed; a group has no
-        // labels.
-        policy.enforcement = Enforcement::Audit;
-        policy.unknown = None;
-    }
-    policy
 }
 
 /// The baselines with the entries of servers that are not as they say.
@@ -199,9 +148,7 @@ impl Answered {
     /// Forgets every place that is not a file of the commit that is checked out. A reader cannot be led there, and a part of a
     /// run can name any place.
     pub(crate) fn keep_places_in(&mut self, mut committed: Option<CheckedOutFiles>) {
-        let approval = self.approval.iter_mut();
-        let approval =
-            approval.flat_map(|it| it.unaccepted.as_mut().into_iter().chain([&mut it.report]));
+        let approval = self.approval.iter_mut().map(|it| &mut it.report);
         for place in approval.chain([&mut self.live]).flat_map(places) {
             let mut is_known = |it: &Place| {
                 let committed = committed.as_mut();

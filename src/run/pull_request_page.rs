@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::acceptance::Acceptance;
 use super::approval::Approval;
 use super::pull_request::Answered;
 use super::secrets;
@@ -18,7 +17,6 @@ use crate::report::{
 use crate::rules::RuleId;
 use crate::sentences::base as base_sentences;
 use crate::sentences::page as page_sentences;
-use crate::sentences::run as sentences;
 
 /// How many changes of the check, masks or acceptances are listed.
 const MOST_LISTED: usize = 20;
@@ -32,7 +30,6 @@ const ROWS: usize = 20;
 /// What is shown, made from both answers.
 pub(crate) struct Page<'a> {
     pub(crate) result: &'a Answered,
-    pub(crate) label: &'a str,
     pub(crate) context: &'a Context,
     /// The name of the check.
     pub(crate) name: &'a str,
@@ -96,26 +93,24 @@ impl Page<'_> {
     /// What a reader sees first. `show` is how names are shown.
     fn first_line(&self, show: fn(&str) -> String) -> String {
         let mut parts = Vec::new();
-        if self.weakens() {
-            let accepted = self.result.accepted_by_label;
-            parts.push(page_sentences::weakens_its_check(accepted).to_owned());
-        }
         let live = self.live();
         let is_quiet = |it: &ServerReport| matches!(it.status, Status::Clean);
         if !live.servers.iter().all(is_quiet) {
             parts.push(report::title(&live, About::Live, show));
         }
-        if let Some(approval) = self.result.approval.as_ref().filter(|it| differs(it)) {
-            let mut title = report::title(&approval.report, About::Merging, show);
-            if let (Acceptance::Given { by, .. }, true) =
-                (&self.result.acceptance, approval.unaccepted.is_some())
-            {
-                title = page_sentences::accepted_by(&title, &show(someone(by)));
-            }
-            let is_quiet = approval.report.servers.iter().all(is_quiet);
-            if !is_quiet {
-                parts.push(title);
-            }
+        // What fails the check explains its colour; otherwise what merging approves comes first, as on the page.
+        let at = match live.verdict {
+            Verdict::Block | Verdict::Undetermined => parts.len(),
+            Verdict::Pass | Verdict::Warn => 0,
+        };
+        if let Some(approval) = self.result.approval.as_ref().filter(|it| differs(it))
+            && !approval.report.servers.iter().all(is_quiet)
+        {
+            let title = report::title(&approval.report, About::Merging, show);
+            parts.insert(at, title);
+        }
+        if self.weakens() {
+            parts.insert(0, "this pull request weakens its own check".to_owned());
         }
         if parts.is_empty() {
             let findings = self.loud_findings();
@@ -145,18 +140,15 @@ impl Page<'_> {
         self.page(limit, usize::MAX)
     }
 
-    /// What the pull request changes about the check comes first, what is exempt from it last.
+    /// What the pull request changes about the check comes first, then what merging approves; what is exempt comes last.
     fn page(&self, limit: usize, rows: usize) -> String {
         let frame = Frame {
             has_artifact: self.has_artifact,
             ..frame(self.context, self.name, rows)
         };
         let live = self.live();
-        let mut sections = vec![Section {
-            report: &live,
-            about: About::Live,
-            intro: String::new(),
-        }];
+        let mut sections = Vec::new();
+        let mut live_intro = String::new();
         let mut facts = Vec::new();
         let is_clean = live
             .servers
@@ -164,14 +156,7 @@ impl Page<'_> {
             .all(|it| matches!(it.status, Status::Clean));
         match &self.result.approval {
             Some(approval) if differs(approval) => {
-                let mut intro = String::new();
-                if !is_clean {
-                    intro += &format!("#### {}\n\n", sentences::second_question());
-                }
-                // It is above already where the check itself needs it.
-                if !self.weakens() {
-                    intro += &self.label_line();
-                }
+                let mut intro = "#### Merging approves\n\n".to_owned();
                 for note in &approval.notes {
                     intro += &format!("{}\n\n", escape::markdown(note));
                 }
@@ -182,11 +167,18 @@ impl Page<'_> {
                 });
                 if is_clean {
                     facts.push(page_sentences::server_matches().to_owned());
+                } else {
+                    live_intro = "#### The server against its baseline\n".to_owned();
                 }
             }
             Some(_) => facts.push(page_sentences::merging_changes_nothing().to_owned()),
             None => {}
         }
+        sections.push(Section {
+            report: &live,
+            about: About::Live,
+            intro: live_intro,
+        });
         let page = Pages {
             frame: &frame,
             title: self.first_line(code),
@@ -218,9 +210,6 @@ impl Page<'_> {
         }
         out += &left_out(changes.len());
         out += "\n";
-        if self.weakens() {
-            out += &self.label_line();
-        }
         out
     }
 
@@ -245,23 +234,6 @@ impl Page<'_> {
         out + "\n</details>\n"
     }
 
-    /// What the label does, or would do.
-    fn label_line(&self) -> String {
-        let label = escape::code(self.label);
-        let by = |by: &str| code(someone(by));
-        match &self.result.acceptance {
-            Acceptance::Given { by: who, .. } if self.result.accepted_by_label => {
-                format!("{}\n\n", sentences::accepted_by_label(&label, &by(who)))
-            }
-            _ if !self.result.label_would_help => String::new(),
-            Acceptance::Earlier { by: who } => {
-                let line = base_sentences::label_of_an_earlier_commit(&label, &by(who));
-                format!("{line}\n\n")
-            }
-            _ => format!("{}\n\n", sentences::needs_maintainer(&label)),
-        }
-    }
-
     /// The live report without what has a section of its own.
     fn live(&self) -> Report {
         let mut live = self.result.live.clone();
@@ -282,16 +254,25 @@ impl Page<'_> {
         Report::new(Comparison::Check, servers, findings)
     }
 
-    /// What blocks, or would without the label, in files of the pull request. Nothing in an annotation depends on whether a
-    /// change is accepted: it cannot be removed, and a later run on the same commit may conclude otherwise.
+    /// What the policy blocks in files of the pull request: what merging approves, and then what the server does. Nothing in an
+    /// annotation depends on whether a change is accepted: it cannot be removed, and a later run on the same commit may
+    /// conclude otherwise.
     pub(crate) fn annotations(&self) -> Vec<Annotation> {
         let is_shown = |path: &str| self.in_diff.is_none_or(|it| it.contains(path));
-        let mut both = self.result.live.clone();
-        if let Some(approval) = &self.result.approval {
-            let report = approval.unaccepted.as_ref().unwrap_or(&approval.report);
-            both.servers.extend(against_base(report));
+        let mut annotations = Vec::new();
+        if let Some(approval) = self.result.approval.as_ref().filter(|it| it.holds_blocked) {
+            let mut merging = approval.report.clone();
+            merging.servers = against_base(&merging);
+            for server in &mut merging.servers {
+                server.changes.retain(|it| it.judged.would_block);
+            }
+            annotations = report::annotations(&merging, Action::Warn, &is_shown);
         }
-        let mut annotations = report::annotations(&both, Action::Block, &is_shown);
+        annotations.extend(report::annotations(
+            &self.result.live,
+            Action::Block,
+            &is_shown,
+        ));
         annotations.truncate(MOST_ANNOTATIONS);
         for annotation in &mut annotations {
             let clean = |text: &str| Visible::of_parts(secrets::clean(text));
@@ -377,9 +358,4 @@ fn against_base(report: &Report) -> Vec<ServerReport> {
         change.message = crate::sentences::report::against_base_branch(&change.message);
     }
     servers
-}
-
-/// A person whose name may not be known.
-fn someone(by: &str) -> &str {
-    if by.is_empty() { "someone" } else { by }
 }

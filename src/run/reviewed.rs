@@ -1,8 +1,9 @@
 //! Where a pull request's configuration may send what is not its own: variables of the environment, answers and headers of
 //! the workflow, and requests to addresses.
 //!
-//! The base's configuration and the workflow's inputs were reviewed. A variable goes where these send it and nowhere else:
-//! to the same command with the same environment, or to the same origin through the same proxy. An address that neither
+//! The base's configuration and the workflow's inputs were reviewed, and who may push a branch of this repository is trusted
+//! with them. Of a fork's pull request that is not so: a variable goes where the base and the workflow send it and nowhere
+//! else, to the same command with the same environment, or to the same origin through the same proxy. An address that neither
 //! names is not contacted, except that of a server that is started on this machine.
 
 use std::collections::BTreeSet;
@@ -18,7 +19,7 @@ use crate::sentences::base as sentences;
 /// Whose configuration was reviewed.
 #[derive(Clone, Copy)]
 pub(crate) enum Reviewed<'a> {
-    /// That of the working folder, or it was accepted.
+    /// That of the working folder.
     Folder,
     /// That of the base; none if it cannot be read.
     Base(Option<&'a Base>),

@@ -50,7 +50,7 @@ pub(crate) fn changes_of_the_check() -> &'static str {
 
 /// Whose settings this run went by.
 pub(crate) fn judged_by_the_base() -> &'static str {
-    "This run is judged by the base branch. These changes apply after the merge:"
+    "The base branch's policy judges this run; what changes it applies after the merge."
 }
 
 pub(crate) fn weakens() -> &'static str {
@@ -137,19 +137,6 @@ pub(crate) fn mask_in_force(server: &str, covers: &str, reason: &str) -> String 
 
 pub(crate) fn acceptance_in_force(change: &str, reason: &str, owner: &str) -> String {
     format!("accepted: {change} ({reason}, {owner})")
-}
-
-/// The label was set before the commit that is judged.
-pub(crate) fn label_of_an_earlier_commit(label: &str, by: &str) -> String {
-    format!(
-        "The label {label} was set by {by} before this commit was pushed and does not accept it. To accept what is new, \
-         remove the label and set it again."
-    )
-}
-
-/// The base's own file is invalid, and a maintainer has accepted that.
-pub(crate) fn broken_base_accepted(path: &str, problem: &str) -> String {
-    format!("{path} of the base branch is invalid ({problem}); everything is treated as new.")
 }
 
 pub(crate) fn base_config_unknown(problem: &str) -> String {

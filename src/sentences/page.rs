@@ -120,18 +120,6 @@ pub(crate) fn merging_approves(server: &str, counts: Counts) -> String {
     )
 }
 
-pub(crate) fn accepted_by(sentence: &str, by: &str) -> String {
-    format!("{sentence}, accepted by {by}")
-}
-
-pub(crate) fn weakens_its_check(accepted: bool) -> &'static str {
-    if accepted {
-        "this pull request weakens its own check (accepted)"
-    } else {
-        "this pull request weakens its own check"
-    }
-}
-
 /// Only findings are left to be reported.
 pub(crate) fn problems(count: usize) -> String {
     format!("{} besides the tool list", counted(count, "problem"))

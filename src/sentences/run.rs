@@ -67,20 +67,6 @@ pub(crate) fn era_not_spoken(spoken: &str, failure: &str) -> String {
     format!("the server speaks only the {spoken} era of the protocol: {failure}")
 }
 
-pub(crate) fn second_question() -> &'static str {
-    "What merging approves"
-}
-
-pub(crate) fn accepted_by_label(label: &str, by: &str) -> String {
-    format!("Accepted by {by} with the label {label}, for this commit.")
-}
-
-pub(crate) fn needs_maintainer(label: &str) -> String {
-    format!(
-        "**This needs a maintainer.** To accept it, someone with triage rights adds the label {label}."
-    )
-}
-
 pub(crate) fn baselines_not_comparable(path: &str, base: &str, head: &str) -> String {
     format!(
         "{path} is {base} on the base branch and {head} here. The two cannot be compared, so everything counts as new."

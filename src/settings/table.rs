@@ -439,14 +439,6 @@ table! {
         "Compare the committed baseline with the one of the base branch, on pull requests and in merge queues")
         .input()
         .input_default("true");
-    BASE_FAIL_ON = Setting::new("base-fail-on", Policy, ValueKind::Word(FAIL_ON_WORDS),
-        "The lowest level that can fail the comparison with the base branch")
-        .input()
-        .input_default("breaking");
-    ACCEPT_LABEL = Setting::new("accept-label", Policy, ValueKind::Text,
-        "The label with which a maintainer accepts what fails in the comparison with the base branch")
-        .input()
-        .input_default("mcp-keel: accept-breaking");
 
     // Output
 
@@ -491,7 +483,7 @@ table! {
         .input()
         .unset_means("the workspace");
     TOKEN = Setting::new("token", GitHub, ValueKind::Text,
-        "The token for the check run, the comment and the labels; without one there are only workflow commands and the \
+        "The token for the check run and the comment; without one there are only workflow commands and the \
          job summary")
         .input()
         .input_default("${{ github.token }}")

@@ -26,7 +26,7 @@ fn a_plain_binary_is_set_up_and_checked_in_one_go() {
     let keel = Keel::new();
     program(&keel, "greeter", &server("greeter"));
     crate::machine::repository(keel.folder());
-    let run = keel.run(&["init", "--yes", "--codeowners", "@me"]).exits(0);
+    let run = keel.run(&["init", "--yes", "--team", "octo/contracts"]).exits(0);
     run.names(&[
         "found ./greeter",
         "greet",

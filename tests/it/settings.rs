@@ -501,7 +501,6 @@ fn words_are_those_of_the_program() {
     );
     same(table::POLICY, words!(mcp_keel::policy::Preset));
     same(table::FAIL_ON, words!(mcp_keel::policy::FailOn));
-    same(table::BASE_FAIL_ON, words!(mcp_keel::policy::FailOn));
     same(
         table::FAIL_ON_EXPOSURE,
         words!(mcp_keel::judgement::Exposure),

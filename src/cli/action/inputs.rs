@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::Parser as _;
 
 use crate::cli::args::{Cli, Command};
-use crate::policy::FailOn;
 use crate::run::Error;
 use crate::run::pull_request::PullRequestRequest;
 use crate::settings::{self, Form, Given, Input, Origin, Secrecy, Setting, Split, ValueKind};
@@ -131,10 +130,6 @@ impl Inputs {
             asked: PullRequestRequest {
                 merge,
                 compare_base: given.switch(settings::COMPARE_BASE),
-                base_fail_on: given
-                    .word(settings::BASE_FAIL_ON)
-                    .unwrap_or(FailOn::Breaking),
-                accept_label: given.text(settings::ACCEPT_LABEL).unwrap_or_default(),
                 policy_from_base: match given.text(settings::POLICY_FROM).as_deref() {
                     Some("base") | None => true,
                     Some("head") => false,
@@ -288,7 +283,7 @@ mod tests {
             given.pairs(settings::ENV),
             [variable("A", "1"), variable("B", "two words")]
         );
-        assert_eq!(given.word(settings::FAIL_ON), Some(FailOn::Breaking));
+        assert_eq!(given.word(settings::FAIL_ON), Some(crate::policy::FailOn::Breaking));
     }
 
     #[test]
@@ -396,8 +391,6 @@ mod tests {
         assert!(wanted.check_run && wanted.comment && wanted.annotations && wanted.summary);
         assert_eq!(wanted.check_name, "mcp-keel");
         assert!(inputs.asked.compare_base && inputs.asked.merge.is_empty());
-        assert_eq!(inputs.asked.base_fail_on, FailOn::Breaking);
         assert!(inputs.asked.policy_from_base);
-        assert_eq!(inputs.asked.accept_label, "mcp-keel: accept-breaking");
     }
 }

@@ -114,7 +114,6 @@ impl<'a> Post<'a> {
             title: secrets::clean(&title),
             summary: summary.clone(),
             annotations: Vec::new(),
-            record: None,
             attempt: self.context.attempt.clone(),
         };
         self.start().await;
@@ -155,7 +154,6 @@ impl<'a> Post<'a> {
             } else {
                 Vec::new()
             },
-            record: result.acceptance.record(),
             attempt: self.context.attempt.clone(),
         };
         let completed = self.complete(&outcome).await;
