@@ -27,6 +27,7 @@ pub(crate) struct Pull {
     pub(crate) base: String,
     pub(crate) head: String,
     pub(crate) merge: String,
+    is_fork: std::cell::Cell<bool>,
     /// How often the job was run.
     attempts: std::cell::Cell<u32>,
 }
@@ -87,6 +88,7 @@ impl Pull {
             base: String::new(),
             head: String::new(),
             merge: String::new(),
+            is_fork: std::cell::Cell::new(false),
             attempts: std::cell::Cell::new(0),
             keel,
         }
@@ -206,9 +208,14 @@ impl Pull {
 
     /// What the runner says has happened.
     pub(crate) fn event(&self, action: &str, more: Value) {
+        let owner = if self.is_fork.get() {
+            "someone"
+        } else {
+            "octo"
+        };
         let mut event = json!({"action": action, "pull_request": {
-            "number": 7, "labels": [], "updated_at": "2026-01-02T00:00:00Z",
-            "head": {"sha": self.head, "repo": {"full_name": "octo/weather"}},
+            "number": 7,
+            "head": {"sha": self.head, "repo": {"full_name": format!("{owner}/weather")}},
             "base": {"sha": self.base, "ref": "main", "repo": {"full_name": "octo/weather"}},
         }});
         for (name, value) in more.as_object().into_iter().flatten() {
@@ -225,15 +232,10 @@ impl Pull {
         self.keel.run(&words).exits(0);
     }
 
-    /// A maintainer sets the label at this time.
-    pub(crate) fn label(&self, at: &str) {
-        let label = "mcp-keel: accept-breaking";
-        let mut state = self.double.state();
-        state.labels = vec![label.to_owned()];
-        state.timeline.push(json!({
-            "event": "labeled", "created_at": at, "label": {"name": label},
-            "actor": {"login": "mona", "type": "User"},
-        }));
+    /// Whether the head is in another repository, from now on.
+    pub(crate) fn fork(&self, is_fork: bool) {
+        self.is_fork.set(is_fork);
+        self.event("synchronize", json!({}));
     }
 
     /// What the server says from now on.
@@ -809,53 +811,88 @@ fn another_persons_comment_is_left_alone() {
     }
 }
 
+impl Pull {
+    /// The title of a run that passed and merges what the policy blocks.
+    #[track_caller]
+    fn merges_what_is_blocked(&self) -> String {
+        self.run().exits(0);
+        let (run, annotations) = self.one_run("neutral");
+        assert!(!annotations.is_empty());
+        for annotation in &annotations {
+            assert_eq!(annotation["path"], "mcp-baseline.json");
+            let message = annotation["message"].as_str().unwrap();
+            assert!(message.contains("against the base branch: "), "{message}");
+        }
+        let summary = self.summary();
+        let (merging, call) = (
+            summary.find("#### Merging approves"),
+            summary.find("| call |"),
+        );
+        assert!(merging.is_some() && merging < call, "{summary}");
+        assert_eq!(self.outputs()["verdict"], "warn");
+        run["output"]["title"].as_str().unwrap().to_owned()
+    }
+}
+
 #[test]
-fn what_merging_approves_is_judged_separately() {
-    let mut pull = Pull::new(&usual());
+fn what_merging_approves_is_shown_first_and_never_blocks_whoever_pinned_it() {
+    let breaks = "merging approves changes of weather that break callers (2 breaking";
+    for (actor, kind) in [("mona", "User"), ("renovate[bot]", "Bot")] {
+        let mut pull = Pull::new(&usual());
+        pull.serve(&drifted());
+        pull.pin();
+        pull.event("opened", json!({"sender": {"login": actor, "type": kind}}));
+        pull.set("GITHUB_ACTOR", actor);
+        let title = pull.merges_what_is_blocked();
+        assert!(title.starts_with(breaks), "{title}");
+        let outputs = pull.outputs();
+        let of_live = (outputs["drift"].as_str(), outputs["required-bump"].as_str());
+        assert_eq!(of_live, ("false", "major"));
+    }
+    let pull = Pull::new(&usual());
     pull.serve(&drifted());
-    let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
-    words.extend(pull.command());
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    pull.keel.run(&words).exits(0);
-    // The server matches the committed baseline, which breaks callers of the base branch's.
+    pull.pin();
+    pull.fork(true);
+    let title = pull.merges_what_is_blocked();
+    assert!(title.starts_with(breaks), "{title}");
+    let comment = &pull.comments()[0];
+    assert!(
+        comment.contains("the running server matches this baseline"),
+        "{comment}"
+    );
+    // What is not pinned blocks, and says so before what merging approves.
+    pull.serve(&usual());
     pull.run().exits(1);
-    let (run, annotations) = pull.one_run("failure");
+    let (run, _) = pull.one_run("failure");
+    let title = run["output"]["title"].as_str().unwrap();
+    let (live, merging) = (title.find("weather breaks"), title.find("merging approves"));
+    assert!(live.is_some() && live < merging, "{title}");
+}
+
+#[test]
+fn merging_an_addition_is_a_success() {
+    let pull = Pull::new(&usual());
+    let mut tools = usual();
+    tools[1]["inputSchema"]["properties"] = json!({"region": {"type": "string"}});
+    pull.serve(&tools);
+    pull.run().exits(0);
+    pull.pin();
+    pull.run().exits(0);
+    let (run, annotations) = pull.one_run("success");
+    assert_eq!(annotations, Vec::<Value>::new());
     let title = run["output"]["title"].as_str().unwrap();
     assert!(
-        title.starts_with("merging approves changes of weather that break callers (2 breaking"),
+        title.starts_with("merging approves changes of weather"),
         "{title}"
     );
-    let message = annotations[0]["message"].as_str().unwrap();
-    assert!(
-        message.starts_with("breaking: against the base branch: "),
-        "{message}"
-    );
-    let baseline = pull.keel.read("mcp-baseline.json").lines().count() as u64;
-    assert!(
-        annotations
-            .iter()
-            .all(|it| it["start_line"].as_u64().unwrap() <= baseline)
-    );
-    let comment = &pull.comments()[0];
-    assert!(comment.contains("needs a maintainer"), "{comment}");
-    assert!(comment.contains("`mcp-keel: accept-breaking`"), "{comment}");
-    let outputs = pull.outputs();
-    assert_eq!(
-        (outputs["drift"].as_str(), outputs["required-bump"].as_str()),
-        ("false", "major")
-    );
-    // The label of now counts, not that of the event.
-    pull.label("2026-01-03T00:00:00Z");
-    pull.run().exits(0);
-    let (run, _) = pull.one_run("success");
-    assert!(
-        run["output"]["title"]
-            .as_str()
-            .unwrap()
-            .contains("accepted by mona"),
-        "{run}"
-    );
-    // It accepts changes; the version is still to be raised.
+    assert!(pull.comments()[0].contains("#### Merging approves"));
+}
+
+#[test]
+fn a_required_version_bump_is_required_of_what_is_merged() {
+    let mut pull = Pull::new(&usual());
+    pull.serve(&drifted());
+    pull.pin();
     let config =
         "[server.weather]\ncommand = [\"unused\"]\n[policy]\nrequire-version-bump = true\n";
     pull.keel.write("mcp-keel.toml", config);
@@ -976,9 +1013,8 @@ fn a_toolpin_lock_is_compared_with_the_one_on_the_base_branch() {
     pull.one_run("success");
     pull.serve(&drifted());
     pull.keel.run(&words).exits(0);
-    pull.set("INPUT_BASE-FAIL-ON", "risky");
-    pull.run().exits(1);
-    let (run, _) = pull.one_run("failure");
+    pull.run().exits(0);
+    let (run, _) = pull.one_run("neutral");
     assert_eq!(
         run["output"]["title"],
         "merging approves changes of weather that may surprise callers (1 risky)"
@@ -1003,23 +1039,9 @@ fn the_base_is_read_from_git_if_the_clone_has_it() {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     pull.keel.run(&words).exits(0);
     pull.set("INPUT_TOKEN", "");
-    pull.run()
-        .exits(1)
-        .says("against the base branch: tool removed");
+    pull.run().exits(0).says("Merging approves:");
+    assert!(pull.summary().contains("#### Merging approves"));
     assert!(pull.double.state().requests.is_empty());
-    // The event that it was set is all that can be known of a label without a token.
-    pull.set("INPUT_ACCEPT-LABEL", "fine");
-    let mona = json!({"login": "mona", "type": "User"});
-    pull.event(
-        "labeled",
-        json!({"label": {"name": "fine"}, "sender": mona}),
-    );
-    pull.run().exits(0);
-    pull.event(
-        "labeled",
-        json!({"label": {"name": "other"}, "sender": mona}),
-    );
-    pull.run().exits(1);
 }
 
 #[test]
@@ -1169,17 +1191,12 @@ fn a_warning_is_neutral() {
 fn a_merge_queue_run_reports_what_it_merges_without_blocking_it() {
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
-    let mut words = vec!["pin".to_owned(), "weather".to_owned(), "--".to_owned()];
-    words.extend(pull.command());
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    pull.keel.run(&words).exits(0);
+    pull.pin();
     let event = json!({"merge_group": {"head_sha": pull.merge, "base_sha": pull.base}});
     pull.keel.write("runner/event.json", &event.to_string());
     pull.set("GITHUB_EVENT_NAME", "merge_group");
     pull.head = pull.merge.clone();
-    pull.run().exits(0);
-    let (run, _) = pull.one_run("success");
-    let title = run["output"]["title"].as_str().unwrap();
+    let title = pull.merges_what_is_blocked();
     assert!(
         title.starts_with("merging approves changes of weather that break callers (2 breaking"),
         "{title}"
@@ -1205,8 +1222,7 @@ fn every_input_of_the_action_is_read() {
     tools.push(tool("seen", "$env{OF_THE_STEP}"));
     pull.serve(&tools);
     pull.set("OF_THE_STEP", "handed on");
-    // The pull request removes a tool from the baseline, so that there is something for a label to
-    // accept.
+    // The pull request removes a tool from the baseline, so that there is something to approve.
     let before = Pull::new(&[&usual()[..], &[tool("gone", "Once here.")]].concat());
     let before = before.keel.read("mcp-baseline.json");
     pull.on_base("mcp-baseline.json", &before);

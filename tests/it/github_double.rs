@@ -51,15 +51,12 @@ pub(crate) struct State {
     pub(crate) runs: Vec<Value>,
     pub(crate) annotations: BTreeMap<u64, Vec<Value>>,
     pub(crate) comments: Vec<Value>,
-    pub(crate) labels: Vec<String>,
     /// The repository that GitHub has, whatever a clone of it lacks.
     pub(crate) repository: Option<std::path::PathBuf>,
     /// The merge base that it finds.
     pub(crate) merge_base: Option<String>,
     /// The pull requests of every commit.
     pub(crate) pulls: Vec<Value>,
-    /// What happened to the pull request.
-    pub(crate) timeline: Vec<Value>,
     /// Method and path of every request, with the status that it got.
     pub(crate) requests: Vec<(String, String, u16)>,
     /// What the description of the API does not allow.
@@ -431,10 +428,6 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
             comment["body"] = body["body"].clone();
             Answer::new(200, comment.clone())
         }
-        "issues/list-labels-on-issue" => {
-            let labels: Vec<Value> = state.labels.iter().map(|it| json!({"name": it})).collect();
-            Answer::new(200, Value::Array(page(&labels, request)))
-        }
         "issues/delete-comment" => {
             let id: u64 = id(2).unwrap_or_default();
             state.comments.retain(|it| it["id"] != id);
@@ -453,10 +446,6 @@ fn carry_out(request: &Request, state: &mut State) -> Answer {
         },
         _ if path.ends_with("/pulls") => {
             let all = state.pulls.clone();
-            Answer::new(200, Value::Array(page(&all, request)))
-        }
-        _ if path.ends_with("/timeline") => {
-            let all = state.timeline.clone();
             Answer::new(200, Value::Array(page(&all, request)))
         }
         _ if path == "/user" => Answer::new(

@@ -127,31 +127,6 @@ fn a_run_that_is_repeated_is_in_progress_at_once() {
 }
 
 #[test]
-fn a_label_neither_doubles_an_annotation_nor_makes_it_contradict_the_conclusion() {
-    let mut pull = Pull::new(&usual());
-    pull.drift();
-    pull.pin();
-    pull.run().exits(1);
-    let (_, blocked) = pull.one_run("failure");
-    assert!(!blocked.is_empty());
-    pull.label("2026-01-03T00:00:00Z");
-    pull.run().exits(0);
-    let (run, accepted) = pull.one_run("success");
-    assert_eq!(accepted, blocked);
-    for annotation in &accepted {
-        assert_eq!(annotation["annotation_level"], "warning");
-        let text = annotation.to_string();
-        assert!(
-            !text.contains("blocks") && !text.contains("accepted"),
-            "{text}"
-        );
-    }
-    let summary = run["output"]["summary"].as_str().unwrap();
-    assert!(!summary.contains("no longer appl"), "{summary}");
-    assert!(summary.contains("Accepted by `mona`"), "{summary}");
-}
-
-#[test]
 fn every_report_and_output_covers_both_questions() {
     let mut pull = Pull::new(&usual());
     pull.serve(&drifted());
@@ -163,27 +138,29 @@ fn every_report_and_output_covers_both_questions() {
         "gitlab=r/gitlab",
     ];
     pull.set("INPUT_REPORT", &reports.join("\n"));
-    pull.run().exits(1);
+    pull.run().exits(0);
+    // What merging approves blocks nowhere.
     let sarif: Value = serde_json::from_str(&pull.keel.read("r/sarif")).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let is_of_level = |level: &str| results.iter().any(|it| it["level"] == level);
     assert!(
-        results.iter().any(|it| it["level"] == "error"),
+        is_of_level("warning") && !is_of_level("error"),
         "{results:#?}"
     );
     let markdown = pull.keel.read("r/md");
     assert!(
-        markdown.starts_with("### ❌ mcp-keel: merging approves"),
+        markdown.starts_with("### ⚠️ mcp-keel: merging approves"),
         "{markdown}"
     );
-    assert!(pull.keel.read("r/junit").contains("<failure"));
+    assert!(!pull.keel.read("r/junit").contains("<failure"));
     let gitlab: Value = serde_json::from_str(&pull.keel.read("r/gitlab")).unwrap();
     assert!(!gitlab.as_array().unwrap().is_empty());
     let outputs = pull.outputs();
     let approval: Value =
         serde_json::from_str(&pull.keel.read(&outputs["approval-report"])).unwrap();
-    assert_eq!(approval["verdict"], "block");
+    assert_eq!(approval["verdict"], "warn");
     for (name, value) in [
-        ("verdict", "block"),
+        ("verdict", "warn"),
         ("drift", "false"),
         ("breaking", "2"),
         ("required-bump", "major"),
@@ -415,7 +392,7 @@ fn the_run_after_a_forks_posts_its_result_on_the_forks_commit() {
     pull.keel
         .write("scenario.json", r#"{"start": [{"exit": 7}]}"#);
     let event = json!({"action": "completed", "workflow_run": {
-        "event": "pull_request", "head_sha": head, "created_at": "2026-01-02T00:00:00Z",
+        "event": "pull_request", "head_sha": head,
         "head_repository": {"full_name": "someone/weather"}, "pull_requests": [],
     }});
     pull.keel.write("runner/event.json", &event.to_string());
@@ -426,7 +403,7 @@ fn the_run_after_a_forks_posts_its_result_on_the_forks_commit() {
         state.merge_base = Some(base.clone());
         let of = |number: u64, sha: &str, repository: &str| {
             json!({
-                "number": number, "state": "open", "updated_at": "2026-01-05T00:00:00Z",
+                "number": number, "state": "open",
                 "head": {"sha": sha, "repo": {"full_name": repository}},
                 "base": {"sha": base, "ref": "main", "repo": {"full_name": "octo/weather"}},
             })

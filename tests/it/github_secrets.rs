@@ -72,7 +72,7 @@ fn the_token_does_not_leave_through_the_configuration() {
             "mcp-keel.toml",
             &format!("[server.weather]\ncommand = [\"x\"]\npass-env = [\"{name}\"]\n"),
         );
-        pull.run().exits(1).says("would pass");
+        pull.run().exits(2).says("is not passed on");
         assert_eq!(pull.seen(), None, "{name}");
         // Not even the base can send it.
         pull.on_base("mcp-keel.toml", &pull.keel.read("mcp-keel.toml"));
@@ -117,6 +117,7 @@ fn the_token_does_not_leave_through_the_configuration() {
 #[test]
 fn a_variable_goes_only_to_the_command_that_has_it_on_the_base() {
     let mut pull = Pull::new(&usual());
+    pull.fork(true);
     pull.set("INPUT_COMMAND", "");
     pull.set("API_KEY", "key-of-the-api");
     pull.set("OTHER", "not-for-servers");
@@ -141,7 +142,7 @@ fn a_variable_goes_only_to_the_command_that_has_it_on_the_base() {
     std::fs::create_dir(pull.keel.folder().join("sub")).unwrap();
     for (config, says) in &changed {
         pull.keel.write("mcp-keel.toml", config);
-        pull.run().exits(1).says("not started");
+        pull.run().exits(3).says("not started");
         assert_eq!(pull.seen(), None, "{config}");
         assert!(
             pull.comment().contains(&says.replace('`', "")),
@@ -160,16 +161,18 @@ fn a_variable_goes_only_to_the_command_that_has_it_on_the_base() {
     pull.keel.write("mcp-keel.toml", &renamed);
     pull.run();
     assert_eq!(pull.seen().as_deref(), Some("key-of-the-api -"));
-    // A maintainer has seen where it goes.
+    // Who may push to this repository may say where it goes. It is shown.
+    pull.fork(false);
     pull.keel.write("mcp-keel.toml", &other);
-    pull.label("2026-01-03T00:00:00Z");
     pull.run().exits(0);
     assert_eq!(pull.seen().as_deref(), Some("key-of-the-api -"));
+    assert!(pull.comment().contains("would pass API_KEY to env"));
 }
 
 #[test]
 fn variables_of_the_workflow_go_to_the_command_of_the_workflow() {
     let mut pull = Pull::new(&usual());
+    pull.fork(true);
     pull.set("API_KEY", "key-of-the-api");
     pull.set("OTHER", "not-for-servers");
     pull.serve_and_write(&["API_KEY", "OTHER"]);
@@ -178,18 +181,19 @@ fn variables_of_the_workflow_go_to_the_command_of_the_workflow() {
     assert_eq!(pull.seen().as_deref(), Some("key-of-the-api -"));
     // The pull request adds one.
     pull.configure("pass-env = [\"OTHER\"]\n");
-    pull.run().exits(1).says("would pass OTHER to");
+    pull.run().exits(3).says("would pass OTHER to");
     assert_eq!(pull.seen(), None);
     // Without a command in the workflow, the pull request would choose who gets it.
     pull.set("INPUT_COMMAND", "");
     pull.configure("");
-    pull.run().exits(1).says("would pass API_KEY to");
+    pull.run().exits(3).says("would pass API_KEY to");
     assert_eq!(pull.seen(), None);
 }
 
 #[test]
 fn an_answer_of_the_workflow_goes_where_it_goes_on_the_base() {
     let mut pull = Pull::new(&usual());
+    pull.fork(true);
     pull.set("INPUT_COMMAND", "");
     pull.set("INPUT_FROM", ".vscode/mcp.json");
     pull.set("INPUT_INPUTS", "key=the-answer");
@@ -205,7 +209,7 @@ fn an_answer_of_the_workflow_goes_where_it_goes_on_the_base() {
     pull.run().exits(0);
     assert_eq!(pull.seen().as_deref(), Some("the-answer"));
     pull.on_base(".vscode/mcp.json", &list("none"));
-    pull.run().exits(1).says("would pass input:key to");
+    pull.run().exits(3).says("would pass input:key to");
     assert_eq!(pull.seen(), None);
 }
 
@@ -213,6 +217,7 @@ fn an_answer_of_the_workflow_goes_where_it_goes_on_the_base() {
 fn an_address_that_is_not_on_the_base_is_not_asked() {
     let elsewhere = Elsewhere::new();
     let mut pull = Pull::new(&usual());
+    pull.fork(true);
     pull.set("INPUT_COMMAND", "");
     pull.set("API_KEY", "key-of-the-api");
     let at = |host: &str| format!("[server.weather]\nurl = \"{host}/mcp\"\n");
@@ -242,7 +247,7 @@ fn an_address_that_is_not_on_the_base_is_not_asked() {
         ),
     ] {
         pull.keel.write("mcp-keel.toml", &config);
-        pull.run().exits(1).says("not asked").says(says);
+        pull.run().exits(3).says("not asked").says(says);
         assert!(!elsewhere.was_contacted(), "{config}");
         assert!(
             pull.comment().contains(&says.replace('`', "")),
@@ -262,6 +267,7 @@ fn an_address_that_is_not_on_the_base_is_not_asked() {
 #[test]
 fn what_is_said_about_a_variable_does_not_show_its_value() {
     let mut pull = Pull::new(&usual());
+    pull.fork(true);
     pull.set("INPUT_COMMAND", "");
     pull.set("SHORT", "k3y");
     pull.on_base("README.md", "No configuration.");
@@ -275,7 +281,7 @@ fn what_is_said_about_a_variable_does_not_show_its_value() {
         let list = json!({"mcpServers": {"weather": server}}).to_string();
         pull.keel.write(".mcp.json", &list);
         pull.keel.write("mcp-keel.toml", "from = [\".mcp.json\"]\n");
-        let run = pull.run().exits(1).says("SHORT").says_nothing_of("k3y");
+        let run = pull.run().exits(3).says("SHORT").says_nothing_of("k3y");
         drop(run);
         assert!(!pull.comment().contains("k3y"), "{}", pull.comment());
     }
@@ -285,6 +291,7 @@ fn what_is_said_about_a_variable_does_not_show_its_value() {
 #[test]
 fn a_header_for_a_started_server_goes_to_the_one_that_the_base_starts() {
     let mut pull = Pull::new(&usual());
+    pull.fork(true);
     pull.set("INPUT_COMMAND", "");
     pull.set("API_KEY", "key-of-the-api");
     let config = |program: &str| {
@@ -296,7 +303,7 @@ fn a_header_for_a_started_server_goes_to_the_one_that_the_base_starts() {
     pull.on_base("mcp-keel.toml", &config("sleep"));
     pull.keel.write("mcp-keel.toml", &config("./evil"));
     pull.run()
-        .exits(1)
+        .exits(3)
         .says("would pass API_KEY to http://127.0.0.1:9");
 }
 
@@ -312,7 +319,7 @@ fn on_the_command_line_the_same_holds_with_the_policy_of_a_revision() {
     let by_base = ["check", "--policy-from", &base];
     pull.keel
         .run_with_env(&by_base, &env)
-        .exits(1)
+        .exits(3)
         .says("would pass API_KEY to");
     assert_eq!(pull.seen(), None);
     pull.keel.run_with_env(&["check"], &env).exits(0);

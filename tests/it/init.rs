@@ -26,7 +26,9 @@ fn a_plain_binary_is_set_up_and_checked_in_one_go() {
     let keel = Keel::new();
     program(&keel, "greeter", &server("greeter"));
     crate::machine::repository(keel.folder());
-    let run = keel.run(&["init", "--yes", "--team", "octo/contracts"]).exits(0);
+    let run = keel
+        .run(&["init", "--yes", "--team", "octo/contracts"])
+        .exits(0);
     run.names(&[
         "found ./greeter",
         "greet",
@@ -45,10 +47,15 @@ fn a_plain_binary_is_set_up_and_checked_in_one_go() {
     );
     let attributes = keel.read(".gitattributes");
     assert!(attributes.contains("mcp-baseline.json diff=mcp-keel merge=mcp-keel"));
-    assert!(
-        keel.read(".github/CODEOWNERS")
-            .contains("/mcp-baseline.json @me")
-    );
+    let owners = keel.read(".github/CODEOWNERS");
+    let owned: Vec<&str> = owners.lines().filter(|it| it.starts_with('/')).collect();
+    let files = [
+        "/mcp-baseline.json",
+        "/mcp-keel.toml",
+        "/.github/workflows/mcp-keel.yml",
+        "/.github/CODEOWNERS",
+    ];
+    assert_eq!(owned, files.map(|it| format!("{it} @octo/contracts")));
     // Once is enough.
     keel.run(&["init", "--yes"]).exits(2).names(&[
         "mcp-keel.toml and mcp-baseline.json exist already",

@@ -283,7 +283,10 @@ mod tests {
             given.pairs(settings::ENV),
             [variable("A", "1"), variable("B", "two words")]
         );
-        assert_eq!(given.word(settings::FAIL_ON), Some(crate::policy::FailOn::Breaking));
+        assert_eq!(
+            given.word(settings::FAIL_ON),
+            Some(crate::policy::FailOn::Breaking)
+        );
     }
 
     #[test]
