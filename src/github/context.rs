@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::{Api, ApiError, Token};
-use crate::sentences::github as sentences;
 
 /// The API of github.com, the default.
 const API: &str = "https://api.github.com";
@@ -92,8 +91,10 @@ pub enum ReadOnly {
 impl ReadOnly {
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Fork => sentences::fork_token(),
-            Self::Dependabot => sentences::dependabot_token(),
+            Self::Fork => {
+                "GitHub gives workflow runs of pull requests from forks a read-only token"
+            }
+            Self::Dependabot => "GitHub gives Dependabot's workflow runs a read-only token",
         }
     }
 }

@@ -15,8 +15,7 @@ use crate::report::{
     ServerReport, Status, escape,
 };
 use crate::rules::RuleId;
-use crate::sentences::base as base_sentences;
-use crate::sentences::page as page_sentences;
+use crate::wording::counted;
 
 /// How many changes of the check, masks or acceptances are listed.
 const MOST_LISTED: usize = 20;
@@ -116,7 +115,7 @@ impl Page<'_> {
             let findings = self.loud_findings();
             parts.push(match findings {
                 0 => report::title(&live, About::Live, show),
-                many => page_sentences::problems(many),
+                many => format!("{} besides the tool list", counted(many, "problem")),
             });
         }
         parts.join("; ")
@@ -166,12 +165,12 @@ impl Page<'_> {
                     intro,
                 });
                 if is_clean {
-                    facts.push(page_sentences::server_matches().to_owned());
+                    facts.push("the running server matches this baseline".to_owned());
                 } else {
                     live_intro = "#### The server against its baseline\n".to_owned();
                 }
             }
-            Some(_) => facts.push(page_sentences::merging_changes_nothing().to_owned()),
+            Some(_) => facts.push("merging changes nothing in the baseline".to_owned()),
             None => {}
         }
         sections.push(Section {
@@ -197,11 +196,11 @@ impl Page<'_> {
         if changes.is_empty() {
             return String::new();
         }
-        let mut out = format!("#### {}\n\n", base_sentences::changes_of_the_check());
-        out += &format!("{}\n\n", base_sentences::judged_by_the_base());
+        let mut out = "#### What this pull request changes about the check\n\n".to_owned();
+        out += "The base branch's policy judges this run; what changes it applies after the merge.\n\n";
         for change in changes.iter().take(MOST_LISTED) {
             let mark = if change.weakens {
-                format!(" (**{}**)", base_sentences::weakens())
+                " (**weakens the check**)".to_owned()
             } else {
                 String::new()
             };
@@ -222,7 +221,7 @@ impl Page<'_> {
         if exceptions.is_empty() {
             return String::new();
         }
-        let title = base_sentences::exceptions_in_force();
+        let title = "Masks and acceptances in force";
         let mut out = format!(
             "<details><summary>{title}: {}</summary>\n\n",
             exceptions.len()
@@ -355,7 +354,7 @@ fn against_base(report: &Report) -> Vec<ServerReport> {
     let mut servers = report.servers.clone();
     for located in servers.iter_mut().flat_map(|it| &mut it.changes) {
         let change = &mut located.judged.change;
-        change.message = crate::sentences::report::against_base_branch(&change.message);
+        change.message = format!("against the base branch: {}", change.message);
     }
     servers
 }

@@ -176,7 +176,9 @@ impl Pull {
         let merge = self.merge.clone();
         self.set("GITHUB_SHA", &merge);
         self.event("synchronize", json!({}));
-        self.double.state().repository = Some(self.keel.folder().join(".git"));
+        let mut state = self.double.state();
+        state.repository = Some(self.keel.folder().join(".git"));
+        state.merge_base = Some(self.base.clone());
     }
 
     /// The tree with these files, the later ones in place of the earlier.
