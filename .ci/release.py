@@ -115,6 +115,8 @@ def build_wheel(platform, target, profile, out):
         cargo = (ROOT / "Cargo.toml").as_posix()
         (stage / "pyproject.toml").write_text(settings.replace("../../Cargo.toml", cargo))
         shutil.copy(PACKAGING / "README.md", stage)
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(PACKAGING / "pypi" / "mcp_keel", stage / "python" / "mcp_keel", ignore=ignored)
         for name in LICENCES:
             shutil.copy(ROOT / name, stage)
         command = [sys.executable, "-m", "maturin", "build", "--locked", "--profile", profile, "--out", stage / "wheels"]
@@ -229,6 +231,15 @@ def npm_launcher_manifest(package):
         name="mcp-keel",
         keywords=package["keywords"],
         bin={"mcp-keel": "bin/mcp-keel.js"},
+        exports={
+            "./vitest": {"types": "./lib/vitest.d.mts", "default": "./lib/vitest.mjs"},
+            "./jest": {"types": "./lib/jest.d.ts", "default": "./lib/jest.js"},
+            "./package.json": "./package.json",
+            "./bin/*": "./bin/*",
+        },
+        # Whose `expect` gets the matcher; who uses neither needs neither.
+        peerDependencies={"@jest/globals": "*", "vitest": "*"},
+        peerDependenciesMeta={"@jest/globals": {"optional": True}, "vitest": {"optional": True}},
         engines={"node": ">=18"},
         optionalDependencies={npm_name(it): package["version"] for it in PLATFORMS},
         publishConfig={"access": "public"},
@@ -238,6 +249,8 @@ def npm_launcher_manifest(package):
 def write_npm_launcher(package, out):
     content = npm_texts((PACKAGING / "README.md").read_text())
     content["bin/mcp-keel.js"] = ((PACKAGING / "npm" / "mcp-keel.js").read_bytes(), 0o755)
+    for name in ["binary.js", "contract.js", "vitest.mjs", "vitest.d.mts", "jest.js", "jest.d.ts"]:
+        content[f"lib/{name}"] = ((PACKAGING / "npm" / name).read_bytes(), 0o644)
     npm_pack(npm_launcher_manifest(package), content, out)
 
 

@@ -5,34 +5,12 @@
 // with --ignore-scripts, and a package manager downloads one binary: the one whose `os` and `cpu` fit.
 
 const fs = require("node:fs");
-
-const platform = `${process.platform}-${process.arch}`;
-const carrier = `@mcp-keel/${platform}`;
+const { locate } = require("../lib/binary.js");
 
 function fail(...lines) {
   fs.writeSync(2, `mcp-keel: ${lines.join("\n")}\n`);
   // The exit code for a wrong setup. 1 would mean drift.
   process.exit(2);
-}
-
-function locate() {
-  try {
-    return require.resolve(`${carrier}/bin/mcp-keel${process.platform === "win32" ? ".exe" : ""}`);
-  } catch {
-    const known = Object.keys(require("../package.json").optionalDependencies);
-    if (!known.includes(carrier)) {
-      return fail(
-        `there is no binary for ${platform}.`,
-        `  Binaries exist for ${known.map((name) => name.split("/")[1]).join(", ")}.`,
-        "  On other platforms, build it with Rust: cargo install --locked mcp-keel",
-      );
-    }
-    return fail(
-      `the package ${carrier} is missing.`,
-      "  It is an optional dependency of mcp-keel. Install again without --omit=optional or --no-optional.",
-      "  If the lock file or node_modules come from another operating system, delete both and install again.",
-    );
-  }
 }
 
 function runAsChild(program, args) {
@@ -63,7 +41,12 @@ function runAsChild(program, args) {
   });
 }
 
-const program = locate();
+let program;
+try {
+  program = locate();
+} catch (error) {
+  fail(error.message);
+}
 const args = process.argv.slice(2);
 if (typeof process.execve === "function") {
   // From Node 22.15 on, except on Windows: no launcher is left that could lose a signal or an exit code.
