@@ -32,6 +32,7 @@ from pathlib import Path
 sys.path.insert(1, str(Path(__file__).resolve().parent / "checks"))
 import real_servers
 import release
+import test_suites
 
 ROOT = release.ROOT
 PACKAGE = release.manifest()
@@ -370,6 +371,26 @@ def python_channels(out, tools):
         exercise("pipx run", [tools / "pipx", "run", "--spec", wheel, "mcp-keel"], project, env)
 
 
+def suites(out):
+    """The plugin and the matchers of this release in test suites, each in an environment of its own."""
+    python = {}
+    made = test_suites.environments(CACHE, real_servers.run_with_retries)
+    modules = test_suites.node_modules(CACHE, real_servers.run_with_retries)
+    with empty_folder() as (home, project), Registry(out / "npm") as registry:
+        env = environment(home)
+        for major, interpreter in made.items():
+            # The environment is kept between runs; the wheel is the one of this release.
+            must(interpreter, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", wheel_here(out), cwd=project, env=env)
+            python[major] = interpreter
+        test_suites.python_suites(tally, python, env, set(python))
+        shutil.copytree(modules / "node_modules", project / "node_modules", symlinks=True)
+        shutil.copy(modules / "package.json", project)
+        install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--prefer-offline", "--legacy-peer-deps"]
+        archives = [f"{registry.url}/files/{path.name}" for path in sorted((out / "npm").glob("*.tgz"))]
+        must(*install, *archives, cwd=project, env=env)
+        test_suites.node_suites(tally, project, env)
+
+
 def copy_of_the_work_tree(folder):
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
     for name in filter(None, names.decode().split("\0")):
@@ -682,6 +703,7 @@ def main():
     npm_channels(out, managers())
     tools = python_tools()
     python_channels(out, tools)
+    suites(out)
     hook(out, tools)
     crates()
     print(f"{tally.passed} passed, {tally.failed} failed")

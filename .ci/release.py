@@ -246,11 +246,17 @@ def npm_launcher_manifest(package):
     )
 
 
+def npm_launcher_files():
+    """The programs of the package: the launcher, and what test suites import."""
+    folder = PACKAGING / "npm"
+    files = {f"lib/{path.name}": path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "mcp-keel.js"}
+    return {"bin/mcp-keel.js": (folder / "mcp-keel.js").read_bytes(), **files}
+
+
 def write_npm_launcher(package, out):
     content = npm_texts((PACKAGING / "README.md").read_text())
-    content["bin/mcp-keel.js"] = ((PACKAGING / "npm" / "mcp-keel.js").read_bytes(), 0o755)
-    for name in ["binary.js", "contract.js", "vitest.mjs", "vitest.d.mts", "jest.js", "jest.d.ts"]:
-        content[f"lib/{name}"] = ((PACKAGING / "npm" / name).read_bytes(), 0o644)
+    for name, data in npm_launcher_files().items():
+        content[name] = (data, 0o755 if name.startswith("bin/") else 0o644)
     npm_pack(npm_launcher_manifest(package), content, out)
 
 
