@@ -1,6 +1,7 @@
 //! Definitions as libraries print them, and as a server sends them.
 
 use crate::canonical::{Json, Object, Text};
+use crate::surface::Kind;
 
 /// Members as Python's models call them, and their names on the wire.
 const SPELLINGS: [(&str, &str); 12] = [
@@ -76,6 +77,53 @@ pub(super) fn as_sent(printed: Json) -> Json {
         sent.push(wire, value);
     }
     Json::Object(sent)
+}
+
+/// The members of a definition in any revision of the protocol; `None` for what is not listed by libraries.
+pub(super) fn sent(kind: Kind) -> Option<&'static [&'static str]> {
+    match kind {
+        Kind::Tool => Some(&[
+            "name",
+            "title",
+            "description",
+            "inputSchema",
+            "outputSchema",
+            "annotations",
+            "execution",
+            "icons",
+            "_meta",
+        ]),
+        Kind::Prompt => Some(&[
+            "name",
+            "title",
+            "description",
+            "arguments",
+            "icons",
+            "_meta",
+        ]),
+        Kind::Resource => Some(&[
+            "uri",
+            "name",
+            "title",
+            "description",
+            "mimeType",
+            "size",
+            "annotations",
+            "icons",
+            "_meta",
+        ]),
+        Kind::Template => Some(&[
+            "uriTemplate",
+            "name",
+            "title",
+            "description",
+            "mimeType",
+            "annotations",
+            "icons",
+            "_meta",
+        ]),
+        Kind::Skill | Kind::Content => None,
+    }
 }
 
 /// Whether a value can be the definition of a tool.

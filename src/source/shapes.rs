@@ -66,6 +66,10 @@ pub(super) struct Gathered {
     unfinished: BTreeSet<Kind>,
     /// Whether definitions stood in an object by name, or in files: then their order is not the server's.
     pub(super) unordered: bool,
+    /// Lists that a library printed, which adds members of its own and leaves out others.
+    printed: BTreeSet<Kind>,
+    /// What the document has besides.
+    lost: Vec<String>,
 }
 
 impl Gathered {
@@ -98,12 +102,39 @@ impl Gathered {
 
     pub(super) fn add(&mut self, kind: Kind, definitions: Vec<Json>, is_printed: bool) {
         self.kinds.insert(kind);
-        let list = self.lists.of_mut(kind);
-        if is_printed {
-            list.extend(definitions.into_iter().map(members::as_sent));
-        } else {
-            list.extend(definitions);
+        if !is_printed {
+            self.lists.of_mut(kind).extend(definitions);
+            return;
         }
+        let by_library = definitions.iter().any(members::is_printed);
+        let mut definitions: Vec<Json> = definitions.into_iter().map(members::as_sent).collect();
+        if by_library && let Some(sent) = members::sent(kind) {
+            let mut left_out = Vec::new();
+            let is_own = |name: &str| !sent.contains(&name);
+            definitions = members::without(definitions, is_own, &mut left_out);
+            let noun = kind.noun();
+            let left_out = left_out.into_iter();
+            self.lost.extend(left_out.map(|(member, count)| {
+                format!("`{member}` of {count} {noun}s: no revision of the protocol has it")
+            }));
+            self.printed.insert(kind);
+        }
+        self.lists.of_mut(kind).extend(definitions);
+    }
+
+    /// The source that was gathered.
+    fn loaded(
+        mut self,
+        format: impl Into<String>,
+        server: Option<String>,
+    ) -> Result<Loaded, String> {
+        let lost = std::mem::take(&mut self.lost);
+        let surface = self.surface()?;
+        let server = server.or_else(|| surface.server_name().map(str::to_owned));
+        Ok(Loaded {
+            lost,
+            ..Loaded::of(format, server.as_deref(), surface)
+        })
     }
 
     /// Takes over what an object says of the server itself, where it is not the server's own answer.
@@ -174,6 +205,11 @@ impl Gathered {
         let mut surface = Surface::new(&greeting, self.lists, ClientProfile::default(), scope);
         if !members.is_empty() {
             surface.recorded.only(Part::Server, &members);
+        }
+        for kind in self.printed {
+            if let Some(sent) = members::sent(kind) {
+                surface.recorded.only(Part::List(kind), sent);
+            }
         }
         Ok(surface)
     }
@@ -254,6 +290,7 @@ fn lists_something(document: &Json) -> bool {
 fn of_lists(mut document: Json) -> Result<Loaded, String> {
     let mut gathered = Gathered::default();
     gathered.take_server(&document);
+    gathered.lost = beside_lists(&document);
     let given = document.get("server").and_then(Json::as_str);
     let given = given.map(str::to_owned);
     if is_printed(&document) {
@@ -262,9 +299,36 @@ fn of_lists(mut document: Json) -> Result<Loaded, String> {
     } else {
         gathered.add_result(document)?;
     }
-    let surface = gathered.surface()?;
-    let name = given.or_else(|| surface.server_name().map(str::to_owned));
-    Ok(Loaded::of("a list of tools", name.as_deref(), surface))
+    gathered.loaded("a list of tools", given)
+}
+
+/// Members of an object with lists that are taken over, or that belong to one answer only.
+const OF_LISTS: [&str; 12] = [
+    "$schema",
+    "_meta",
+    "cacheScope",
+    "id",
+    "instructions",
+    "jsonrpc",
+    "meta",
+    "nextCursor",
+    "resultType",
+    "server",
+    "serverInfo",
+    "ttlMs",
+];
+
+/// What an object with lists has besides them.
+fn beside_lists(document: &Json) -> Vec<String> {
+    let members = document.as_object().into_iter().flat_map(Object::iter);
+    let others = members.filter(|(name, value)| {
+        let name = name.to_string_lossy();
+        let is_list = Kind::of_member(name).is_some();
+        !is_list && !OF_LISTS.contains(&name) && !matches!(value, Json::Null)
+    });
+    others
+        .map(|(name, _)| format!("`{}`", name.to_string_lossy()))
+        .collect()
 }
 
 /// Whether lists were printed by a library instead of sent: an object by name, a member that is null, names in snake case.
@@ -298,7 +362,7 @@ fn of_tools(format: &str, tools: Vec<Json>) -> Result<Loaded, String> {
         ..Gathered::default()
     };
     gathered.add(Kind::Tool, tools, true);
-    Ok(Loaded::of(format, None, gathered.surface()?))
+    gathered.loaded(format, None)
 }
 
 /// An array of tools, or of answers.

@@ -222,7 +222,7 @@ fn every_command_in_the_documents_parses() {
                     let ours = rest.iter().skip_while(|it| *it != "--").skip(1);
                     parses(&keel, &page, line, &ours.cloned().collect::<Vec<_>>());
                 }
-                "cargo" | "git" => {}
+                "cargo" | "git" | "npm" | "pip" => {}
                 file if file.contains('/') => {
                     assert!(root().join(file).is_file(), "{page}: {line}");
                 }

@@ -530,6 +530,15 @@ fn an_import_says_what_is_taken_over_and_what_is_lost() {
             run = run.says(told);
         }
     }
+    // What a test printed of a model, with members of its own.
+    let mut tool = printed(&tools()[0]);
+    tool["toolset"] = json!("weather");
+    let golden = json!({"tools": [tool], "server_instructions": "Be brief."});
+    let keel = Keel::new().file("golden.json", &golden.to_string());
+    keel.run(&["import", "golden.json"])
+        .exits(0)
+        .says("not taken over: `server_instructions`")
+        .says("not taken over: `toolset` of 1 tools: no revision of the protocol has it");
     let golden = Keel::new().file("golden.json", TOOLS);
     golden
         .run(&["import", "golden.json", "--server", "weather"])
