@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::observer::Observer;
 use super::request::{ServerRequest, UNNAMED};
-use super::withheld::Withheld;
+use super::server_lists::Withheld;
 use super::{Error, server_lists};
 use crate::baseline::{Manifest, store};
 use crate::config::{Config, ServerConfig};

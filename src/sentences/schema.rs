@@ -54,7 +54,7 @@ impl At<'_> {
     }
 }
 
-pub(super) fn cut(text: &str) -> String {
+pub(crate) fn cut(text: &str) -> String {
     if text.chars().count() <= VALUE_CHARACTERS {
         return text.to_owned();
     }
