@@ -1,6 +1,7 @@
-//! The files that servers are judged by: the configuration, baselines, lists of servers.
+//! The files that servers are judged by: the configuration, baselines, lists of servers. The baselines of all servers that the
+//! configuration and its lists name are among them, also where only some are asked for.
 //!
-//! A server must not change by what it is judged, now or the next time. In a sandbox it cannot write these files
+//! A server must not change by what it or another one is judged, now or the next time. In a sandbox it cannot write these files
 //! ([`sandbox::keep`]). Without one it can: so they are read again once the servers ran, and the run is undetermined if the
 //! bytes are not those that judged.
 

@@ -372,6 +372,11 @@ pub(crate) fn resolve_by(
         pattern.clone_from(&next_pattern);
     }
     let typed_here = !request.command.is_empty() || request.url.is_some();
+    // The servers that this folder knows, whether or not they are asked for now.
+    let mut known: BTreeSet<String> = config
+        .iter()
+        .flat_map(|it| it.servers.keys().cloned())
+        .collect();
     let (named, complete) = if typed_here {
         let typed = typed(request, config.as_ref(), &pattern)?;
         let complete = config.as_ref().is_none_or(|config| {
@@ -381,7 +386,9 @@ pub(crate) fn resolve_by(
         let typed = typed.into_iter().map(|(name, server)| (name, Ok(server)));
         (typed.collect(), complete)
     } else {
-        configured(request, config.as_ref(), observer)?
+        let listed = server_lists::known(request, config.as_ref(), observer)?;
+        known.extend(listed.keys().cloned());
+        configured(request, config.as_ref(), listed)?
     };
     let usable = || {
         let named: &Named = &named;
@@ -419,9 +426,10 @@ pub(crate) fn resolve_by(
         policy.apply(&mut policy_of_file);
     }
     let mut judged_by = BTreeSet::from_iter(judged_files::of_request(request, config.as_ref()));
-    for target in &targets {
+    known.extend(targets.iter().map(|target| target.name.clone()));
+    for name in &known {
         let patterns = [&pattern, &next_pattern];
-        judged_by.extend(patterns.map(|it| store::path_for(it, &target.name)));
+        judged_by.extend(patterns.map(|pattern| store::path_for(pattern, name)));
     }
     judged_files::keep(judged_by.iter().cloned());
     Ok(Plan {
@@ -640,9 +648,8 @@ fn only_pinned(pattern: &Path) -> Option<String> {
 fn configured(
     request: &ServerRequest,
     config: Option<&Config>,
-    observer: &dyn Observer,
+    mut known: server_lists::Known,
 ) -> Result<(Named, bool), Error> {
-    let mut known = server_lists::known(request, config, observer)?;
     if let [program, arguments @ ..] = &request.servers[..]
         && !known.contains_key(program)
         && is_program(program)

@@ -1,5 +1,5 @@
 //! The workflows in `docs/workflows`: their shell steps, run with stand-ins for the runner's
-//! programs.
+//! programs. And which jobs of a release may write.
 
 #![cfg(unix)]
 
@@ -375,4 +375,26 @@ fn artifacts_are_unpacked_outside_of_the_checkout_and_only_what_was_written_is_u
         }
     }
     assert_eq!(seen, (4, 3, 3));
+}
+
+/// What others see is written by jobs that name the environment whose reviewers GitHub asks.
+#[test]
+fn no_job_of_a_release_may_write_before_somebody_approved() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows/release.yml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let (top, jobs) = text.split_once("\njobs:\n").unwrap();
+    assert!(top.contains("permissions: {}"));
+    let mut writing = 0;
+    // A job begins with its name, two spaces deep.
+    let begins = |line: &&str| line.starts_with("  ") && !line[2..].starts_with([' ', '#']);
+    let lines: Vec<&str> = jobs.lines().filter(|line| !line.is_empty()).collect();
+    for job in lines.chunk_by(|_, next| !begins(next)) {
+        let says = |what: &str| job.iter().any(|line| line.trim().starts_with(what));
+        let may_write = job.iter().any(|line| line.contains(": write"));
+        writing += usize::from(may_write);
+        let asks = says("environment: release")
+            || says("environment: ${{ inputs.publish && 'release' || '' }}");
+        assert!(asks || !may_write, "{}", job[0]);
+    }
+    assert_eq!(writing, 6, "image, manifest, github, npm, pypi, crates");
 }
