@@ -29,6 +29,7 @@ import threading
 import time
 from pathlib import Path
 
+sys.path.insert(1, str(Path(__file__).resolve().parent / "checks"))
 import real_servers
 import release
 

@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -41,10 +42,11 @@ class Wrong(Exception):
 
 
 def manifest():
-    """The package in Cargo.toml, as cargo reads it: the only place that has the version."""
-    packages = json.loads(output("cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"))["packages"]
-    [package] = [package for package in packages if package["name"] == "mcp-keel"]
-    return {name: package[name] for name in ["name", "version", "description", "license", "repository", "keywords"]}
+    """The package in Cargo.toml: the only place that has the version."""
+    cargo = tomllib.loads((ROOT / "Cargo.toml").read_text())
+    names = ["name", "version", "description", "license", "repository", "keywords"]
+    inherited = {"workspace": True}
+    return {name: cargo["workspace"]["package"][name] if cargo["package"][name] == inherited else cargo["package"][name] for name in names}
 
 
 def run(*command, **options):

@@ -39,7 +39,10 @@
 #[doc(hidden)]
 pub use exact_json as canonical;
 
-mod keyword_enum;
+/// Enums whose variants have keywords.
+mod keyword_enum {
+    pub(crate) use mcp_capture::keyword_enum;
+}
 
 #[doc(hidden)]
 pub mod judgement;
@@ -56,24 +59,32 @@ pub mod settings;
 #[doc(hidden)]
 pub mod files;
 
-mod connection;
+use mcp_capture::connection;
+#[doc(hidden)]
+pub use mcp_capture::{launch, own_env, redact};
 
 #[doc(hidden)]
-pub mod surface;
+pub mod note;
 
+/// What a server declares, with what we note about it.
 #[doc(hidden)]
-pub mod redact;
+pub mod surface {
+    pub use mcp_capture::surface::*;
 
-#[doc(hidden)]
-pub mod own_env;
+    pub use crate::note::Note;
 
-#[doc(hidden)]
-pub mod launch;
+    pub type Surface = mcp_capture::Surface<Note>;
+}
 
 mod git;
 
+/// Captures of servers, with what we note about them.
 #[doc(hidden)]
-pub mod capture;
+pub mod capture {
+    pub use mcp_capture::capture::*;
+
+    pub type Captured = mcp_capture::Captured<crate::note::Note>;
+}
 
 #[doc(hidden)]
 pub mod fingerprint;

@@ -12,16 +12,12 @@
 // The lint points here.
 #![allow(clippy::disallowed_methods)]
 
-mod links;
-mod paths;
-mod read;
 mod replace;
 mod tree;
 
-pub use links::links_on_the_way;
-pub use paths::without_dots;
-pub use read::{
-    MAX_BYTES, drain, open, read, read_at_most, read_start, read_to_string, read_unfollowed,
+pub use mcp_capture::files::{
+    MAX_BYTES, drain, links_on_the_way, open, read, read_at_most, read_start, read_to_string,
+    read_unfollowed, without_dots,
 };
 pub use replace::{
     Lock, append, clear, lock, remove_leftovers, replace, replace_if_different, replace_unfollowed,

@@ -10,7 +10,6 @@ mod launching;
 mod rendered;
 mod schemas;
 mod sources;
-mod wire;
 
 /// A generator of pairs: schemas, edits, instances, from any source of choices.
 pub mod schema_pairs;
@@ -24,7 +23,6 @@ pub use launching::{github, launcher, policy};
 pub use rendered::{escape, report};
 pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
 pub use sources::locate;
-pub use wire::{sse, stdio};
 
 pub type Target = fn(&[u8]);
 
@@ -42,8 +40,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("report", report),
     ("schema_json", schema_json),
     ("schema_pairs", schema_pairs),
-    ("sse", sse),
-    ("stdio", stdio),
 ];
 
 /// The two halves of an input, separated by a line of `---`; without one, both are the whole input.

@@ -6,6 +6,7 @@ use super::withheld::Withheld;
 use super::{Error, eras, hints, secrets};
 use crate::capture::{CaptureFailure, Captured, Endpoint, Eras, Limits, Order, capture};
 use crate::launch::LaunchError;
+use crate::note::Note;
 use crate::source::SourceError;
 use crate::stability::environment::{self, Facts};
 use crate::stability::mask::{self, Mask};
@@ -56,7 +57,7 @@ pub(crate) async fn boot(
             Ok(captured) => captured.redact(&secrets),
             Err(failure) => failure.redact(&secrets),
         }
-        outcome
+        outcome.map(|captured| captured.with_notes(Note::from))
     };
     let eras = (server.eras, server.recorded);
     eras::capture_in_eras(eras, server.masks, &server.limits, once).await

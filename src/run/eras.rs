@@ -25,7 +25,11 @@ pub(crate) async fn capture_in_eras(
             let spoken = [captured.era, captured.surface.era()];
             if recorded.is_some_and(|recorded| !spoken.contains(&recorded)) {
                 let message = sentences::era_fallback(first.word(), captured.era.word());
-                captured.surface.note(RuleId::EraFallback, None, message);
+                captured.surface.notes.push(Note {
+                    rule: RuleId::EraFallback,
+                    component: None,
+                    message,
+                });
             }
             Ok(captured)
         }

@@ -91,7 +91,7 @@ impl Unobserved {
                         super::hints::help_for(target.origin, &target.endpoint, failure),
                     )
                 },
-                failure.notes(),
+                failure.notes().into_iter().map(Note::from).collect(),
             ),
             Self::Unstable(instability) => (
                 Failure {

@@ -8,7 +8,6 @@
 //! stage.
 
 pub(crate) mod base;
-pub(crate) mod capture;
 pub(crate) mod conformance;
 pub(crate) mod decide;
 pub(crate) mod drift;
@@ -27,7 +26,6 @@ pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod schema;
 pub(crate) mod stability;
-pub(crate) mod surface;
 pub(crate) mod verify;
 
 /// `1 change`, `2 changes`

@@ -134,8 +134,3 @@ pub(crate) fn list_not_compared(list: &str, count: usize, not_pinned: bool) -> S
         format!("`{list}`: {count} in the baseline, not read in this run")
     }
 }
-
-pub(crate) fn skill_dynamic() -> String {
-    "its content is generated (`resources` is \"dynamic\"): only the frontmatter is compared"
-        .to_owned()
-}

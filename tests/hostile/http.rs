@@ -11,7 +11,7 @@
 //! | `tools` | its list, sent byte for byte |
 //! | `on` | `{"KEY": actions}`: instead of the default reaction. KEY is the JSON-RPC method, `response` for responses to the server's requests, the HTTP method of anything but a POST (`GET`, `DELETE`), or `*` for all others. A list of lists has the actions for the first time, the second, ...; the last one is repeated |
 //!
-//! Actions are run in order, as those of `examples/scripted-server.rs`:
+//! Actions are run in order, as those of `crates/mcp-capture/examples/scripted-server.rs`:
 //!
 //! | action | effect |
 //! |---|---|

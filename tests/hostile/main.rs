@@ -7,7 +7,7 @@
 //! MCP_KEEL_UPDATE=1 cargo test --locked --test hostile         # accept outcomes and messages
 //! ```
 //!
-//! A server over stdio is a scenario of `examples/scripted-server.rs`, one over HTTP a script of
+//! A server over stdio is a scenario of `crates/mcp-capture/examples/scripted-server.rs`, one over HTTP a script of
 //! [`http`].
 //!
 //! Every run asserts: how it exits and what it names; that no process is left; that only the named
@@ -25,12 +25,13 @@
 #![cfg_attr(not(target_os = "linux"), allow(unused))]
 
 mod http;
+#[path = "../../crates/mcp-capture/tests/it/parts.rs"]
 mod parts;
 mod table;
 
 // Shared with the other tests. Each uses a part of it.
 #[allow(dead_code)]
-#[path = "../it/http_double.rs"]
+#[path = "../../crates/mcp-capture/tests/it/http_double.rs"]
 mod http_double;
 #[allow(dead_code)]
 #[path = "../it/keel.rs"]
@@ -39,7 +40,7 @@ mod keel;
 #[path = "../it/machine.rs"]
 mod machine;
 #[allow(dead_code)]
-#[path = "../it/scripted.rs"]
+#[path = "../../crates/mcp-capture/tests/it/scripted.rs"]
 mod scripted;
 
 use mcp_keel::report::Format;

@@ -184,7 +184,7 @@ fn header(count: usize, over_http: usize) -> String {
 const HEADER: &str = "# Hostile servers
 
 $COUNT ways in which a server can misbehave, $HTTP of them over HTTP, and how mcp-keel handles each. Every row is a file
-in `fixtures/hostile/servers`: the behaviour as a script (of `examples/scripted-server.rs` over stdio, of
+in `fixtures/hostile/servers`: the behaviour as a script (of `crates/mcp-capture/examples/scripted-server.rs` over stdio, of
 `tests/hostile/http.rs` over HTTP, where a script says which bytes are written on the connection), the command, and the
 required outcome. Each is its own test (`cargo test --locked --test hostile NAME`) that runs
 the real program and asserts, besides the outcome:

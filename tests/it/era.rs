@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mcp_keel::canonical::to_compact;
 use mcp_keel::capture::Order;
+use mcp_keel::note::Note;
 use mcp_keel::rules::RuleId;
 use mcp_keel::surface::Era;
 use serde_json::{Value, json};
@@ -152,7 +153,8 @@ fn unknown_members_of_a_list_are_captured() {
     let captured = Capture::of(&scenario)
         .order(Order::Only(Era::Modern))
         .run()
-        .unwrap();
+        .unwrap()
+        .with_notes(Note::from);
     let others = captured.surface.other_members.as_ref().unwrap();
     let expected = r#"{"tools/list":{"partial":true,"variants":["a"],"ttlMs":"5"}}"#;
     assert_eq!(to_compact(others), expected);

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use mcp_capture::{CaptureFailure, Captured, Endpoint, Limits, Order};
 use mcp_keel::capture::http::{HttpAddress, HttpSpec, HttpTransport, Template};
-use mcp_keel::capture::{CaptureFailure, Captured, Endpoint, Limits, Order};
 use mcp_keel::surface::{ClientProfile, Era};
 use serde_json::json;
 

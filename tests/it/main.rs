@@ -6,7 +6,6 @@
 #![allow(clippy::disallowed_methods)]
 
 mod baseline;
-mod capture;
 mod check;
 mod configs;
 mod conformance;
@@ -27,6 +26,7 @@ mod github_secrets;
 mod golden;
 mod history;
 mod http;
+#[path = "../../crates/mcp-capture/tests/it/http_double.rs"]
 mod http_double;
 mod http_failures;
 mod init;
@@ -54,6 +54,7 @@ mod schema_adversarial;
 mod schema_corpus;
 mod schema_semantics;
 mod schemas;
+#[path = "../../crates/mcp-capture/tests/it/scripted.rs"]
 mod scripted;
 mod secrets;
 mod settings;
