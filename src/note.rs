@@ -22,6 +22,7 @@ impl From<CaptureNote> for Note {
             NoteKind::IconRefused => RuleId::IconRefused,
             NoteKind::MemberRepeated => RuleId::MemberRepeated,
             NoteKind::NotObserved => RuleId::NotObserved,
+            NoteKind::ProcessesLeft => RuleId::ProcessesLeft,
             NoteKind::SandboxDenied => RuleId::SandboxDenied,
             NoteKind::SandboxRepositoryAppeared => RuleId::SandboxRepositoryAppeared,
             NoteKind::SandboxUnavailable => RuleId::SandboxUnavailable,

@@ -1,8 +1,14 @@
-//! Findings about containment: secrets in the server's output, and what its sandbox denies.
+//! Findings about containment: secrets in the server's output, processes that it leaves, and what its sandbox denies.
 
 macro_rules! containment_rules {
     ({ $($rules:tt)* } $families:tt $next:ident $($after:ident)*) => { $next! { { $($rules)*
 
+    "processes-left" ProcessesLeft [Blocks] Finding Cosmetic None,
+        "processes of the server could not be ended",
+        "mcp-keel kills everything that a server started, and gives up after 5 seconds. What still runs then starts \
+         others faster than they can be killed, and goes on when mcp-keel is done: it can do what the server could.",
+        "End them (`ps -ef` shows them below process 1 or a user's `systemd`), and find out why the server starts them.",
+        "a server that leaves hundreds of processes, each of which starts another and exits";
     "secret-in-surface" SecretInSurface [Warns] Finding Cosmetic None,
         "the server's answers contain a secret",
         "The text contained the value of a secret variable, or something that looks like a token. What a server \

@@ -354,7 +354,7 @@ async fn finished(
     let mut paths = Vec::new();
     let mut stderr = Vec::new();
     let mut sandbox = None;
-    let mut sandbox_notes = Vec::new();
+    let mut notes_at_the_end = Vec::new();
     let mut not_started = None;
     if let Some((server, spec)) = server {
         missing_variables = server.missing_variables().to_vec();
@@ -362,9 +362,16 @@ async fn finished(
         let ending = server.shutdown(limits.patience).await;
         stderr = ending.stderr;
         not_started = spec.not_started(&ending.sandbox);
-        sandbox_notes = ending.sandbox.notes();
+        notes_at_the_end = ending.sandbox.notes();
+        if ending.left > 0 {
+            let message = format!(
+                "{} processes of the server still run: they could not be killed within {:?}",
+                ending.left, limits.patience.after_kill
+            );
+            notes_at_the_end.push(CaptureNote::new(NoteKind::ProcessesLeft, message));
+        }
         if spec.sandbox.level != Level::Off {
-            sandbox_notes.extend(denied::denied(spec.sandbox.level, &stderr));
+            notes_at_the_end.extend(denied::denied(spec.sandbox.level, &stderr));
             sandbox = Some(Box::new(InSandbox {
                 level: spec.sandbox.level,
                 observed: ending.sandbox,
@@ -399,7 +406,7 @@ async fn finished(
                     surface.note(NoteKind::DeprecatedFeature, None, message);
                 }
             }
-            surface.notes.extend(sandbox_notes);
+            surface.notes.extend(notes_at_the_end);
             for name in &missing_variables {
                 let message = format!("{name} should be passed to the server but is not set");
                 surface.note(NoteKind::VariableMissing, None, message);

@@ -21,13 +21,16 @@ mod strays;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 /// The variable that marks the processes of a launch. Systemd gives every service one of this name,
 /// with such a value, so that it does not tell a server who starts it.
 pub const MARKER: &str = "INVOCATION_ID";
+
+/// How long killing may take where no end of a launch says it: what still runs then forks faster than it can be killed.
+const LONGEST_KILL: Duration = Duration::from_secs(3);
 
 /// All running launches, by marker.
 static LIVE: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
@@ -43,8 +46,10 @@ static ENDED: AtomicBool = AtomicBool::new(false);
 pub struct Group {
     marker: String,
     leader: u32,
-    /// All its processes are gone.
+    /// All its processes are gone, or could not be killed.
     ended: AtomicBool,
+    /// Some could not be killed. Another search would not end either.
+    is_endless: AtomicBool,
 }
 
 impl Group {
@@ -76,6 +81,7 @@ impl Group {
             marker,
             leader,
             ended: AtomicBool::new(false),
+            is_endless: AtomicBool::new(false),
         };
         Ok((child, group))
     }
@@ -99,13 +105,16 @@ impl Group {
         signal_group(self.leader, nix::sys::signal::Signal::SIGTERM);
     }
 
-    /// Kills every process of this launch. Returns when they are gone.
-    pub fn kill(&self, leader: Leader) {
+    /// Kills every process of this launch. Returns when they are gone, or at the deadline how many still run.
+    pub fn kill(&self, leader: Leader, deadline: Instant) -> usize {
+        let mut left = 0;
         if !has_left_nothing(leader) {
             let search = Search::new();
-            kill(&self.marker, self.leader, leader, &search.live);
+            left = kill(&self.marker, self.leader, leader, &search.live, deadline);
         }
         self.ended.store(true, Ordering::Relaxed);
+        self.is_endless.store(left > 0, Ordering::Relaxed);
+        left
     }
 }
 
@@ -177,18 +186,18 @@ impl Drop for Group {
         // last launch searches anyway, for strays that could not be attributed while there were
         // others.
         let ended = self.ended.load(Ordering::Relaxed);
-        if !ended {
-            kill(
-                &self.marker,
-                self.leader,
-                Leader::MayRun,
-                &Search::new().live,
-            );
-        } else {
+        let known = if self.is_endless.load(Ordering::Relaxed) {
+            None
+        } else if ended {
             let is_the_last = live().len() == 1;
-            if is_the_last && !has_left_nothing(Leader::Gone) {
-                kill(&self.marker, self.leader, Leader::Gone, &Search::new().live);
-            }
+            (is_the_last && !has_left_nothing(Leader::Gone)).then_some(Leader::Gone)
+        } else {
+            Some(Leader::MayRun)
+        };
+        if let Some(known) = known {
+            let deadline = Instant::now() + LONGEST_KILL;
+            let search = Search::new();
+            kill(&self.marker, self.leader, known, &search.live, deadline);
         }
         live().remove(&self.marker);
     }
@@ -203,8 +212,8 @@ pub fn end_all(grace: Duration) {
         #[cfg(unix)]
         live.values()
             .for_each(|leader| signal_group(*leader, nix::sys::signal::Signal::SIGTERM));
-        let until = std::time::Instant::now() + grace;
-        while live.values().any(|leader| group_runs(*leader)) && std::time::Instant::now() < until {
+        let until = Instant::now() + grace;
+        while live.values().any(|leader| group_runs(*leader)) && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -221,9 +230,10 @@ pub fn kill_all() {
     else {
         return;
     };
+    let deadline = Instant::now() + LONGEST_KILL;
     while let Some((marker, leader)) = live.first_key_value() {
         let (marker, leader) = (marker.clone(), *leader);
-        kill(&marker, leader, Leader::MayRun, &live);
+        kill(&marker, leader, Leader::MayRun, &live, deadline);
         live.remove(&marker);
     }
 }
@@ -254,7 +264,14 @@ pub enum Leader {
     MayRun,
 }
 
-fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) {
+/// Returns how many processes still run at the deadline, as far as the system shows them.
+fn kill(
+    marker: &str,
+    leader: u32,
+    known: Leader,
+    live: &BTreeMap<String, u32>,
+    deadline: Instant,
+) -> usize {
     // The process id of a reaped leader may be reused. No process has the id 0.
     let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
     let leader = if reused { 0 } else { leader };
@@ -262,17 +279,19 @@ fn kill(marker: &str, leader: u32, known: Leader, live: &BTreeMap<String, u32>) 
     let strays = strays::Search::new(marker, leader, live);
     #[cfg(target_os = "linux")]
     if known == Leader::Gone && strays.are_none() {
-        return;
+        return 0;
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (marker, live, known);
+    let _ = (marker, live, known, deadline);
     #[cfg(unix)]
     signal_group(leader, nix::sys::signal::Signal::SIGKILL);
-    #[cfg(target_os = "linux")]
-    strays.kill();
     // On Windows the job ends with the child's handle, which the caller owns.
     #[cfg(not(unix))]
     let _ = leader;
+    #[cfg(target_os = "linux")]
+    return strays.kill(deadline);
+    #[cfg(not(target_os = "linux"))]
+    0
 }
 
 #[cfg(unix)]

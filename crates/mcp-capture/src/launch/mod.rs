@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout};
@@ -66,6 +66,9 @@ pub struct Patience {
     pub after_eof: Duration,
     /// After SIGTERM. A container that it runs is removed in this time.
     pub after_term: Duration,
+    /// For killing, and reading what was written before: then what still runs is left, and reported. All three together
+    /// are 5 seconds.
+    pub after_kill: Duration,
 }
 
 impl Default for Patience {
@@ -73,6 +76,7 @@ impl Default for Patience {
         Self {
             after_eof: Duration::from_millis(20),
             after_term: Duration::from_secs(2),
+            after_kill: Duration::from_millis(2980),
         }
     }
 }
@@ -84,6 +88,8 @@ pub struct Ending {
     pub status: Option<ExitStatus>,
     /// Whether it had to be asked or killed, instead of exiting when its stdin closed.
     pub forced: bool,
+    /// How many of its processes could not be killed in time.
+    pub left: usize,
     /// The tail of its stderr, raw.
     pub stderr: Vec<u8>,
     /// What its sandbox reported.
@@ -411,24 +417,29 @@ impl Launched {
             status = self.exited_within(patience.after_term).await;
         }
         // Always, even after a graceful exit: what the leader started may still run.
-        self.group.kill(match status {
+        let known = match status {
             Some(_) => Leader::Gone,
             None => Leader::MayRun,
-        });
+        };
+        let deadline = Instant::now() + patience.after_kill;
+        let at_most =
+            |longest: Duration| longest.min(deadline.saturating_duration_since(Instant::now()));
+        let left = self.group.kill(known, deadline);
         #[cfg(not(unix))]
         let _ = self.child.start_kill();
         if status.is_none() {
-            status = self.exited_within(Duration::from_secs(2)).await;
+            status = self.exited_within(at_most(Duration::from_secs(2))).await;
         }
         // All writers are gone, so the rest of stderr is available.
-        self.stderr.ended(Duration::from_millis(500)).await;
+        self.stderr.ended(at_most(Duration::from_millis(500))).await;
         let sandbox = match &self.sandbox {
-            Some(listener) => listener.heard(Duration::from_millis(500)).await,
+            Some(listener) => listener.heard(at_most(Duration::from_millis(500))).await,
             None => Observed::default(),
         };
         Ending {
             status,
             forced,
+            left,
             stderr: self.stderr.bytes(),
             sandbox,
         }

@@ -27,6 +27,8 @@ pub enum NoteKind {
     MemberRepeated,
     /// It declares something whose content is not read.
     NotObserved,
+    /// Processes of the server still run.
+    ProcessesLeft,
     /// The server says that the system refused it something.
     SandboxDenied,
     /// A repository appeared where the server could write.

@@ -801,6 +801,40 @@ mod left_behind {
         );
     }
 
+    /// Each starts another one, in a session of its own, and exits: where it was found it is no more.
+    #[test]
+    fn processes_that_start_others_all_the_time_are_ended_within_a_limit() {
+        let has_perl = std::process::Command::new("perl").arg("-v").output();
+        if !has_perl.is_ok_and(|it| it.status.success()) {
+            return;
+        }
+        alone(
+            module_path!(),
+            "processes_that_start_others_all_the_time_are_ended_within_a_limit",
+            || {
+                let [server, scenario] = &scripted(&format!("{{{ONE_TOOL}}}"))[..] else {
+                    unreachable!()
+                };
+                // They end by themselves, should nothing end them.
+                let chains = r#"$e = time + 20; $SIG{TERM} = "IGNORE"; for (1 .. 60) { if (!fork) {
+                    open STDIN, "</dev/null"; open STDOUT, ">/dev/null"; open STDERR, ">/dev/null";
+                    while (time < $e) { exit if fork; POSIX::setsid() } exit } }"#;
+                let script = format!("perl -MPOSIX -e '{chains}'; exec '{server}' '{scenario}'");
+                let stray = variable("chain");
+                let capture = Capture::of_shell(&script).env("STRAY", &stray);
+                let begun = std::time::Instant::now();
+                let captured = capture.run().unwrap();
+                // The end takes at most 5 s, and the rest is quick.
+                let took = begun.elapsed();
+                assert!(took < Duration::from_secs(10), "{took:?}");
+                let left = processes_with(&format!("STRAY={stray}"));
+                let notes = &captured.surface.notes;
+                let is_said = notes.iter().any(|it| it.kind == NoteKind::ProcessesLeft);
+                assert!(left.is_empty() || is_said, "{left:?}");
+            },
+        );
+    }
+
     #[test]
     fn when_the_capture_is_dropped_halfway() {
         alone(

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
+use nix::unistd::{Pid, getpgid, getpgrp};
 
 use super::MARKER;
 use crate::launch::proc::{after_name, read_line};
 
-/// How often to search again. A process that forks faster than it can be killed is not followed
-/// forever.
+/// How often to look again what was adopted, if all that is known of it has ended.
 const ROUNDS: usize = 500;
 
 /// How often to read the process list for one table. It is complete after the second time
@@ -69,41 +68,65 @@ impl<'a> Search<'a> {
         self.live.keys().all(|marker| marker == self.marker)
     }
 
-    pub(super) fn kill(mut self) {
-        for round in 0..ROUNDS {
+    /// Kills until none is left. Returns how many still run at the deadline: a process that forks faster than it can be
+    /// killed is not followed forever.
+    pub(super) fn kill(mut self, deadline: Instant) -> usize {
+        for round in 0.. {
             for pid in &self.known {
                 let _ = kill(pid_of(*pid), Signal::SIGKILL);
             }
             // The leader is reaped by the code that waits for its status.
             let leader = self.leader;
             self.known.retain(|pid| *pid != leader && !is_gone(*pid));
-            if self.is_alone() {
-                self.kill_the_rest();
-            }
+            self.kill_adopted(deadline);
             let found = self.found();
             let wait = self.in_doubt && round < ROUNDS_IN_DOUBT;
             let none = found.is_empty() && self.known.is_empty() && !wait;
             if none && !self.is_owner_of_the_rest() {
-                return;
+                return 0;
             }
             self.known.extend(found);
+            if Instant::now() >= deadline {
+                break;
+            }
             if round > 0 {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
+        self.known.retain(|pid| !is_gone(*pid));
+        self.known.len()
     }
 
-    /// Kills adopted processes, and those adopted as a result. Does nothing else, to be as fast
-    /// as a process that keeps starting another and exiting: that one is never found in the
-    /// table where it was a moment ago.
-    fn kill_the_rest(&self) {
-        for _ in 0..ROUNDS {
-            let left = left_to_us(self.live).unwrap_or_default();
-            if left.is_empty() {
-                return;
+    /// Kills adopted processes of this launch, and those adopted as a result. It asks the kernel as little as possible, to
+    /// be faster than processes that keep starting another and exiting: such a one is never found in the table where it
+    /// was a moment ago, but whatever it left was adopted, and the latest is the last in the list.
+    fn kill_adopted(&self, deadline: Instant) {
+        let own_group = getpgrp();
+        let is_alone = self.is_alone();
+        let mut killed = BTreeSet::new();
+        while Instant::now() < deadline {
+            let mut adopted = adopted();
+            adopted.retain(|pid| !self.live.values().any(|leader| leader == pid));
+            let mut is_new = false;
+            for pid in adopted.iter().rev() {
+                // What this program itself started is in its own group.
+                let is_own = getpgid(Some(pid_of(*pid))).is_ok_and(|group| group == own_group);
+                let is_claimed =
+                    || marker_in(&environment_of(*pid)).as_deref() == Some(self.marker);
+                if is_own || !(is_alone || is_claimed()) {
+                    continue;
+                }
+                let _ = kill(pid_of(*pid), Signal::SIGKILL);
+                is_new |= killed.insert(*pid);
             }
-            for pid in left {
-                let _ = kill(pid_of(pid), Signal::SIGKILL);
+            adopted.retain(|pid| killed.contains(pid));
+            for pid in &adopted {
+                if is_gone(*pid) {
+                    killed.remove(pid);
+                }
+            }
+            if !is_new {
+                return;
             }
         }
     }
@@ -192,16 +215,25 @@ fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
 /// The list is not atomic: a child may be reaped while it is read, and then another may be
 /// missing. Two equal readings miss none.
 pub(super) fn children() -> Option<Vec<u32>> {
-    let list = format!("/proc/self/task/{}/children", std::process::id());
     let mut before = None;
     for _ in 0..ROUNDS_OF_THE_TABLE {
-        let now = std::fs::read_to_string(&list).ok();
+        let now = list_of_children();
         if now.is_some() && now == before {
             break;
         }
         before = now;
     }
-    let pids = before?;
+    before
+}
+
+/// [`children`], read once: some may be missing.
+fn adopted() -> Vec<u32> {
+    list_of_children().unwrap_or_default()
+}
+
+fn list_of_children() -> Option<Vec<u32>> {
+    let list = format!("/proc/self/task/{}/children", std::process::id());
+    let pids = std::fs::read_to_string(list).ok()?;
     let pids = pids.split_ascii_whitespace();
     Some(pids.filter_map(|pid| pid.parse().ok()).collect())
 }

@@ -33,6 +33,8 @@ pub(super) struct Situation<'a> {
     pub(super) on_path: OnPath,
     /// Files that the server is judged by.
     pub(super) judging: Vec<PathBuf>,
+    /// This program, and what starts it: the next run is outside of any sandbox.
+    pub(super) own: Vec<PathBuf>,
     /// The program as found.
     pub(super) program: Option<PathBuf>,
     /// The program in the first line of the program, if it is a script.
@@ -233,24 +235,27 @@ impl Situation<'_> {
                 cover(&entry, &unreadable_outside, &mut allowed.read);
             }
         }
+        let unwritable_outside = unreadable_outside.and(&on_path);
         for device in DEVICES {
-            cover(Path::new(device), &unreadable_outside, &mut allowed.write);
+            cover(Path::new(device), &unwritable_outside, &mut allowed.write);
         }
         // One in the working copy is part of that.
         let is_apart = |it: &&Path| !copies.iter().any(|copy| it.starts_with(copy));
         let temporary = self.temporary.filter(is_apart);
         for folder in [Some(Path::new("/tmp")), temporary].into_iter().flatten() {
             cover(folder, &unreadable_outside, &mut allowed.read);
-            let unwritable = unreadable_outside.and(&on_path);
-            cover(folder, &unwritable, &mut allowed.write);
+            cover(folder, &unwritable_outside, &mut allowed.write);
         }
         // What git holds is evidence, and its hooks and settings are programs that others start; what judges the server
         // is not for it to change. Nothing of that is written.
         let judging = self.judging.iter().flat_map(|it| links_on_the_way(it));
         let kept = Except::whole(repositories.kept().into_iter().chain(judging));
+        // In a cache of a launcher it is not kept: the launcher needs the folders above it.
+        let own = self.own.iter().flat_map(|it| links_on_the_way(it));
+        let own = Except::whole(own);
         for copy in &copies {
             cover(copy, &unreadable, &mut allowed.read);
-            let unwritable = unreadable.and(&on_path).and(&kept);
+            let unwritable = unreadable.and(&on_path).and(&kept).and(&own);
             cover(copy, &unwritable, &mut allowed.write);
         }
 
@@ -314,6 +319,8 @@ impl Situation<'_> {
             .iter()
             .flat_map(|home| tools::installed_in_caches(home));
         let of_caches = Except::whole(of_caches).and(&on_path);
+        let private = home.iter().flat_map(|home| tools::private_in_caches(home));
+        let private = Except::whole(private);
         for folder in installed {
             let credentials = tools::credentials(&folder, DEPTH_OF_TOOLS);
             let unreadable = unreadable.and(&Except::whole(credentials)).below(&folder);
@@ -324,7 +331,7 @@ impl Situation<'_> {
         }
         for cache in caches {
             let credentials = tools::credentials(&cache, DEPTH_OF_CACHES);
-            let unreadable = unreadable.and(&Except::whole(credentials));
+            let unreadable = unreadable.and(&Except::whole(credentials)).and(&private);
             cover(&cache, &unreadable, &mut allowed.read);
             let unwritable = unreadable.and(&of_caches).and(&kept);
             cover(&cache, &unwritable, &mut allowed.write);
@@ -462,6 +469,7 @@ mod tests {
             path: Vec::new(),
             on_path: OnPath::default(),
             judging: Vec::new(),
+            own: Vec::new(),
             program: None,
             interpreter: None,
             arguments: Vec::new(),

@@ -22,7 +22,8 @@ pub(crate) struct Repositories {
     searched: Vec<(PathBuf, usize)>,
     /// Every `.git`: a folder, the file of a submodule or worktree, or a link.
     pub(super) found: BTreeSet<PathBuf>,
-    /// Folders that were not searched, because there are too many.
+    /// Folders that were not searched: there are too many, or their names are not for this user to see until somebody changes
+    /// that, which their owner can.
     pub(super) unseen: BTreeSet<PathBuf>,
 }
 
@@ -40,7 +41,18 @@ impl Repositories {
                 continue;
             }
             let is_of_packages = is_of_packages(&folder);
-            let entries = std::fs::read_dir(&folder).into_iter().flatten();
+            let entries = match std::fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    if error.kind() == std::io::ErrorKind::PermissionDenied {
+                        // What is in it may be reached by name all the same.
+                        let git = folder.join(".git");
+                        self.found.extend(git.symlink_metadata().ok().map(|_| git));
+                        self.unseen.insert(folder);
+                    }
+                    continue;
+                }
+            };
             for entry in entries.filter_map(Result::ok) {
                 if entry.file_name() == ".git" {
                     self.found.insert(entry.path());
@@ -170,12 +182,14 @@ fn holds_credentials(git: &Path) -> bool {
 fn is_config_with_credentials(config: &Path) -> bool {
     let config = crate::files::read(config).unwrap_or_default();
     let config = String::from_utf8_lossy(&config).to_ascii_lowercase();
-    let in_address = |line: &str| {
-        let authority = line.split_once("://").map(|(_, rest)| rest);
-        let authority = authority.and_then(|rest| rest.split('/').next());
-        authority.is_some_and(|it| it.contains('@'))
-    };
-    config.contains("extraheader") || config.lines().any(in_address)
+    config.contains("extraheader") || config.lines().any(has_address_with_credentials)
+}
+
+/// Whether the address in a line has a name or a password before its host.
+pub(super) fn has_address_with_credentials(line: &str) -> bool {
+    let authority = line.split_once("://").map(|(_, rest)| rest);
+    let authority = authority.and_then(|rest| rest.split('/').next());
+    authority.is_some_and(|it| it.contains('@'))
 }
 
 #[cfg(test)]
@@ -235,5 +249,25 @@ mod tests {
         let config = "[http]\n\textraheader = AUTHORIZATION: basic x\n";
         std::fs::write(root.join("elsewhere/config"), config).unwrap();
         assert_eq!(inside(&repositories.with_credentials()), ["elsewhere"]);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_listed_is_kept() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let locked = root.join("locked");
+        std::fs::create_dir_all(locked.join(".git")).unwrap();
+        let mode = |mode: u32| {
+            std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        mode(0o111);
+        // Root lists it.
+        let is_listed = std::fs::read_dir(&locked).is_ok();
+        let mut repositories = Repositories::default();
+        repositories.search(&root, usize::MAX);
+        mode(0o755);
+        assert!(repositories.found.contains(&locked.join(".git")));
+        assert_eq!(repositories.kept().contains(&locked), !is_listed);
     }
 }

@@ -86,6 +86,7 @@ impl Orders {
             on_path: on_path(&path, &here),
             path,
             judging: super::judging_files(),
+            own: own_files(),
             program: program.map(Path::to_owned),
             interpreter: program.and_then(interpreter_of),
             arguments: spec.command.iter().skip(1).map(PathBuf::from).collect(),
@@ -111,6 +112,18 @@ impl Orders {
 fn on_path(path: &[PathBuf], here: &Path) -> OnPath {
     static ON_PATH: OnceLock<OnPath> = OnceLock::new();
     ON_PATH.get_or_init(|| OnPath::new(path, here)).clone()
+}
+
+/// This program, and the package that starts it if npm or another one installed it.
+fn own_files() -> Vec<PathBuf> {
+    let Ok(program) = std::env::current_exe() else {
+        return Vec::new();
+    };
+    let around = program.ancestors();
+    let modules = around.filter(|it| it.ends_with("node_modules"));
+    let launchers = modules.flat_map(|it| [".bin/mcp-keel", "mcp-keel"].map(|name| it.join(name)));
+    let launchers: Vec<PathBuf> = launchers.collect();
+    launchers.into_iter().chain([program.clone()]).collect()
 }
 
 /// The program in the first line of a script.

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
+use super::repositories::has_address_with_credentials;
+
 /// Toolchains in a home folder, and what of each runs programs. A tool keeps its settings and credentials beside that, so
 /// none is shown as a whole. `*` is any folder; at the end of a name, any rest of it.
 const TOOLS: [(&str, &[&str]); 34] = [
@@ -128,6 +130,25 @@ const INSTALLED_IN_CACHES: [&str; 9] = [
     "go/pkg/mod/golang.org/toolchain@*",
 ];
 
+/// What a cache holds of somebody's sessions: pages, mail and profiles of browsers, also of those that are driven by programs;
+/// sockets of keyrings.
+const PRIVATE_IN_CACHES: [&str; 14] = [
+    ".cache/BraveSoftware",
+    ".cache/chrome-devtools-mcp",
+    ".cache/chromium",
+    ".cache/epiphany",
+    ".cache/evolution",
+    ".cache/git/credential",
+    ".cache/google-chrome*",
+    ".cache/keyring-*",
+    ".cache/microsoft-edge*",
+    ".cache/mozilla",
+    ".cache/ms-playwright/mcp-*",
+    ".cache/opera",
+    ".cache/thunderbird",
+    ".cache/vivaldi",
+];
+
 /// What a launcher creates on first use, and cannot create inside the sandbox: folders, and files with their content.
 struct Created {
     launchers: &'static [&'static str],
@@ -230,6 +251,12 @@ pub(super) fn installed_in_caches(home: &Path) -> Vec<PathBuf> {
     patterns.flat_map(|it| existing(home, it)).collect()
 }
 
+/// What the caches of a home folder hold that no server sees.
+pub(super) fn private_in_caches(home: &Path) -> Vec<PathBuf> {
+    let patterns = PRIVATE_IN_CACHES.iter();
+    patterns.flat_map(|it| existing(home, it)).collect()
+}
+
 /// What fits a pattern below a home folder, without links: none leads out of it.
 fn existing(home: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut found = vec![home.to_owned()];
@@ -278,7 +305,8 @@ pub(super) fn credentials(folder: &Path, deepest: usize) -> BTreeSet<PathBuf> {
             let Ok(entry) = entry else {
                 continue;
             };
-            let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+            let as_written = entry.file_name().to_string_lossy().into_owned();
+            let name = as_written.to_ascii_lowercase();
             let kind = entry.file_type();
             let is_folder = kind.as_ref().is_ok_and(std::fs::FileType::is_dir);
             let is_link = kind.is_ok_and(|it| it.is_symlink());
@@ -286,7 +314,7 @@ pub(super) fn credentials(folder: &Path, deepest: usize) -> BTreeSet<PathBuf> {
                 // What it leads to is found where it is.
                 (_, true) => false,
                 (true, _) => KEEPERS.contains(&name.as_str()),
-                (false, _) => is_file_of_credentials(&entry.path(), &name),
+                (false, _) => is_file_of_credentials(&entry.path(), &as_written),
             };
             if is_found {
                 found.insert(entry.path());
@@ -325,17 +353,24 @@ const TREES: [&str; 11] = [
     "src",
 ];
 
-/// By its name, and by its content where programs and certificates have such names.
+/// By its name, and by its content where programs, certificates and harmless settings have such names.
 fn is_file_of_credentials(path: &Path, name: &str) -> bool {
-    const WORDS: [&str; 14] = [
+    const WORDS: [&str; 21] = [
         "apikey",
         "auth",
         "authtoken",
+        "cookie",
+        "cookies",
+        "cred",
         "credential",
         "credentials",
+        "creds",
         "htpasswd",
         "netrc",
         "oauth",
+        "passwd",
+        "password",
+        "passwords",
         "pgpass",
         "pypirc",
         "secret",
@@ -343,7 +378,7 @@ fn is_file_of_credentials(path: &Path, name: &str) -> bool {
         "token",
         "tokens",
     ];
-    const DATA: [&str; 16] = [
+    const DATA: [&str; 17] = [
         "bak",
         "cfg",
         "conf",
@@ -360,31 +395,74 @@ fn is_file_of_credentials(path: &Path, name: &str) -> bool {
         "txt",
         "xml",
         "yaml",
+        "yml",
     ];
     const STORES: [&str; 6] = ["jks", "kdbx", "keystore", "p12", "pfx", "token"];
-    let contains = |texts: &[&str]| {
+    /// Settings of package managers, which can have a password beside an address or in it.
+    const SETTINGS: [&str; 14] = [
+        ".bunfig.toml",
+        ".condarc",
+        ".gemrc",
+        ".npmrc",
+        ".yarnrc.yml",
+        "bunfig.toml",
+        "condarc",
+        "gemrc",
+        "hosts.yml",
+        "npmrc",
+        "nuget.config",
+        "pip.conf",
+        "settings.xml",
+        "uv.toml",
+    ];
+    const IN_SETTINGS: [&str; 4] = ["_auth", "npmauth", "password", "token"];
+    let start = || {
         let start = crate::files::read_start(path, 16 * 1024).unwrap_or_default();
-        let start = String::from_utf8_lossy(&start);
-        texts.iter().any(|it| start.contains(it))
+        String::from_utf8_lossy(&start).to_ascii_lowercase()
     };
+    let as_written = name;
+    let name = &*name.to_ascii_lowercase();
     let (stem, ending) = match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() => (stem, ending),
         _ => (name, ""),
     };
-    if STORES.contains(&ending) {
+    if STORES.contains(&ending) || name == ".env" || name.starts_with(".env.") {
         return true;
     }
     match name {
-        "npmrc" | ".npmrc" | ".yarnrc.yml" => return contains(&["_auth", "_password", "npmAuth"]),
+        _ if SETTINGS.contains(&name) => {
+            let start = start();
+            return IN_SETTINGS.iter().any(|it| start.contains(it))
+                || start.lines().any(has_address_with_credentials);
+        }
         "id_rsa" | "id_ecdsa" | "id_ed25519" => return true,
-        _ if matches!(ending, "pem" | "key") => return contains(&["PRIVATE KEY"]),
+        _ if matches!(ending, "pem" | "key") => return start().contains("private key"),
         _ => {}
     }
-    let mut words = stem.split(|it: char| !it.is_ascii_alphanumeric());
-    let is_named = words.any(|it| WORDS.contains(&it));
+    let words = words_of(&as_written[..stem.len()]);
+    let is_named = words.iter().any(|it| WORDS.contains(&&**it))
+        || words.windows(2).any(|it| it == ["api", "key"]);
     // A program without an ending can have any name.
-    is_named
-        && (DATA.contains(&ending) || ending == "yml" || (ending.is_empty() && !is_program(path)))
+    is_named && (DATA.contains(&ending) || ending.is_empty() && !is_program(path))
+}
+
+/// The words of `accessToken`, `access_token` and `access-token`, in small letters.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_after_small = false;
+    for letter in name.chars() {
+        let begins = letter.is_ascii_uppercase() && is_after_small;
+        if begins || !letter.is_ascii_alphanumeric() {
+            words.push(String::new());
+        }
+        is_after_small = letter.is_ascii_lowercase();
+        if letter.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(letter.to_ascii_lowercase());
+        }
+    }
+    words
 }
 
 fn is_program(path: &Path) -> bool {
@@ -446,14 +524,17 @@ mod tests {
     fn what_looks_like_credentials_is_found_and_code_is_not() {
         let hidden = [
             ".credentials",
+            ".env",
             ".netrc",
             "access_token.json",
+            "accessTokens.json",
             "auth",
             "auth.json",
             "credentials",
             "credentials.toml",
             "huggingface/stored_tokens",
             "huggingface/token",
+            "my-api-key.txt",
             "my.pfx",
             "node/v20/etc/npm_token",
             "publish.token",
@@ -471,12 +552,18 @@ mod tests {
             "token-types/index.js",
             "tokenize.py",
             "tokenizer.json",
+            "tool/condarc",
             "versions/2/lib/python2.7/test/token.json",
         ];
         let (_guard, root) = tree(&[&hidden[..], &shown[..], &["npmrc", "own.pem"]].concat());
         std::fs::write(root.join("ca.pem"), "-----BEGIN CERTIFICATE-----").unwrap();
         std::fs::write(root.join("own.pem"), "-----BEGIN PRIVATE KEY-----").unwrap();
         std::fs::write(root.join("npmrc"), "registry=https://example.org\n").unwrap();
+        std::fs::write(
+            root.join("pip.conf"),
+            "index-url = https://example.org/x@y\n",
+        )
+        .unwrap();
         let program = root.join("bin/git-credential-store");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(program, mode).unwrap();
@@ -488,6 +575,12 @@ mod tests {
         assert_eq!(found(), expected);
         std::fs::write(root.join("npmrc"), "//example.org/:_authToken=x\n").unwrap();
         assert!(found().contains(&"npmrc".to_owned()));
+        std::fs::write(
+            root.join("pip.conf"),
+            "index-url = https://me:word@example.org\n",
+        )
+        .unwrap();
+        assert!(found().contains(&"pip.conf".to_owned()));
     }
 
     #[test]
@@ -512,5 +605,16 @@ mod tests {
         );
         let caches = inside(caches(&home), &home);
         assert_eq!(caches, [".cache", ".npm/_npx", "go/pkg/mod"]);
+        let profiles = [
+            ".cache/mozilla/x",
+            ".cache/ms-playwright/mcp-chrome-profile/x",
+        ];
+        let (_guard, home) =
+            tree(&[&profiles[..], &[".cache/ms-playwright/chromium-1/x"]].concat());
+        let private = inside(private_in_caches(&home), &home);
+        assert_eq!(
+            private,
+            [".cache/mozilla", ".cache/ms-playwright/mcp-chrome-profile"]
+        );
     }
 }
