@@ -9,7 +9,9 @@ use crate::canonical::{Document, Json, Object, parse_document, pointer};
 use crate::fingerprint::keel;
 use crate::interop::digest::stored;
 use crate::release::Release;
-use crate::surface::{Caching, ClientProfile, Component, ComponentKey, Era, Kind, Scope, Surface};
+use crate::surface::{
+    Caching, ClientProfile, Component, ComponentKey, Era, Kind, Recorded, Scope, Surface,
+};
 use crate::verify::launched::LaunchLink;
 
 #[derive(Debug)]
@@ -312,6 +314,7 @@ impl Reader<'_> {
             over_http: false,
             notes: Vec::new(),
             scope: Scope::FULL,
+            recorded: Recorded::default(),
         };
         // Recorded together with the revisions. In older baselines of the modern era neither is
         // known; a server of the legacy era names none.

@@ -66,6 +66,7 @@ pub fn merge_entries(
             &one.client,
             &other.client,
         ),
+        recorded: one.recorded.clone(),
         scope: merge.value("lists", base.map(|it| &it.scope), &one.scope, &other.scope),
         over_http: one.over_http,
         notes: Vec::new(),

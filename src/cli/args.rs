@@ -306,7 +306,7 @@ pub(super) struct CaptureArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
+    /// A baseline, a capture, a list of tools, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) old: String,
     /// As OLD
     pub(super) new: String,
@@ -319,7 +319,7 @@ pub(super) struct DiffArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct FingerprintArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
+    /// A baseline, a capture, a list of tools, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) source: String,
     /// The digest scheme
     #[arg(long, default_value = "keel", value_parser = value_parsers::keyword::<crate::interop::Profile>(crate::interop::Profile::ALL, crate::interop::Profile::word))]
@@ -339,7 +339,7 @@ pub(super) struct FingerprintArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ScanArgs {
-    /// A baseline, a capture, a saved tools/list result, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
+    /// A baseline, a capture, a list of tools, `-`, git:REF:PATH, stdio:COMMAND or the URL of a server
     pub(super) source: String,
     /// The rule set to scan with
     #[arg(long, value_enum, default_value_t = ScanProfile::Keel)]
@@ -356,12 +356,12 @@ pub(super) struct ScanArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// A FastMCP manifest, MCP Hangar's pins, an mcp-lock.json, a .mcpc.json, a snapshot, a folder of toolsnaps
-    pub(super) file: PathBuf,
+    /// A list of tools as a test keeps it (a file, a folder with one file a tool, -), mcpdesc, or the file of another tool
+    pub(super) file: String,
     /// The baseline to write
     #[arg(short, long, value_name = "BASELINE", default_value = crate::baseline::DEFAULT_PATH)]
     pub(super) output: PathBuf,
-    /// The name of the server in the baseline
+    /// The name of the server in the baseline [default: as the file calls it]
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
     /// For a file that stores digests only: a source with the definitions, which must have those digests

@@ -41,9 +41,9 @@ macro_rules! takes {
 }
 
 takes! {
-    OfCheck: Server, Sandbox, Jobs, Part, Timings, Policy, ReportFormat, Report;
+    OfCheck: Server, Source, Sandbox, Jobs, Part, Timings, Policy, ReportFormat, Report;
     OfConfig: Server, Sandbox, Jobs, Part, Timings, Policy, Report;
-    OfPin: Server, Sandbox, Jobs, ReportFormat, Report;
+    OfPin: Server, Source, Sandbox, Jobs, ReportFormat, Report;
     OfServers: Server, Sandbox;
     OfPlan: Server, Sandbox, Timings;
     OfDiff: Sandbox, Policy, ReportFormat, Report;

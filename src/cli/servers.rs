@@ -12,7 +12,7 @@ use crate::run::plan::plan;
 use crate::run::repeat::{self, Purpose};
 use crate::run::request::ServerRequest;
 use crate::run::sign_lock::SignRequest;
-use crate::run::{self, Error, Exit, save, shards};
+use crate::run::{self, Error, Exit, save, shards, sources};
 use crate::sentences::pin as sentences;
 use crate::settings::{self, Given, RECORD_TIMINGS};
 use crate::source::capture_document;
@@ -21,7 +21,9 @@ use crate::source::capture_document;
 pub(super) async fn check(given: &Given) -> Result<Exit, Error> {
     let delivery = Delivery::new(given);
     let progress = Arc::new(Progress::start(delivery.quiet));
-    let examined = run::check::check(&CheckRequest::new(given), progress).await?;
+    let mut request = CheckRequest::new(given);
+    sources::take_capture(&mut request.server, &*progress).await?;
+    let examined = run::check::check(&request, progress).await?;
     let recorded = match given.path(RECORD_TIMINGS) {
         Some(path) => shards::record(&path, &examined.took),
         None => Ok(()),
@@ -48,12 +50,13 @@ pub(super) async fn pin(mut args: PinArgs) -> Result<Exit, Error> {
             "pass the command after `--`, or the address with --url",
         ));
     }
-    let request = PinRequest {
+    let mut request = PinRequest {
         force: args.force,
         prune: args.prune,
         yes: args.yes,
         ..PinRequest::new(given, delivery.lock, sign)
     };
+    sources::take_capture(&mut request.server, &*progress).await?;
     let outcome = run::pin::pin(request, progress).await?;
     let report = &outcome.report;
     if !report.servers.is_empty() || !outcome.pruned.is_empty() {

@@ -121,6 +121,8 @@ pub fn compare(old: &Surface, new: &Surface) -> Vec<Change> {
 
 /// Everything that differs between two surfaces: the server first, then components by key.
 pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<Change> {
+    // What one source does not record is as in the other, so that it is no difference.
+    let (old, new) = (&*old.completed_from(new), &*new.completed_from(old));
     let mut changes = Vec::new();
     if old.scope.server && new.scope.server {
         server::compare(old, new, work, &mut changes);
@@ -181,7 +183,15 @@ pub(crate) fn compare_within(old: &Surface, new: &Surface, work: &Work) -> Vec<C
         server::compare_order(old, new, &mut changes);
     } else {
         // Without a known order of tools, the order of members is unknown too.
-        changes.retain(|change| change.rule != RuleId::DefinitionRespelled);
+        let is_spelling = |rule: RuleId| {
+            matches!(
+                rule,
+                RuleId::DefinitionRespelled
+                    | RuleId::InputSchemaSpellingChanged
+                    | RuleId::OutputSchemaSpellingChanged
+            )
+        };
+        changes.retain(|change| !is_spelling(change.rule));
     }
     if old.scope.server && new.scope.server && old.era() != new.era() {
         changes.retain(|change| !era::explains(change, old, new));

@@ -10,10 +10,10 @@ use super::{Change, component, tool};
 use crate::canonical::{Json, canonical_array};
 use crate::rules::RuleId;
 use crate::schema::Work;
-use crate::schema::example_values::words;
 use crate::schema::naming::{is_telling, normalised, unique, without_title};
 use crate::sentences::drift as sentences;
 use crate::surface::{Component, ComponentKey, Kind, Surface};
+use json_schema_subsume::words;
 
 /// A tool under its old and its new name.
 pub(super) struct Renamed<'a> {

@@ -8,11 +8,7 @@ mod documents;
 mod json;
 mod launching;
 mod rendered;
-mod schemas;
 mod sources;
-
-/// A generator of pairs: schemas, edits, instances, from any source of choices.
-pub mod schema_pairs;
 
 #[cfg(test)]
 mod tests;
@@ -21,7 +17,6 @@ pub use documents::{baseline, config, locks};
 pub use json::json;
 pub use launching::{github, launcher, policy};
 pub use rendered::{escape, report};
-pub use schemas::{schema_json, schema_pairs_target as schema_pairs};
 pub use sources::locate;
 
 pub type Target = fn(&[u8]);
@@ -38,8 +33,6 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("locks", locks),
     ("policy", policy),
     ("report", report),
-    ("schema_json", schema_json),
-    ("schema_pairs", schema_pairs),
 ];
 
 /// The two halves of an input, separated by a line of `---`; without one, both are the whole input.

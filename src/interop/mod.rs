@@ -8,13 +8,11 @@
 //! - **One entry point for lock files**: [`Lock`] reads, verifies, compares and writes them; no
 //!   room that compares, judges or renders knows which tool a file belongs to. Most of them store digests without definitions:
 //!   such a file can show that something changed, but never what.
-//! - **Files with definitions become surfaces** ([`definitions`]), for `import`.
 //!
 //! kiwi-mcp's chains ([`kiwi`]) are about bytes on disk, and have their own entry point.
 
 pub mod compare;
 mod contents;
-pub mod definitions;
 pub mod digest;
 mod error;
 pub mod fastmcp;

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::boot::{LiveServer, boot};
+use super::captured::server_slug;
 use super::observer::Observer;
-use super::pin::{PinOutcome, PinRequest, pin, server_slug};
+use super::pin::{PinOutcome, PinRequest, pin};
 use super::sign_lock::SignRequest;
 use super::{Error, hints, secrets};
 use crate::baseline;

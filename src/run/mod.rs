@@ -18,6 +18,7 @@ pub(crate) mod base;
 pub(crate) mod base_objects;
 pub(crate) mod baseline;
 pub(crate) mod boot;
+mod captured;
 pub(crate) mod check;
 pub(crate) mod check_changes;
 pub(crate) mod ci;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::baseline::{Baseline, whole_definitions};
+use super::captured::server_slug;
 use super::fleet::{self, Jobs};
 use super::judge_server::{AgainstLock, SurfacePair, finding};
 use super::observer::Observer;
@@ -349,28 +350,30 @@ async fn capture_to_pin(
     };
     let before = before.map(|pinned| &pinned.surface);
     let observed = repeat::require(target, before, &plan.policy, Purpose::Pin, observer).await?;
-    let surface = &observed.captured.surface;
+    let mut surface = observed.captured.surface;
     // A file per server has its name already.
     let name = if target.is_unnamed() && !store::is_split(&plan.pattern) {
-        own_name(target, &servers, surface)?
+        own_name(target, &servers, &surface)?
     } else {
         target.name.clone()
     };
     let pinned = servers.get(&name).copied();
-    let release = release.unwrap_or_else(|| Release::of_server(surface));
-    let entry = with_launch(server_entry(surface, &release), &target.launch_to_pin());
+    if let Some(pinned) = pinned {
+        surface.keep_unseen_of(&pinned.surface);
+    }
+    let release = release.unwrap_or_else(|| Release::of_server(&surface));
+    let entry = with_launch(server_entry(&surface, &release), &target.launch_to_pin());
     let compared = SurfacePair {
         name: &name,
         old: pinned.map(|pinned| (&pinned.surface, &pinned.release)),
-        new: Some((surface, &release)),
+        new: Some((&surface, &release)),
         manifest: None,
         accept_with: &target.pin_command,
         servers: 1,
         notes: &target.notes(pinned),
     };
     let report = compared.judge_server(&accepting(), today());
-    let surface = Box::new(surface.clone());
-    Ok(Pinnable::Entry(Box::new(report), entry, surface))
+    Ok(Pinnable::Entry(Box::new(report), entry, Box::new(surface)))
 }
 
 /// The name of a server for which none was given: that of its entry, or the one that it gives itself.
@@ -405,20 +408,6 @@ fn own_name(
         ));
     }
     Ok(name)
-}
-
-/// A name that a server gives itself, for the configuration and the command line: letters, digits and `._-`.
-pub(crate) fn server_slug(name: &str) -> String {
-    let mut slug = String::new();
-    for character in name.chars().take(64) {
-        if character.is_ascii_alphanumeric() || "._".contains(character) {
-            slug.push(character);
-        } else if !slug.ends_with('-') {
-            slug.push('-');
-        }
-    }
-    // Not a flag, and not a path.
-    slug.trim_matches(['-', '.']).to_owned()
 }
 
 /// Pins a surface in another tool's file. Returns whether the file changed.
@@ -481,24 +470,5 @@ fn accepting() -> Policy {
     Policy {
         enforcement: Enforcement::Audit,
         ..Policy::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_is_called_as_it_calls_itself_as_far_as_a_shell_can_say_it() {
-        for (said, name) in [
-            ("secure-filesystem-server", "secure-filesystem-server"),
-            ("mcp-servers/everything", "mcp-servers-everything"),
-            ("Demo \u{1f680}", "Demo"),
-            ("--help", "help"),
-            ("../x", "x"),
-            ("\u{202e}", ""),
-        ] {
-            assert_eq!(server_slug(said), name);
-        }
     }
 }

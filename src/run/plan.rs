@@ -13,7 +13,7 @@ use super::check_changes::{self, CheckChange};
 use super::reviewed::Reviewed;
 use super::suggested_command::pin_command;
 use super::withheld::{Named, Withheld};
-use super::{Error, endpoint, judged_files, secrets, server_lists};
+use super::{Error, captured, endpoint, judged_files, secrets, server_lists};
 use crate::baseline::{self, Pinned, store};
 use crate::capture::http::Template;
 use crate::capture::{Endpoint, Eras, Limits};
@@ -86,6 +86,8 @@ pub(crate) struct Target {
     /// The name of its table in the configuration.
     pub(crate) configured_as: String,
     pub(crate) endpoint: Endpoint,
+    /// What it lists, if that is given: then it is not started.
+    pub(crate) capture: Option<Surface>,
     /// The requested client identity.
     client: ClientChoice,
     /// The eras of the protocol to capture.
@@ -156,6 +158,9 @@ impl Target {
     /// Notes on how it is started, and which link changed since it was pinned.
     pub(crate) fn notes(&self, pinned: Option<&Pinned>) -> Vec<Note> {
         let mut notes = Vec::new();
+        if self.capture.is_some() {
+            return notes;
+        }
         if let Some(launch) = self.endpoint.launch() {
             let verify = self.verify.as_ref();
             notes.extend(jp::notes(verify, self.checksum_line));
@@ -377,7 +382,10 @@ pub(crate) fn resolve_by(
         .iter()
         .flat_map(|it| it.servers.keys().cloned())
         .collect();
-    let (named, complete) = if typed_here {
+    let (named, complete) = if let Some(sources) = &request.capture {
+        let server = captured::server(request, config.as_ref(), &pattern, sources, observer)?;
+        (vec![server], false)
+    } else if typed_here {
         let typed = typed(request, config.as_ref(), &pattern)?;
         let complete = config.as_ref().is_none_or(|config| {
             let is_typed = |name: &String| typed.iter().any(|(it, _)| it == name);
@@ -461,7 +469,11 @@ fn targets(
             Err(why) => (ServerConfig::default(), Some(why)),
         };
         let server = governed(governing, &name, server);
+        let is_started = request.capture.is_none();
         let why = why.or_else(|| {
+            if !is_started {
+                return None;
+            }
             let unreviewed = governing.reviewed().unreviewed(request, &name, &server);
             (!unreviewed.is_empty()).then(|| Withheld::Unreviewed(unreviewed.join("; ")))
         });
@@ -789,7 +801,9 @@ fn target(
     mut server: ServerConfig,
     withheld: Option<Withheld>,
 ) -> Result<Target, Error> {
-    let endpoint = if withheld.is_none() {
+    let capture = request.capture.as_ref();
+    let capture = capture.and_then(|sources| captured::of(sources, name));
+    let endpoint = if withheld.is_none() && capture.is_none() {
         endpoint::endpoint(request, name, &server)?
     } else {
         // Not even a message about it may hold what was filled in.
@@ -827,7 +841,7 @@ fn target(
         client.capabilities = Some(announced.cloned().collect());
     }
     let launched = match (&endpoint, endpoint.launch()) {
-        _ if withheld.is_some() => Vec::new(),
+        _ if withheld.is_some() || capture.is_some() => Vec::new(),
         (_, Some(launch)) => launched_chain(launch, server.launch_digests),
         (Endpoint::Http(http), None) => launched::remote(&http.url.place()),
         _ => Vec::new(),
@@ -845,6 +859,7 @@ fn target(
         seen: OnceLock::new(),
         ran_from: OnceLock::new(),
         name: name.to_owned(),
+        capture: capture.cloned(),
         endpoint,
         client,
         is_suspicious: suspicious,

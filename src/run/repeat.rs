@@ -18,7 +18,7 @@ use crate::capture::{CaptureFailure, Captured, Eras, Limits};
 use crate::policy::{Action, Policy, check_version};
 use crate::report::{Cost, Failure, FailureKind, Finding, ServerReport, Status};
 use crate::rules::RuleId;
-use crate::stability::{self, Between, Instability, Variation};
+use crate::stability::{self, Between, Instability, Variation, mask};
 use crate::surface::{ClientProfile, Era, Note, Surface};
 
 /// What a capture is for.
@@ -156,6 +156,9 @@ async fn capture_repeatedly(
     purpose: Purpose,
     observer: &dyn Observer,
 ) -> Result<Observed, Unobserved> {
+    if let Some(surface) = &target.capture {
+        return Ok(given(target, surface.clone()));
+    }
     let boots = target.repeat.unwrap_or(purpose.boots());
     let repeated = Repeated {
         target,
@@ -183,6 +186,19 @@ async fn capture_repeatedly(
         }
     }
     Ok(repeated.observed(first, found))
+}
+
+/// What was listed elsewhere, without the texts that the configuration masks.
+fn given(target: &Target, mut surface: Surface) -> Observed {
+    let applied = mask::apply(&target.masks, &mut surface);
+    surface.notes.extend(applied.unused(&target.masks));
+    if target.profile.is_some() {
+        target.seen.get_or_init(|| surface.clone());
+    }
+    Observed {
+        captured: crate::source::captured(surface),
+        varying: Vec::new(),
+    }
 }
 
 /// [`capture_repeatedly`] for a command that needs a capture.
@@ -217,7 +233,8 @@ pub(crate) async fn capture_and_compare<E>(
     // A revision is negotiated, not listed: a second boot adds nothing.
     let is_agreed = |rule: RuleId| rule == RuleId::ProtocolVersionChanged;
     let mut changes = report.changes.iter();
-    if !matches!(report.status, Status::Drifted)
+    if target.capture.is_some()
+        || !matches!(report.status, Status::Drifted)
         || changes.all(|it| is_agreed(it.judged.change.rule))
     {
         return Ok(report);

@@ -13,6 +13,7 @@ use crate::judgement::Exposure;
 use crate::launch::sandbox::{Level, Sandbox};
 use crate::policy::{Enforcement, FailOn, Policy, Preset, Unknown};
 use crate::settings::{self, Given, Origin};
+use crate::source::Surfaces;
 
 /// The name of an unnamed server.
 pub(super) const UNNAMED: &str = "default";
@@ -58,6 +59,8 @@ pub(crate) struct ServerRequest {
     pub(crate) client: Option<String>,
     pub(crate) capabilities: Option<Vec<String>>,
     pub(crate) sandbox: SandboxRequest,
+    /// What `--capture` names, once it is read: no server is started.
+    pub(crate) capture: Option<Surfaces>,
 }
 
 impl ServerRequest {
@@ -88,6 +91,7 @@ impl ServerRequest {
             client: given.text(settings::CLIENT),
             capabilities: given.list(settings::CAPABILITIES),
             sandbox: SandboxRequest::new(given),
+            capture: None,
             given: given.clone(),
         }
     }

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::Error;
 use super::boot::{LiveServer, boot, not_captured};
 use super::judge_server::SurfacePair;
 use super::observer::Observer;
-use super::request::SandboxRequest;
+use super::request::{SandboxRequest, ServerRequest};
+use super::{Error, secrets};
 
 use crate::capture::{Endpoint, HttpSpec};
 use crate::launch::LaunchSpec;
 use crate::policy::{Date, Policy};
 use crate::release::Release;
 use crate::report::ServerReport;
-use crate::source::{Dialect, Source, Surfaces};
+use crate::settings;
+use crate::source::{Dialect, Loaded, Source, Surfaces};
 use crate::surface::Surface;
 
 /// The surfaces of a source as typed.
@@ -23,6 +24,35 @@ pub(crate) async fn read(
     sandbox: &SandboxRequest,
     observer: &dyn Observer,
 ) -> Result<Surfaces, Error> {
+    Ok(load(name, dialect, sandbox, observer).await?.servers)
+}
+
+/// Reads what `--capture` names: what a server lists, in place of starting it.
+pub(crate) async fn take_capture(
+    request: &mut ServerRequest,
+    observer: &dyn Observer,
+) -> Result<(), Error> {
+    let Some(name) = request.given.text(settings::CAPTURE) else {
+        return Ok(());
+    };
+    let loaded = load(&name, Dialect::Json, &request.sandbox, observer).await?;
+    let mut sources = loaded.servers;
+    let secrets = secrets::known();
+    for surface in sources.values_mut() {
+        // As of a server that was started: what is known to be a secret is in no report and no baseline.
+        surface.redact(&secrets);
+    }
+    request.capture = Some(sources);
+    Ok(())
+}
+
+/// A source as typed, with what its format is and what is lost.
+pub(crate) async fn load(
+    name: &str,
+    dialect: Dialect,
+    sandbox: &SandboxRequest,
+    observer: &dyn Observer,
+) -> Result<Loaded, Error> {
     let source = Source::parse(name).map_err(|problem| {
         Error::usage(problem, "`mcp-keel diff --help` lists what a source can be")
     })?;
@@ -34,13 +64,17 @@ pub(crate) async fn read(
             ..LaunchSpec::default()
         }),
         Source::Http(address) => Endpoint::Http(Box::new(HttpSpec::of(address.clone()))),
-        _ => return Ok(source.surfaces(dialect)?),
+        _ => return Ok(source.load(dialect)?),
     };
     let name = source.name();
     let captured = boot(&LiveServer::new(&name, &endpoint), observer)
         .await
         .map_err(|failure| not_captured(&name, &endpoint, failure))?;
-    Ok([("default".to_owned(), captured.surface)].into())
+    Ok(Loaded {
+        format: "a server".to_owned(),
+        servers: [("default".to_owned(), captured.surface)].into(),
+        ..Loaded::default()
+    })
 }
 
 /// The surfaces of the requested server, or all of them.

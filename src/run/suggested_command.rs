@@ -14,8 +14,11 @@ const HIDDEN: &str = "[redacted]";
 /// end up in a public log.
 pub(crate) fn pin_command(request: &ServerRequest, name: &str) -> String {
     let given = &request.given;
+    if let Some(command) = given.text(settings::PIN_WITH) {
+        return command;
+    }
     let mut words: Vec<String> = vec!["mcp-keel".into(), "pin".into()];
-    for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
+    for setting in settings::in_scopes(&[Scope::Server, Scope::Source, Scope::Sandbox]) {
         let is_named = |it: Flag| matches!(it.form, Form::Long | Form::Short(_));
         if !setting.flag.is_some_and(is_named)
             || is_default_of_action(given, setting)
@@ -184,9 +187,9 @@ mod tests {
     fn every_given_setting_is_repeated() {
         let mut given = Given::new(Origin::Flag);
         let mut options = String::new();
-        for setting in settings::in_scopes(&[Scope::Server, Scope::Sandbox]) {
+        for setting in settings::in_scopes(&[Scope::Server, Scope::Source, Scope::Sandbox]) {
             // What is left out is not what is to be pinned.
-            if matches!(setting.name, "servers" | "command" | "skip") {
+            if matches!(setting.name, "servers" | "command" | "skip" | "pin-with") {
                 continue;
             }
             let (value, suggested) = example(setting);

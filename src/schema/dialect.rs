@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use url::Url;
 
-use super::document::{Draft, Holds, each_schema_at, holds, percent_decoded};
-use super::validator::draft_of;
-use super::value::to_value;
 use crate::canonical::{Json, pointer};
+use json_schema_subsume::document::{Draft, each_schema_at, percent_decoded};
+use json_schema_subsume::keywords::{Holds, holds};
+use json_schema_subsume::value::to_value;
 
 /// Which dialect applies to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,24 +48,15 @@ pub(crate) fn invalid(schema: &Json, dialect: Dialect) -> Option<Invalid> {
         // It would select the metaschema, which is already selected.
         root.remove("$schema");
     }
-    let outcome = match draft_of(draft) {
-        jsonschema::Draft::Draft4 => jsonschema::draft4::meta::validate(&value),
-        jsonschema::Draft::Draft6 => jsonschema::draft6::meta::validate(&value),
-        jsonschema::Draft::Draft7 => jsonschema::draft7::meta::validate(&value),
-        jsonschema::Draft::Draft201909 => jsonschema::draft201909::meta::validate(&value),
-        _ => jsonschema::draft202012::meta::validate(&value),
+    let (dialect, outcome) = match draft {
+        Draft::Four => ("draft-04", jsonschema::draft4::meta::validate(&value)),
+        Draft::Six => ("draft-06", jsonschema::draft6::meta::validate(&value)),
+        Draft::Seven => ("draft-07", jsonschema::draft7::meta::validate(&value)),
+        Draft::Y2019 => ("2019-09", jsonschema::draft201909::meta::validate(&value)),
+        Draft::Y2020 => ("2020-12", jsonschema::draft202012::meta::validate(&value)),
     };
     let pointer = outcome.err()?.instance_path().to_string();
-    Some(Invalid {
-        pointer,
-        dialect: match draft {
-            Draft::Four => "draft-04",
-            Draft::Six => "draft-06",
-            Draft::Seven => "draft-07",
-            Draft::Y2019 => "2019-09",
-            Draft::Y2020 => "2020-12",
-        },
-    })
+    Some(Invalid { pointer, dialect })
 }
 
 /// Whether a schema has only keywords that most tools use, with values that the metaschemas since draft-07
@@ -83,7 +74,7 @@ fn is_plain(schema: &Json, is_root: bool) -> bool {
         match (keyword, value) {
             ("type", Json::String(name)) => {
                 let name = name.as_str();
-                name.is_some_and(|it| TYPES.contains(&it))
+                name.is_some_and(|name| TYPES.contains(&name))
             }
             ("title" | "description" | "format" | "$comment", Json::String(_))
             | ("uniqueItems" | "deprecated" | "readOnly" | "writeOnly", Json::Bool(_))
@@ -101,7 +92,7 @@ fn is_plain(schema: &Json, is_root: bool) -> bool {
                 Json::Number(number),
             ) => {
                 let literal = number.literal();
-                literal.len() < 16 && literal.bytes().all(|it| it.is_ascii_digit())
+                literal.len() < 16 && literal.bytes().all(|digit| digit.is_ascii_digit())
             }
             ("required", Json::Array(names)) => {
                 names.len() <= MOST_REQUIRED
@@ -139,13 +130,13 @@ const DIALECTS: [(&str, &str); 5] = [
 
 /// The usual name of the dialect with this address.
 fn named(dialect: &str) -> Option<&'static str> {
-    let address = dialect.trim_end_matches('#');
-    let address = address
+    let without_fragment = dialect.trim_end_matches('#');
+    let address = without_fragment
         .strip_prefix("https://")
-        .or_else(|| address.strip_prefix("http://"))?;
+        .or_else(|| without_fragment.strip_prefix("http://"))?;
     let mut dialects = DIALECTS.iter();
     dialects
-        .find(|(_, it)| *it == address)
+        .find(|(_, known)| *known == address)
         .map(|(name, _)| *name)
 }
 
@@ -237,7 +228,7 @@ fn references(node: &Json) -> impl Iterator<Item = (&'static str, &str)> {
 /// Whether there is such a reference, or what looks like one: a quick look at everything, which most schemas do not pass.
 fn has_reference(value: &Json, wanted: &impl Fn(&str) -> bool) -> bool {
     match value {
-        Json::Array(items) => items.iter().any(|it| has_reference(it, wanted)),
+        Json::Array(items) => items.iter().any(|item| has_reference(item, wanted)),
         Json::Object(members) => members.iter().any(|(name, value)| {
             let to = value
                 .as_str()
@@ -250,7 +241,11 @@ fn has_reference(value: &Json, wanted: &impl Fn(&str) -> bool) -> bool {
 
 /// Calls `visit` with each schema directly inside a schema: the keyword, and the name or index under it.
 fn each_child<'a>(node: &'a Json, visit: &mut impl FnMut(&str, Option<&str>, &'a Json)) {
-    for (keyword, value) in node.as_object().into_iter().flat_map(|it| it.iter()) {
+    for (keyword, value) in node
+        .as_object()
+        .into_iter()
+        .flat_map(|object| object.iter())
+    {
         let Some(keyword) = keyword.as_str() else {
             continue;
         };
@@ -402,7 +397,11 @@ pub(crate) fn size(schema: &Json) -> (usize, usize) {
     fn count(node: &Json, depth: usize, found: &mut (usize, usize)) {
         found.0 += 1;
         found.1 = found.1.max(depth);
-        for (keyword, value) in node.as_object().into_iter().flat_map(|it| it.iter()) {
+        for (keyword, value) in node
+            .as_object()
+            .into_iter()
+            .flat_map(|object| object.iter())
+        {
             let mut inside = |node: &Json| {
                 if matches!(node, Json::Object(_) | Json::Bool(_)) {
                     count(node, depth + 1, found);
@@ -414,7 +413,7 @@ pub(crate) fn size(schema: &Json) -> (usize, usize) {
                 Some(Holds::Map) => value
                     .as_object()
                     .into_iter()
-                    .flat_map(|it| it.iter())
+                    .flat_map(|map| map.iter())
                     .for_each(|(_, schema)| inside(schema)),
                 None => {}
             }
@@ -436,7 +435,8 @@ mod tests {
 
     #[test]
     fn a_schema_is_validated_in_the_dialect_it_declares() {
-        let at = |text: &str, dialect| invalid(&schema(text), dialect).map(|it| it.pointer);
+        let at =
+            |text: &str, dialect| invalid(&schema(text), dialect).map(|invalid| invalid.pointer);
         let declared = |text: &str| at(text, Dialect::Declared);
         let int = r#"{"type":"object","properties":{"n":{"type":"int"}}}"#;
         assert_eq!(declared(int).as_deref(), Some("/properties/n/type"));

@@ -1,19 +1,19 @@
 //! What is at stake in each family of rules: which part of the receiver's schema rejects because of
 //! it. Every match is exhaustive, so that a new family without an answer does not compile.
 
-use super::document::Document;
-use super::interpretation::at_mut;
-use super::solve::References;
-use super::validator::guard;
-use super::value::{missing, same};
 use super::walk::{SchemaFinding, mentions_reference};
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
+use json_schema_subsume::References;
+use json_schema_subsume::document::Document;
+use json_schema_subsume::guard;
+use json_schema_subsume::keywords::{Topic, topic};
+use json_schema_subsume::value::{missing, same};
 
 /// What a receiver would have to drop for a finding to be harmless.
-enum Stake {
-    /// These keywords at its place.
-    Keywords(&'static [&'static str]),
+enum RelevantKeywords {
+    /// Those about these topics, at the finding's place.
+    About(&'static [Topic]),
     /// The keyword that its pointer ends with.
     Own,
     /// That its member is required, rejected or limited.
@@ -28,54 +28,45 @@ enum Stake {
     Nothing,
 }
 
-fn stake(family: Family) -> Stake {
+fn relevant_keywords(family: Family) -> RelevantKeywords {
     match family {
         Family::PropertyTypeChanged
         | Family::PropertyTypeNarrowed
-        | Family::PropertyTypeWidened => Stake::Keywords(&["type"]),
+        | Family::PropertyTypeWidened => RelevantKeywords::About(&[Topic::Type]),
         Family::NullableAdded | Family::NullableRemoved => {
-            Stake::Keywords(&["type", "enum", "const", "anyOf", "oneOf"])
+            RelevantKeywords::About(&[Topic::Type, Topic::Values, Topic::Alternatives])
         }
         Family::EnumValueAdded | Family::EnumValueRemoved | Family::ConstChanged => {
-            Stake::Keywords(&["enum", "const", "anyOf", "oneOf"])
+            RelevantKeywords::About(&[Topic::Values, Topic::Alternatives])
         }
-        Family::BoundTightened | Family::BoundLoosened => Stake::Own,
+        Family::BoundTightened | Family::BoundLoosened => RelevantKeywords::Own,
         Family::PatternAdded | Family::PatternChanged | Family::PatternRemoved => {
-            Stake::Keywords(&["pattern"])
+            RelevantKeywords::About(&[Topic::Pattern])
         }
         Family::PropertyBecameRequired
         | Family::PropertyBecameOptional
-        | Family::PropertyRequiredWithDefault => Stake::Required,
+        | Family::PropertyRequiredWithDefault => RelevantKeywords::Required,
         Family::PropertyAddedRequired
         | Family::PropertyAddedOptional
         | Family::PropertyRemoved
-        | Family::PropertyRenamed => Stake::Member,
+        | Family::PropertyRenamed => RelevantKeywords::Member,
         Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened => {
-            Stake::Keywords(&["additionalProperties", "unevaluatedProperties"])
+            RelevantKeywords::About(&[Topic::Undeclared])
         }
-        Family::PropertyNamesChanged => Stake::Keywords(&["propertyNames"]),
-        Family::ConditionalChanged => Stake::Keywords(&["if", "then", "else"]),
-        Family::NotChanged => Stake::Keywords(&["not"]),
-        Family::DependencyChanged => {
-            Stake::Keywords(&["dependentRequired", "dependentSchemas", "dependencies"])
+        Family::PropertyNamesChanged => RelevantKeywords::About(&[Topic::Names]),
+        Family::ConditionalChanged => RelevantKeywords::About(&[Topic::Condition]),
+        Family::NotChanged => RelevantKeywords::About(&[Topic::Not]),
+        Family::DependencyChanged => RelevantKeywords::About(&[Topic::Dependencies]),
+        Family::PatternPropertiesChanged => RelevantKeywords::Patterns,
+        Family::ItemsChanged => {
+            RelevantKeywords::About(&[Topic::Items, Topic::Contains, Topic::Unique])
         }
-        Family::PatternPropertiesChanged => Stake::Patterns,
-        Family::ItemsChanged => Stake::Keywords(&[
-            "items",
-            "prefixItems",
-            "additionalItems",
-            "unevaluatedItems",
-            "contains",
-            "minContains",
-            "maxContains",
-            "uniqueItems",
-        ]),
         Family::UnionBranchRemoved
         | Family::UnionBranchAdded
         | Family::CompositionChanged
         | Family::SchemaEmptied
         | Family::SchemaUnclassified
-        | Family::DialectChanged => Stake::Place,
+        | Family::DialectChanged => RelevantKeywords::Place,
         Family::FormatAdded
         | Family::FormatChanged
         | Family::FormatRemoved
@@ -95,13 +86,13 @@ fn stake(family: Family) -> Stake {
         | Family::VendorKeywordChanged
         | Family::McpHeaderAdded
         | Family::McpHeaderRemoved
-        | Family::McpHeaderChanged => Stake::Nothing,
+        | Family::McpHeaderChanged => RelevantKeywords::Nothing,
     }
 }
 
-/// Whether a finding of this family may have a witness.
-pub(crate) fn carries(family: Family) -> bool {
-    !matches!(stake(family), Stake::Nothing)
+/// Whether a finding of this family can be why something is rejected.
+pub(crate) fn can_break(family: Family) -> bool {
+    !matches!(relevant_keywords(family), RelevantKeywords::Nothing)
 }
 
 /// The family whose rule names what a keyword rejects.
@@ -110,26 +101,23 @@ pub(crate) fn of_keyword(keyword: &str, side: Side) -> Family {
         Side::Input => input,
         Side::Output => output,
     };
-    match keyword {
-        "type" => Family::PropertyTypeChanged,
-        "enum" | "const" => either(Family::EnumValueRemoved, Family::EnumValueAdded),
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf"
-        | "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties"
-        | "maxProperties" => either(Family::BoundTightened, Family::BoundLoosened),
-        "pattern" => Family::PatternChanged,
-        "required" => either(
+    match topic(keyword) {
+        Some(Topic::Type) => Family::PropertyTypeChanged,
+        Some(Topic::Values) => either(Family::EnumValueRemoved, Family::EnumValueAdded),
+        Some(Topic::Bound) => either(Family::BoundTightened, Family::BoundLoosened),
+        Some(Topic::Pattern) => Family::PatternChanged,
+        Some(Topic::Required) => either(
             Family::PropertyBecameRequired,
             Family::PropertyBecameOptional,
         ),
-        "additionalProperties" | "unevaluatedProperties" => either(
+        Some(Topic::Undeclared) => either(
             Family::AdditionalPropertiesClosed,
             Family::AdditionalPropertiesOpened,
         ),
-        "propertyNames" => Family::PropertyNamesChanged,
-        "items" | "prefixItems" | "additionalItems" | "unevaluatedItems" | "contains"
-        | "minContains" | "maxContains" | "uniqueItems" => Family::ItemsChanged,
-        "not" => Family::NotChanged,
-        "dependentRequired" | "dependentSchemas" | "dependencies" => Family::DependencyChanged,
+        Some(Topic::Names) => Family::PropertyNamesChanged,
+        Some(Topic::Items | Topic::Contains | Topic::Unique) => Family::ItemsChanged,
+        Some(Topic::Not) => Family::NotChanged,
+        Some(Topic::Dependencies) => Family::DependencyChanged,
         _ => Family::CompositionChanged,
     }
 }
@@ -154,7 +142,7 @@ pub(crate) fn with_named_members(
     };
     let named = sender.at(sender_at)?.get("properties")?.as_object()?;
     let mut root = receiver.root.clone();
-    let Json::Object(object) = at_mut(&mut root, at)? else {
+    let Json::Object(object) = pointer::resolve_mut(&mut root, at)? else {
         return None;
     };
     let own: Vec<Text> = object
@@ -221,7 +209,7 @@ impl Exchange<'_> {
             _ => &finding.site,
         });
         let theirs = other.at(&other_at)?;
-        let node = at_mut(&mut root, &base_at)?;
+        let node = pointer::resolve_mut(&mut root, &base_at)?;
         let exact = match (&mut *node, theirs) {
             (Json::Object(object), Json::Object(from)) if !whole => {
                 exchange(object, from, finding, base_is_old)?
@@ -231,8 +219,8 @@ impl Exchange<'_> {
         let mut theirs = theirs;
         if !exact {
             // A reference is exchanged where it is written: others may lead to the same place.
-            let written = finding.written.as_ref().map(ordered);
-            let written = written.as_ref().and_then(|(base_at, other_at)| {
+            let places = finding.written.as_ref().map(ordered);
+            let written = places.as_ref().and_then(|(base_at, other_at)| {
                 let theirs = other.at(other_at)?;
                 (base.at(base_at)? != theirs).then_some((base_at, theirs))
             });
@@ -243,7 +231,7 @@ impl Exchange<'_> {
                 }
                 None => &base_at,
             };
-            *at_mut(&mut root, at)? = theirs.clone();
+            *pointer::resolve_mut(&mut root, at)? = theirs.clone();
         }
         if mentions_reference(theirs) {
             add_definitions(&mut root, &other.root);
@@ -263,7 +251,7 @@ fn own_keyword(finding: &SchemaFinding) -> &str {
     finding
         .pointer
         .strip_prefix(finding.site.0.as_str())
-        .and_then(|it| it.strip_prefix('/'))
+        .and_then(|rest| rest.strip_prefix('/'))
         .unwrap_or_default()
 }
 
@@ -276,93 +264,82 @@ fn exchange(
 ) -> Option<bool> {
     let keyword = own_keyword(finding);
     let copied = |object: &mut Object, keywords: &[&str]| {
-        copy(object, from, keywords);
+        copy(object, from, |name| keywords.contains(&name));
         Some(true)
     };
-    let either = |object: &Object, keyword| object.contains(keyword) || from.contains(keyword);
-    match stake(finding.family) {
-        Stake::Nothing => None,
-        Stake::Own => match keyword {
+    let copied_about = |object: &mut Object, topics: &[Topic]| {
+        copy(object, from, |name| is_about(name, topics));
+        Some(true)
+    };
+    let has_alternatives = |object: &Object| object.contains("anyOf") || object.contains("oneOf");
+    match relevant_keywords(finding.family) {
+        RelevantKeywords::Nothing => None,
+        RelevantKeywords::Own => match keyword {
             "minimum" | "exclusiveMinimum" => copied(object, &["minimum", "exclusiveMinimum"]),
             "maximum" | "exclusiveMaximum" => copied(object, &["maximum", "exclusiveMaximum"]),
             keyword => copied(object, &[keyword]),
         },
-        Stake::Required => {
+        RelevantKeywords::Required => {
             exchange_required(object, from, finding.member.as_ref()?);
             Some(true)
         }
-        Stake::Member => {
+        RelevantKeywords::Member => {
             for member in finding.member.iter().chain(&finding.partner) {
                 exchange_required(object, from, member);
                 exchange_member(object, from, member);
             }
             Some(true)
         }
-        Stake::Patterns => copied(object, &["patternProperties"]),
-        Stake::Keywords(keywords) => match finding.family {
+        RelevantKeywords::Patterns => copied(object, &["patternProperties"]),
+        RelevantKeywords::About(topics) => match finding.family {
             Family::PropertyTypeChanged
             | Family::PropertyTypeNarrowed
             | Family::PropertyTypeWidened => {
-                let union = |it: &Object| {
-                    !it.contains("type") && (it.contains("anyOf") || it.contains("oneOf"))
-                };
+                let union = |object: &Object| !object.contains("type") && has_alternatives(object);
                 if union(object) || union(from) {
                     return Some(false);
                 }
-                copied(object, keywords)
+                copied_about(object, topics)
             }
             Family::NullableAdded | Family::NullableRemoved => {
                 let allowed = (finding.family == Family::NullableAdded) == base_is_old;
                 Some(same_union(object, from) && set_null(object, allowed))
             }
             Family::EnumValueAdded | Family::EnumValueRemoved => {
-                let plain = |it: &Object| {
-                    !["const", "anyOf", "oneOf"]
-                        .iter()
-                        .any(|word| it.contains(word))
-                };
+                let plain =
+                    |object: &Object| !object.contains("const") && !has_alternatives(object);
                 let theirs = from.get("enum").and_then(Json::as_array);
                 let more = (finding.family == Family::EnumValueAdded) == base_is_old;
                 let is_plain = plain(object) && plain(from);
-                let has_union = either(object, "anyOf") || either(object, "oneOf");
+                let has_union = has_alternatives(object) || has_alternatives(from);
                 match (object.get_mut("enum"), theirs) {
                     (Some(Json::Array(values)), Some(theirs)) if is_plain => {
                         if more {
                             values.extend(missing(theirs, values));
                         } else {
-                            values.retain(|value| theirs.iter().any(|it| same(it, value)));
+                            values.retain(|value| theirs.iter().any(|other| same(other, value)));
                         }
                         Some(true)
                     }
                     _ if has_union => Some(false),
-                    _ => copied(object, &["enum", "const"]),
+                    _ => copied_about(object, &[Topic::Values]),
                 }
             }
-            Family::ConstChanged if either(object, "anyOf") || either(object, "oneOf") => {
+            Family::ConstChanged if has_alternatives(object) || has_alternatives(from) => {
                 Some(false)
             }
-            Family::ItemsChanged => match keyword {
-                "uniqueItems" => copied(object, &["uniqueItems"]),
-                "contains" => copied(object, &["contains", "minContains", "maxContains"]),
-                _ => copied(
-                    object,
-                    &[
-                        "items",
-                        "prefixItems",
-                        "additionalItems",
-                        "unevaluatedItems",
-                    ],
-                ),
-            },
-            Family::DependencyChanged if !either(object, "dependencies") => {
+            Family::ItemsChanged => copied_about(object, &[topic(keyword).unwrap_or(Topic::Items)]),
+            Family::DependencyChanged
+                if !object.contains("dependencies") && !from.contains("dependencies") =>
+            {
                 copied(object, &[keyword])
             }
             Family::AdditionalPropertiesClosed | Family::AdditionalPropertiesOpened => {
                 copied(object, &[keyword])
             }
-            _ => copied(object, keywords),
+            _ => copied_about(object, topics),
         },
-        Stake::Place => match (finding.family, keyword) {
+        RelevantKeywords::Place => match (finding.family, keyword) {
             (Family::CompositionChanged, "allOf" | "anyOf" | "oneOf") => copied(object, &[keyword]),
             (Family::CompositionChanged, "$ref") => {
                 copied(object, &["$ref", "$dynamicRef", "$recursiveRef"])
@@ -420,10 +397,10 @@ fn set_null(object: &mut Object, allowed: bool) -> bool {
         if allowed {
             branches.push(Json::object([("type", null)]));
         } else {
-            branches.retain(|it| {
-                it.get("type") != Some(&null)
-                    && it.get("const") != Some(&Json::Null)
-                    && it.get("enum") != Some(&Json::Array(vec![Json::Null]))
+            branches.retain(|branch| {
+                branch.get("type") != Some(&null)
+                    && branch.get("const") != Some(&Json::Null)
+                    && branch.get("enum") != Some(&Json::Array(vec![Json::Null]))
             });
         }
         return branches.len() != before && !branches.is_empty();
@@ -434,7 +411,7 @@ fn set_null(object: &mut Object, allowed: bool) -> bool {
     match object.get_mut("type") {
         Some(Json::Array(types)) if allowed => types.push(null),
         Some(Json::Array(types)) => {
-            types.retain(|it| *it != null);
+            types.retain(|kind| *kind != null);
             if types.is_empty() {
                 return false;
             }
@@ -443,7 +420,7 @@ fn set_null(object: &mut Object, allowed: bool) -> bool {
         _ => return false,
     }
     if let Some(Json::Array(values)) = object.get_mut("enum") {
-        values.retain(|it| *it != Json::Null);
+        values.retain(|value| *value != Json::Null);
         if allowed {
             values.push(Json::Null);
         }
@@ -452,21 +429,24 @@ fn set_null(object: &mut Object, allowed: bool) -> bool {
     true
 }
 
-/// Gives `object` the keywords of another schema.
-fn copy(object: &mut Object, from: &Object, keywords: &[&str]) {
-    remove(object, keywords);
-    for keyword in keywords {
-        if let Some(value) = from.get(keyword) {
-            object.push(*keyword, value.clone());
-        }
+/// Gives `object` such keywords as another schema has them.
+fn copy(object: &mut Object, from: &Object, wanted: impl Fn(&str) -> bool) {
+    let is_wanted = |name: &Text| name.as_str().is_some_and(&wanted);
+    object.retain(|name, _| !is_wanted(name));
+    for (name, value) in from.iter().filter(|(name, _)| is_wanted(name)) {
+        object.push(name.clone(), value.clone());
     }
+}
+
+fn is_about(keyword: &str, topics: &[Topic]) -> bool {
+    topic(keyword).is_some_and(|topic| topics.contains(&topic))
 }
 
 fn exchange_required(object: &mut Object, from: &Object, member: &Text) {
     let listed = from
         .get("required")
         .and_then(Json::as_array)
-        .and_then(|names| names.iter().find(|it| it.as_text() == Some(member)));
+        .and_then(|names| names.iter().find(|listed| listed.as_text() == Some(member)));
     not_required(object, member);
     if let Some(name) = listed {
         if !object.contains("required") {
@@ -482,7 +462,7 @@ fn exchange_member(object: &mut Object, from: &Object, member: &Text) {
     let schema = from
         .get("properties")
         .and_then(Json::as_object)
-        .and_then(|it| it.iter().find(|(name, _)| *name == member));
+        .and_then(|members| members.iter().find(|(name, _)| *name == member));
     if let Some(Json::Object(properties)) = object.get_mut("properties") {
         properties.retain(|name, _| name != member);
     }
@@ -529,11 +509,11 @@ fn relax(
         Side::Input => (&finding.site.0, &finding.site.1),
         Side::Output => (&finding.site.1, &finding.site.0),
     };
-    let node = at_mut(&mut receiver.root, at)?;
-    let stake = stake(finding.family);
-    let object = match (&stake, node) {
-        (Stake::Nothing, _) => return None,
-        (Stake::Place, node) => {
+    let node = pointer::resolve_mut(&mut receiver.root, at)?;
+    let relevant = relevant_keywords(finding.family);
+    let object = match (&relevant, node) {
+        (RelevantKeywords::Nothing, _) => return None,
+        (RelevantKeywords::Place, node) => {
             *node = Json::Bool(true);
             return Some(());
         }
@@ -543,25 +523,27 @@ fn relax(
             return Some(());
         }
     };
-    match stake {
-        Stake::Keywords(keywords) => remove(object, keywords),
-        Stake::Own => match pointer::tokens(&finding.pointer).last()?.as_str() {
+    match relevant {
+        RelevantKeywords::About(topics) => {
+            object.retain(|name, _| !name.as_str().is_some_and(|name| is_about(name, topics)));
+        }
+        RelevantKeywords::Own => match pointer::tokens(&finding.pointer).last()?.as_str() {
             "minimum" | "exclusiveMinimum" => remove(object, &["minimum", "exclusiveMinimum"]),
             "maximum" | "exclusiveMaximum" => remove(object, &["maximum", "exclusiveMaximum"]),
             keyword => remove(object, &[keyword]),
         },
-        Stake::Required => not_required(object, finding.member.as_ref()?),
-        Stake::Member => {
+        RelevantKeywords::Required => not_required(object, finding.member.as_ref()?),
+        RelevantKeywords::Member => {
             for member in finding.member.iter().chain(&finding.partner) {
                 not_required(object, member);
                 allow(object, member);
             }
         }
-        Stake::Patterns => {
+        RelevantKeywords::Patterns => {
             let mut patterns = Object::new();
             let theirs = sender
                 .at(sender_at)
-                .and_then(|it| it.get("patternProperties"));
+                .and_then(|schema| schema.get("patternProperties"));
             for (pattern, _) in [object.get("patternProperties"), theirs]
                 .into_iter()
                 .flatten()
@@ -573,7 +555,7 @@ fn relax(
             remove(object, &["patternProperties"]);
             object.push("patternProperties", Json::Object(patterns));
         }
-        Stake::Place | Stake::Nothing => {}
+        RelevantKeywords::Place | RelevantKeywords::Nothing => {}
     }
     Some(())
 }

@@ -6,15 +6,20 @@
 //! witness, and the verdict on the pair always reaches the changes: one of them carries the
 //! witness, or says that nothing could be decided.
 
-use super::document::{Document, Problem};
-use super::family::{Exchange, carries, of_keyword, with_named_members};
-use super::pair::{Alone, Open, Pair, Verdict};
-use super::walk::{Effect, SchemaFinding, Walker, mentions};
+use super::family::{Exchange, can_break, of_keyword, with_named_members};
+use super::walk::{Effect, SchemaFinding, Walker, is_reference, mentions};
 use super::{Family, SchemaChange, SchemaComparison, Side, Work};
 use crate::canonical::{Json, Text, pointer};
 use crate::judgement::{Level, Proof};
 use crate::sentences::schema::{self as sentences, NOT_ALONE};
+use json_schema_subsume::document::Document;
+use json_schema_subsume::keywords::{Topic, keyword};
+use json_schema_subsume::kinds::Kinds;
+use json_schema_subsume::pair::{Isolated, Open, Pair, Verdict};
+use json_schema_subsume::{Limits, Reason};
 
+/// Steps for the witnesses of all changes of a schema.
+const STEPS_FOR_CHANGES: u64 = 150_000;
 /// At most this many witnesses are searched for per schema.
 const MAX_WITNESSES: usize = 160;
 
@@ -23,7 +28,7 @@ enum Known {
     Nothing,
     Proof(Proof),
     /// It breaks calls, but others already reject each of them: none of them is about this one.
-    RefusedAnyway,
+    AlreadyRejected,
 }
 
 struct Case<'p> {
@@ -33,7 +38,7 @@ struct Case<'p> {
     sender: &'p Document,
     receiver: &'p Document,
     /// What in either document makes that a change which allows more can refuse.
-    turns: Turns,
+    polarity: Polarity,
 }
 
 pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaComparison {
@@ -47,7 +52,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     if gave_up || (findings.is_empty() && !spelling) {
         findings.push(unexplained(old, new, gave_up));
     }
-    let pair = Pair::new(old, new, side, work.left());
+    let pair = paired(old, new, side, work);
     let open = pair.open();
     let verdict = pair.verdict(&open);
     let case = Case {
@@ -56,7 +61,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
         verdict: &verdict,
         sender: &pair.reading.sender,
         receiver: &pair.reading.receiver,
-        turns: Turns::of([&pair.reading.sender.root, &pair.reading.receiver.root]),
+        polarity: Polarity::of([&pair.reading.sender.root, &pair.reading.receiver.root]),
     };
     let mut changes = Vec::new();
     if spelling {
@@ -65,7 +70,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
     let first = changes.len();
     let mut witnesses = 0;
     for finding in &findings {
-        let known = case.weigh(finding, witnesses < MAX_WITNESSES);
+        let known = case.classify(finding, witnesses < MAX_WITNESSES);
         if matches!(known, Known::Proof(Proof::Subsumed)) && case.changes_nothing(finding) {
             changes.push(case.change(&without_effect(finding), known));
             continue;
@@ -73,7 +78,7 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
         witnesses += usize::from(matches!(known, Known::Proof(Proof::Witness(_))));
         changes.push(case.change(finding, known));
     }
-    case.settle(&findings, &mut changes, first);
+    case.ensure_verdict_reported(&findings, &mut changes, first);
     work.take(pair.steps());
     SchemaComparison {
         changes,
@@ -83,18 +88,30 @@ pub(crate) fn judge(old: &Json, new: &Json, side: Side, work: &Work) -> SchemaCo
 
 /// The verdict on a pair alone.
 pub(crate) fn verdict(old: &Json, new: &Json, side: Side, work: &Work) -> Proof {
-    let pair = Pair::new(old, new, side, work.left());
+    let pair = paired(old, new, side, work);
     let verdict = pair.verdict(&pair.open());
     work.take(pair.steps());
     proof_of(verdict, side)
+}
+
+/// Callers send what the old schema declares, and servers what the new one does.
+fn paired(old: &Json, new: &Json, side: Side, work: &Work) -> Pair {
+    // If few steps are left for a server, verdicts come before the witnesses of single changes.
+    let steps = Limits::default().steps.min(work.left());
+    let steps_for_changes = STEPS_FOR_CHANGES.min(work.left() / 8);
+    match side {
+        // Arguments are an object; a result may be anything that its schema allows.
+        Side::Input => Pair::new(old, new, Kinds::OBJECT, steps, steps_for_changes),
+        Side::Output => Pair::new(new, old, Kinds::ANY, steps, steps_for_changes),
+    }
 }
 
 fn proof_of(verdict: Verdict, side: Side) -> Proof {
     match verdict {
         Verdict::Subsumed => Proof::Subsumed,
         Verdict::Witness(witness) => Proof::Witness(witness),
-        Verdict::Empty => Proof::Undecided(sentences::no_value(side)),
-        Verdict::Unknown(problem) => Proof::Undecided(problem.to_string()),
+        Verdict::Undecided(Reason::NothingSent) => Proof::Undecided(sentences::no_value(side)),
+        Verdict::Undecided(problem) => Proof::Undecided(problem.to_string()),
     }
 }
 
@@ -114,7 +131,7 @@ impl Case<'_> {
     }
 
     /// Whether a finding that usually allows more can refuse here.
-    fn surprises(&self, finding: &SchemaFinding) -> bool {
+    fn can_break_despite_widening(&self, finding: &SchemaFinding) -> bool {
         let (sender_at, receiver_at) = self.sites(finding);
         match finding.family {
             Family::PropertyAddedOptional => {
@@ -128,31 +145,35 @@ impl Case<'_> {
             }
             _ => {}
         }
-        let turns_below = |document: &Document, at: &str| {
-            pointer::tokens(at).any(|it| TURNING.contains(&it.as_str()))
-                || document.at(at).is_some_and(|it| mentions(it, TURNING))
+        let is_negated = |document: &Document, at: &str| {
+            pointer::tokens(at).any(|token| changes_polarity(&token))
+                || document
+                    .at(at)
+                    .is_some_and(|schema| mentions(schema, &changes_polarity))
         };
-        self.turns.around
-            || (self.turns.below
-                && (self.turns.references
-                    || turns_below(self.sender, sender_at)
-                    || turns_below(self.receiver, receiver_at)))
+        self.polarity.around
+            || (self.polarity.below
+                && (self.polarity.references
+                    || is_negated(self.sender, sender_at)
+                    || is_negated(self.receiver, receiver_at)))
     }
 
     /// Whether senders cannot send a member of this name: their schema names others, and nothing opens it.
     fn is_never_sent(&self, name: &Text, at: &str) -> bool {
-        let closed = self.sender.at(at).and_then(|it| it.get("properties"));
-        let closed = closed
+        let is_closed = self
+            .sender
+            .at(at)
+            .and_then(|schema| schema.get("properties"))
             .and_then(Json::as_object)
-            .is_some_and(|it| !it.is_empty() || at.is_empty());
-        closed
-            && !self.turns.opened
-            && !self.turns.around
+            .is_some_and(|properties| !properties.is_empty() || at.is_empty());
+        is_closed
+            && !self.polarity.opened
+            && !self.polarity.around
             && !mentions_name(&self.sender.root, name)
     }
 
     /// What is known about one finding.
-    fn weigh(&self, finding: &SchemaFinding, search: bool) -> Known {
+    fn classify(&self, finding: &SchemaFinding, search: bool) -> Known {
         if finding.effect == Effect::Neutral {
             return Known::Nothing;
         }
@@ -160,28 +181,28 @@ impl Case<'_> {
         let suspect = self.suspect(finding.effect);
         let subsumed = Known::Proof(Proof::Subsumed);
         match self.verdict {
-            Verdict::Empty => Known::Nothing,
+            Verdict::Undecided(Reason::NothingSent) => Known::Nothing,
             Verdict::Subsumed => subsumed,
-            _ if !carries(finding.family) => subsumed,
-            _ if !suspect && !self.surprises(finding) => subsumed,
+            _ if !can_break(finding.family) => subsumed,
+            _ if !suspect && !self.can_break_despite_widening(finding) => subsumed,
             Verdict::Witness(known) => {
                 let own = if !search {
-                    Alone::Unknown
-                } else if !suspect && matches!(self.alone(finding), Alone::AcceptsAll) {
-                    Alone::AcceptsAll
+                    Isolated::Unknown
+                } else if !suspect && matches!(self.alone(finding), Isolated::AcceptsAll) {
+                    Isolated::AcceptsAll
                 } else {
                     self.own_witness(finding, known)
                 };
                 match own {
-                    Alone::Refuses(witness) => Known::Proof(Proof::Witness(witness)),
-                    Alone::AcceptsAll => subsumed,
-                    Alone::RefusesToo => Known::RefusedAnyway,
-                    Alone::Unknown if self.covered(finding) => subsumed,
-                    Alone::Unknown => undecided(NOT_ALONE.to_owned()),
+                    Isolated::Rejects(witness) => Known::Proof(Proof::Witness(witness)),
+                    Isolated::AcceptsAll => subsumed,
+                    Isolated::AlsoRejects => Known::AlreadyRejected,
+                    Isolated::Unknown if self.covered(finding) => subsumed,
+                    Isolated::Unknown => undecided(NOT_ALONE.to_owned()),
                 }
             }
-            Verdict::Unknown(problem) => {
-                if matches!(self.alone(finding), Alone::AcceptsAll) || self.covered(finding) {
+            Verdict::Undecided(problem) => {
+                if matches!(self.alone(finding), Isolated::AcceptsAll) || self.covered(finding) {
                     return subsumed;
                 }
                 let problem = finding.problem.as_ref().unwrap_or(problem);
@@ -191,7 +212,7 @@ impl Case<'_> {
     }
 
     /// What a finding does by itself.
-    fn alone(&self, finding: &SchemaFinding) -> Alone {
+    fn alone(&self, finding: &SchemaFinding) -> Isolated {
         let exchange = self.exchange(finding);
         self.open.alone(
             &|sender, receiver| exchange.only(sender, receiver),
@@ -200,26 +221,26 @@ impl Case<'_> {
     }
 
     /// A witness for a finding.
-    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Alone {
+    fn own_witness(&self, finding: &SchemaFinding, known: &Json) -> Isolated {
         if self.open.exhausted() {
-            return Alone::Unknown;
+            return Isolated::Unknown;
         }
         let reverted = self.exchange(finding).reverted(self.sender, self.receiver);
         let Some(reverted) = reverted else {
-            return Alone::Unknown;
+            return Isolated::Unknown;
         };
         let narrower = with_named_members(self.receiver, self.sender, finding, self.side);
         let own = self
             .open
             .witness_for(&reverted, narrower.as_ref(), Some(known));
-        if let Some(witness) = own.filter(|it| self.open.holds(it)) {
-            return Alone::Refuses(witness);
+        if let Some(witness) = own.filter(|witness| self.open.holds(witness)) {
+            return Isolated::Rejects(witness);
         }
         // Whether it is rejected because of this one, whatever happened to the others.
         match self.alone(finding) {
             // A call that is rejected without this one too is not about it.
-            Alone::Refuses(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
-                Alone::RefusesToo
+            Isolated::Rejects(witness) if self.open.accepts(&reverted, &witness) != Some(true) => {
+                Isolated::AlsoRejects
             }
             alone => alone,
         }
@@ -236,7 +257,7 @@ impl Case<'_> {
     /// Whether nothing is lost at the finding's own place, where nothing else applies.
     fn covered(&self, finding: &SchemaFinding) -> bool {
         let (sender_at, receiver_at) = self.sites(finding);
-        if self.turns.around
+        if self.polarity.around
             || !is_reached_plainly(&self.sender.root, sender_at)
             || !is_reached_plainly(&self.receiver.root, receiver_at)
         {
@@ -283,7 +304,7 @@ impl Case<'_> {
 
     /// Whether a finding is about a sender that sends nothing.
     fn proves_nothing(&self, finding: &SchemaFinding) -> bool {
-        *self.verdict == Verdict::Empty && self.suspect(finding.effect)
+        *self.verdict == Verdict::Undecided(Reason::NothingSent) && self.suspect(finding.effect)
     }
 
     /// What a finding that breaks says. What usually allows more needs a reason.
@@ -311,10 +332,12 @@ impl Case<'_> {
         let own = || finding.message.clone();
         let harmless = || finding.message_if_safe.clone().unwrap_or_else(own);
         let (level, message) = match &known {
-            Known::Proof(Proof::Witness(it)) => (Level::Breaking, self.breaking(finding, it)),
+            Known::Proof(Proof::Witness(witness)) => {
+                (Level::Breaking, self.breaking(finding, witness))
+            }
             Known::Proof(Proof::Undecided(_)) => (Level::Risky, sentences::undecided(&own())),
             Known::Proof(Proof::Subsumed) => (finding.level_if_safe, harmless()),
-            Known::RefusedAnyway => (Level::Risky, sentences::refused_anyway(&own())),
+            Known::AlreadyRejected => (Level::Risky, sentences::refused_anyway(&own())),
             Known::Nothing if self.proves_nothing(finding) => (
                 finding.level_if_safe.max(Level::Risky),
                 sentences::nothing_sent(&harmless(), self.side),
@@ -323,7 +346,7 @@ impl Case<'_> {
         };
         let proof = match known {
             Known::Proof(proof) => Some(proof),
-            Known::RefusedAnyway | Known::Nothing => None,
+            Known::AlreadyRejected | Known::Nothing => None,
         };
         SchemaChange {
             rule: finding.family.rule(self.side),
@@ -338,40 +361,44 @@ impl Case<'_> {
     }
 
     /// Makes sure that one of the changes carries the verdict on the pair.
-    fn settle(&self, findings: &[SchemaFinding], changes: &mut Vec<SchemaChange>, first: usize) {
+    fn ensure_verdict_reported(
+        &self,
+        findings: &[SchemaFinding],
+        changes: &mut Vec<SchemaChange>,
+        first: usize,
+    ) {
         let is_carried = |wanted: fn(&Proof) -> bool, changes: &[SchemaChange]| {
             changes
                 .iter()
-                .any(|it| it.proof.as_ref().is_some_and(wanted))
+                .any(|change| change.proof.as_ref().is_some_and(wanted))
         };
         match self.verdict {
-            Verdict::Subsumed | Verdict::Empty => {}
+            Verdict::Subsumed | Verdict::Undecided(Reason::NothingSent) => {}
             Verdict::Witness(witness) => {
-                if is_carried(|it| matches!(it, Proof::Witness(_)), changes) {
+                if is_carried(|proof| matches!(proof, Proof::Witness(_)), changes) {
                     return;
                 }
                 self.carry(findings, changes, first, witness);
             }
-            Verdict::Unknown(problem) => {
-                if is_carried(|it| matches!(it, Proof::Undecided(_)), changes) {
+            Verdict::Undecided(problem) => {
+                if is_carried(|proof| matches!(proof, Proof::Undecided(_)), changes) {
                     return;
                 }
-                let reason = problem.to_string();
                 // What one draft ignores beside a reference and another does not is where they differ.
-                let by_draft = reason == sentences::draft_decides();
-                let read_by_draft = findings.iter().enumerate().find(|(_, it)| {
+                let by_draft = *problem == Reason::DraftDecides;
+                let read_by_draft = findings.iter().enumerate().find(|(_, finding)| {
                     let reference = |node: &Option<Json>| node.as_ref()?.get("$ref").cloned();
                     by_draft
-                        && it.family == Family::RefRestructured
-                        && reference(&it.old).is_some()
-                        && reference(&it.old) == reference(&it.new)
+                        && finding.family == Family::RefRestructured
+                        && reference(&finding.old).is_some()
+                        && reference(&finding.old) == reference(&finding.new)
                 });
                 // What does not concern validators needs no decision.
                 let concerned = read_by_draft.or_else(|| {
-                    findings.iter().enumerate().find(|(_, it)| {
-                        it.effect != Effect::Neutral
+                    findings.iter().enumerate().find(|(_, finding)| {
+                        finding.effect != Effect::Neutral
                             || matches!(
-                                it.family,
+                                finding.family,
                                 Family::RefRestructured
                                     | Family::DialectChanged
                                     | Family::DefinitionsChanged
@@ -382,13 +409,13 @@ impl Case<'_> {
                     Some((at, finding)) => {
                         let change = &mut changes[first + at];
                         change.level = change.level.max(Level::Risky);
-                        change.proof = Some(Proof::Undecided(reason));
+                        change.proof = Some(Proof::Undecided(problem.to_string()));
                         change.message = sentences::undecided(&finding.message);
                     }
                     None => changes.push(self.together(
                         Family::SchemaUnclassified,
                         Level::Risky,
-                        Proof::Undecided(reason),
+                        Proof::Undecided(problem.to_string()),
                         sentences::read_differently(),
                     )),
                 }
@@ -408,15 +435,14 @@ impl Case<'_> {
         let keyword = self.open.refusal(witness).map(|(keyword, _)| keyword);
         let named = of_keyword(keyword.as_deref().unwrap_or_default(), self.side);
         let candidates = || {
-            findings
-                .iter()
-                .enumerate()
-                .filter(|(_, it)| it.effect != Effect::Neutral && carries(it.family))
+            findings.iter().enumerate().filter(|(_, finding)| {
+                finding.effect != Effect::Neutral && can_break(finding.family)
+            })
         };
         let alone = candidates().find_map(|(at, finding)| {
             let surprising = !self.suspect(finding.effect);
             match surprising.then(|| self.own_witness(finding, witness)) {
-                Some(Alone::Refuses(own)) => Some((at, finding, own)),
+                Some(Isolated::Rejects(own)) => Some((at, finding, own)),
                 _ => None,
             }
         });
@@ -425,19 +451,21 @@ impl Case<'_> {
             let exchange = self.exchange(finding);
             let reverted = exchange.reverted(self.sender, self.receiver);
             let only = || exchange.only(self.sender, self.receiver);
-            reverted.is_some_and(|it| self.open.accepts(&it, witness) == Some(true))
-                || only().is_some_and(|it| self.open.accepts(&it, witness) == Some(false))
+            reverted.is_some_and(|receiver| self.open.accepts(&receiver, witness) == Some(true))
+                || only().is_some_and(|only| self.open.accepts(&only, witness) == Some(false))
         };
         let best = alone.or_else(|| {
             let mut ordered: Vec<_> = candidates().collect();
-            ordered.sort_by_key(|(_, it)| (it.family != named, !self.suspect(it.effect)));
+            ordered.sort_by_key(|(_, finding)| {
+                (finding.family != named, !self.suspect(finding.effect))
+            });
             // A few are looked at even if no step is left.
             ordered
                 .into_iter()
                 .enumerate()
                 .take_while(|(index, _)| *index < 8 || !self.open.exhausted())
                 .map(|(_, candidate)| candidate)
-                .find(|(_, it)| concerns(it))
+                .find(|(_, finding)| concerns(finding))
                 .map(|(at, finding)| (at, finding, witness.clone()))
         });
         match best {
@@ -480,30 +508,31 @@ impl Case<'_> {
     }
 }
 
-/// Under these a schema that accepts more can make what is around it refuse more.
-const TURNING: &[&str] = &["oneOf", "not", "if", "contains"];
+/// Whether a keyword makes what is around it refuse more if a schema inside accepts more.
+fn changes_polarity(name: &str) -> bool {
+    keyword(name).is_some_and(|keyword| keyword.changes_polarity)
+}
 
-/// Keywords of documents by which directions turn.
-struct Turns {
+/// Keywords of two documents by which a change that allows more can refuse.
+struct Polarity {
     /// `unevaluated…`: what one schema does is a matter of all others.
     around: bool,
-    /// One of `TURNING`.
+    /// A keyword that changes the polarity of what is inside.
     below: bool,
     references: bool,
     /// Members that nothing names can be sent.
     opened: bool,
 }
 
-impl Turns {
+impl Polarity {
     fn of(roots: [&Json; 2]) -> Self {
-        let either = |keywords: &[&str]| roots.iter().any(|it| mentions(it, keywords));
-        let mut opened = mentions(roots[0], &["patternProperties"]);
-        opened |= opens(roots[0]);
+        let either =
+            |wanted: &dyn Fn(&str) -> bool| roots.iter().any(|root| mentions(root, wanted));
         Self {
-            around: either(&["unevaluatedProperties", "unevaluatedItems"]),
-            below: either(TURNING),
-            references: either(&["$ref", "$dynamicRef", "$recursiveRef"]),
-            opened,
+            around: either(&|name| ["unevaluatedProperties", "unevaluatedItems"].contains(&name)),
+            below: either(&changes_polarity),
+            references: either(&is_reference),
+            opened: mentions(roots[0], &|name| name == "patternProperties") || opens(roots[0]),
         }
     }
 }
@@ -524,51 +553,50 @@ fn mentions_name(json: &Json, name: &Text) -> bool {
     match json {
         Json::Object(object) => object
             .iter()
-            .any(|(it, value)| it == name || mentions_name(value, name)),
+            .any(|(member, value)| member == name || mentions_name(value, name)),
         Json::Array(items) => items
             .iter()
-            .any(|it| it.as_text() == Some(name) || mentions_name(it, name)),
+            .any(|item| item.as_text() == Some(name) || mentions_name(item, name)),
         _ => false,
     }
 }
 
 /// Whether only `properties` and `items` lead to a place, so that no other schema applies there.
 fn is_reached_plainly(root: &Json, at: &str) -> bool {
-    const ALONGSIDE: &[&str] = &[
-        "$ref",
-        "$dynamicRef",
-        "$recursiveRef",
-        "allOf",
-        "anyOf",
-        "oneOf",
-        "not",
-        "if",
-        "then",
-        "else",
-        "contains",
-        "patternProperties",
-        "dependentSchemas",
-        "dependencies",
-    ];
+    let applies_alongside = |name: &str| {
+        let Some(keyword) = keyword(name) else {
+            return false;
+        };
+        match keyword.topic {
+            Topic::Reference => true,
+            Topic::Conjunction
+            | Topic::Alternatives
+            | Topic::Not
+            | Topic::Condition
+            | Topic::Contains
+            | Topic::Dependencies => !keyword.holds.is_empty(),
+            _ => name == "patternProperties",
+        }
+    };
     let mut node = root;
     let mut tokens = pointer::tokens(at);
     while let Some(keyword) = tokens.next() {
         let Some(object) = node.as_object() else {
             return false;
         };
-        if ALONGSIDE.iter().any(|it| object.contains(it)) {
+        let mut names = object.iter().filter_map(|(name, _)| name.as_str());
+        if names.any(applies_alongside) {
             return false;
         }
-        let inner = object.get(&keyword);
-        let inner = match (keyword.as_str(), inner) {
+        let inside = match (keyword.as_str(), object.get(&keyword)) {
             ("properties", Some(Json::Object(members))) => {
                 tokens.next().and_then(|name| members.get(&name))
             }
-            ("items", inner) => inner,
+            ("items", items) => items,
             _ => None,
         };
-        match inner {
-            Some(inner) => node = inner,
+        match inside {
+            Some(inside) => node = inside,
             None => return false,
         }
     }
@@ -629,7 +657,7 @@ pub(crate) fn too_large(old: &Json, new: &Json, side: Side) -> SchemaComparison 
 }
 
 pub(crate) fn too_large_to_decide() -> Proof {
-    Proof::Undecided(Problem::TooLarge.to_string())
+    Proof::Undecided(Reason::TooLarge.to_string())
 }
 
 fn unexplained(old: &Json, new: &Json, gave_up: bool) -> SchemaFinding {

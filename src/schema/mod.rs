@@ -12,30 +12,20 @@
 //! No I/O, no clock, no network: a `$ref` to another document is never fetched. Work is bounded by
 //! counting steps and sizes, so that a hostile schema ends as undecided and never as a hang.
 //!
-//! The parts: `document` (drafts), `interpretation` (how a published schema is read), `walk` (where
-//! two schemas differ), `solve` (whether a value exists that one side sends and the other rejects),
-//! `validator` (the real validator that confirms it), `pair` (the verdict on two schemas), `family`
-//! (what is at stake in each family of rules), `judge` (levels and proofs of single changes),
-//! [`crate::rules`] (what each rule means). What is decided is stated in `docs/proofs.md`.
+//! The parts: `json_schema_subsume` (the verdict on two schemas), `walk` (where they differ), `family` (what is at stake
+//! in each family of rules), `judge` (levels and proofs of single changes), [`crate::rules`] (what each rule means). What
+//! is decided is stated in `docs/proofs.md`.
 
 pub(crate) mod dialect;
-mod document;
-pub(crate) mod example_values;
 mod family;
-mod interpretation;
 mod judge;
-mod kinds;
 pub(crate) mod naming;
-mod pair;
-mod pattern;
-mod solve;
-mod validator;
-mod value;
 mod walk;
 
 use crate::canonical::Json;
 use crate::judgement::{Exposure, Level, Proof};
 use crate::rules::RuleId;
+use json_schema_subsume::Limits;
 
 pub use crate::rules::{Family, Side};
 
@@ -120,7 +110,7 @@ pub fn verdict_within(old: &Json, new: &Json, side: Side, work: &Work) -> Proof 
     if old.same_value(new) {
         return Proof::Subsumed;
     }
-    if is_too_large(old, new) {
+    if Limits::default().are_exceeded_by(old, new) {
         return judge::too_large_to_decide();
     }
     judge::verdict(old, new, side, work)
@@ -140,27 +130,8 @@ pub fn compare_within(old: &Json, new: &Json, side: Side, work: &Work) -> Schema
     if old.same_value(new) {
         return judge::only_spelling(old, new, side);
     }
-    if is_too_large(old, new) {
+    if Limits::default().are_exceeded_by(old, new) {
         return judge::too_large(old, new, side);
     }
     judge::judge(old, new, side, work)
-}
-
-/// The most values of two schemas that are compared with each other. The steps of [`Work`] are those of
-/// walking and proving; reading two schemas for that takes time and memory too, which this bounds. The whole
-/// contract of the largest published server has 10,000 values.
-const MOST_VALUES: usize = 100_000;
-
-fn is_too_large(old: &Json, new: &Json) -> bool {
-    fn count(value: &Json, left: &mut usize) -> bool {
-        *left = left.saturating_sub(1);
-        *left > 0
-            && match value {
-                Json::Array(items) => items.iter().all(|it| count(it, left)),
-                Json::Object(members) => members.iter().all(|(_, it)| count(it, left)),
-                _ => true,
-            }
-    }
-    let mut left = MOST_VALUES;
-    !(count(old, &mut left) && count(new, &mut left))
 }

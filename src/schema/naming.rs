@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::example_values::words;
 use crate::canonical::{Json, Object};
+use json_schema_subsume::words;
 
 /// A name without what is only spelling: case, separators, and the plural of its words.
 pub(crate) fn normalised(name: &str) -> String {

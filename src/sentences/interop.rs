@@ -78,18 +78,6 @@ pub(crate) fn format_own() -> &'static str {
     "an mcp-keel baseline"
 }
 
-pub(crate) fn format_toolsnaps() -> &'static str {
-    "a folder of toolsnaps"
-}
-
-pub(crate) fn format_contract() -> &'static str {
-    "a contract of mcp-contracts"
-}
-
-pub(crate) fn format_snapshot() -> &'static str {
-    "a snapshot with definitions"
-}
-
 pub(crate) fn fastmcp_records(digests: usize) -> String {
     format!(
         "it stores {digests} digests of key and inputSchema, but no definitions, descriptions, annotations or output schemas"
@@ -112,26 +100,6 @@ pub(crate) fn lock_v1_records(entries: usize) -> String {
     format!(
         "it stores one digest of the tool list for each of {entries} entries, but no definitions"
     )
-}
-
-pub(crate) fn server_not_recorded() -> String {
-    "the server's name, version, protocol and instructions: not recorded in the original".to_owned()
-}
-
-pub(crate) fn only_tools_recorded() -> String {
-    "prompts, resources and resource templates: the original records tools only".to_owned()
-}
-
-pub(crate) fn order_not_recorded() -> String {
-    "the order of the tools: the original does not record it".to_owned()
-}
-
-pub(crate) fn list_not_recorded(list: &str) -> String {
-    format!("{list}: not in the file")
-}
-
-pub(crate) fn member_renamed(member: &str, named: &str) -> String {
-    format!("the spelling of `{member}`: it is `{named}` on the wire")
 }
 
 pub(crate) fn no_integrity(tool: &str) -> String {

@@ -604,68 +604,6 @@ pub(crate) fn nothing_sent(sentence: &str, side: Side) -> String {
     format!("{sentence} ({})", no_value(side))
 }
 
-pub(crate) fn remote_reference(to: &str) -> String {
-    format!("the schema refers to `{to}`, which is outside of it and is never fetched")
-}
-
-pub(crate) fn dangling_reference(to: &str) -> String {
-    format!("the schema refers to `{to}`, which does not exist")
-}
-
-pub(crate) fn circular_reference() -> &'static str {
-    "a reference leads back to itself"
-}
-
-/// A keyword with a value that it must not have.
-pub(crate) fn not_a_schema(at: &str, keyword: &str) -> String {
-    let place = if at.is_empty() { "the root" } else { at };
-    format!("not a JSON Schema: `{keyword}` at {place} has an invalid value")
-}
-
-pub(crate) fn no_schema(kind: &str) -> String {
-    format!("not a JSON Schema: {kind}")
-}
-
-pub(crate) fn invalid_schema(problem: &str) -> String {
-    format!("not a valid JSON Schema: {problem}")
-}
-
-pub(crate) fn too_large() -> &'static str {
-    "the schema is too large or too entangled to be decided within the budget"
-}
-
-pub(crate) fn keyword_undecided(keyword: &str) -> String {
-    format!("the effect of `{keyword}` could not be decided")
-}
-
-pub(crate) fn beyond_validator() -> String {
-    "the schema contains a number or a text that a validator cannot hold".to_owned()
-}
-
-pub(crate) fn draft_decides() -> String {
-    "the schema does not declare its draft, and the answer depends on it".to_owned()
-}
-
-pub(crate) fn not_confirmed() -> String {
-    "a call that might break was found, but a validator did not confirm it".to_owned()
-}
-
-pub(crate) fn value_not_checked() -> String {
-    "a value in the schema could not be checked".to_owned()
-}
-
-pub(crate) fn number_too_long() -> String {
-    "the schema contains a number that is too long to calculate with".to_owned()
-}
-
-pub(crate) fn number_undecided() -> String {
-    "whether a number satisfies all bounds and multiples could not be decided".to_owned()
-}
-
-pub(crate) fn text_undecided() -> String {
-    "whether a text satisfies all patterns and lengths could not be decided".to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -181,6 +181,8 @@ pub enum Scope {
     /// Every command that can start a server, also as a source.
     Sandbox,
     /// `check` and `pin`
+    Source,
+    /// `check` and `pin`
     Jobs,
     /// `check`
     Part,

@@ -285,6 +285,15 @@ table! {
         .unset_means("empty")
         .details("See below.");
 
+    CAPTURE = Setting::new("capture", Capture, ValueKind::Text,
+        "Take what the server lists from this source instead of starting it: a capture, a list of tools, - for stdin")
+        .flag(Scope::Source, "SOURCE")
+        .conflicts(&["command", "url", "from", "skip", "shard", "repeat", "settle", "suspicious", "read-resources", "era"])
+        .details("See [sources.md](sources.md).");
+    PIN_WITH = Setting::new("pin-with", Capture, ValueKind::Text,
+        "The command that a report names for approving what was found, where it is not mcp-keel pin")
+        .flag(Scope::Source, "COMMAND");
+
     // Sandbox
 
     SANDBOX = Setting::new("sandbox", Sandbox,

@@ -52,6 +52,7 @@ mod rules;
 mod sandbox;
 mod schema_adversarial;
 mod schema_corpus;
+mod schema_properties;
 mod schema_semantics;
 mod schemas;
 #[path = "../../crates/mcp-capture/tests/it/scripted.rs"]
@@ -62,6 +63,7 @@ mod single_changes;
 mod skills;
 #[cfg(target_os = "linux")]
 mod snapshots;
+mod sources;
 mod stability;
 mod surfaces;
 mod verify;

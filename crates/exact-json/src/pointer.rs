@@ -53,3 +53,12 @@ pub fn resolve<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
         _ => None,
     })
 }
+
+/// The same, to change it.
+pub fn resolve_mut<'a>(root: &'a mut Json, pointer: &str) -> Option<&'a mut Json> {
+    tokens(pointer).try_fold(root, |value, token| match value {
+        Json::Object(object) => object.get_mut(&token),
+        Json::Array(items) => items.get_mut(index(&token)?),
+        _ => None,
+    })
+}

@@ -5,9 +5,9 @@ use super::{Effect, MAX_DEPTH, Place, Walker, named_exposure};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
 use crate::scan::{self, Novelty};
-use crate::schema::document::{Holds, holds, is_prose};
 use crate::schema::{Family, Side};
 use crate::sentences::schema::{self as sentences, Contains};
+use json_schema_subsume::keywords::{Holds, Topic, holds, topic};
 
 impl Walker<'_> {
     /// Compares annotations; a node reached by reference provides what the referring node lacks.
@@ -25,7 +25,7 @@ impl Walker<'_> {
             .chain(old_target.into_iter().flat_map(Object::iter))
             .chain(new_target.into_iter().flat_map(Object::iter))
             .filter_map(|(keyword, _)| keyword.as_str())
-            .filter(|keyword| is_prose(keyword) || is_vendor(keyword))
+            .filter(|keyword| matches!(topic(keyword), Some(Topic::Annotation) | None))
             .collect();
         for keyword in names {
             let of = |node: &Object, target: Option<&Object>| {
@@ -104,8 +104,9 @@ impl Walker<'_> {
             }
             "description" => {
                 finding.family = Family::DescriptionChanged;
-                let text =
-                    |it: Option<&Json>| it.and_then(Json::as_str).unwrap_or_default().to_owned();
+                let text = |text: Option<&Json>| {
+                    text.and_then(Json::as_str).unwrap_or_default().to_owned()
+                };
                 let novelty = scan::novelty(&text(old), &text(new));
                 finding.exposure = novelty.exposure();
                 let contains = match novelty {
@@ -188,9 +189,4 @@ impl Walker<'_> {
         finding.new = is;
         self.push(finding, place);
     }
-}
-
-/// Keywords of no draft.
-fn is_vendor(keyword: &str) -> bool {
-    !is_prose(keyword) && !super::keywords::KNOWN.contains(&keyword)
 }

@@ -3,65 +3,12 @@
 use super::{Effect, Place, Walker};
 use crate::canonical::{Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::document::{Holds, holds};
-use crate::schema::kinds::Kinds;
-use crate::schema::solve::item_of;
-use crate::schema::value::{missing, same};
 use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
-
-/// Every keyword of the drafts that is not an annotation.
-pub(super) const KNOWN: &[&str] = &[
-    "type",
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "format",
-    "contentEncoding",
-    "contentMediaType",
-    "contentSchema",
-    "items",
-    "prefixItems",
-    "additionalItems",
-    "unevaluatedItems",
-    "contains",
-    "minContains",
-    "maxContains",
-    "uniqueItems",
-    "minItems",
-    "maxItems",
-    "properties",
-    "patternProperties",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "propertyNames",
-    "required",
-    "minProperties",
-    "maxProperties",
-    "dependentRequired",
-    "dependentSchemas",
-    "dependencies",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "not",
-    "if",
-    "then",
-    "else",
-    "$ref",
-    "$dynamicRef",
-    "$recursiveRef",
-    "$defs",
-    "definitions",
-    "nullable",
-];
+use json_schema_subsume::item_of;
+use json_schema_subsume::keywords::{Holds, Topic, holds, topic};
+use json_schema_subsume::kinds::Kinds;
+use json_schema_subsume::value::{missing, same};
 
 impl Walker<'_> {
     /// Compares everything but annotations.
@@ -368,10 +315,13 @@ impl Walker<'_> {
         if !super::mentions_reference(was) {
             return;
         }
-        let turning = ["contains", "propertyNames", "not", "if", "then", "else"];
         let mut inner = place.below(keyword);
-        if turning.contains(&keyword) {
-            inner = inner.turned();
+        let is_followed = !matches!(
+            topic(keyword),
+            Some(Topic::Contains | Topic::Names | Topic::Not | Topic::Condition)
+        );
+        if !is_followed {
+            inner = inner.negated();
         }
         match (holds(keyword, was), was, is) {
             (Some(Holds::One), ..) => self.node(was, is, &inner),
@@ -432,7 +382,7 @@ impl Walker<'_> {
                     for (index, (one, other)) in was.iter().zip(is).enumerate() {
                         let inner = place.below(keyword).token(&index.to_string());
                         let inner = if keyword == "oneOf" {
-                            inner.turned()
+                            inner.negated()
                         } else {
                             inner
                         };

@@ -4,12 +4,12 @@ use super::keywords::same_option;
 use super::{Effect, Place, Walker};
 use crate::canonical::{Decimal, Json, Object};
 use crate::judgement::{Exposure, Level};
-use crate::schema::document::Draft;
-use crate::schema::kinds::{JsonKind, Kinds};
-use crate::schema::solve::bounds_of;
-use crate::schema::value::{as_count, as_i64};
 use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
+use json_schema_subsume::bounds_of;
+use json_schema_subsume::document::Draft;
+use json_schema_subsume::kinds::{JsonKind, Kinds};
+use json_schema_subsume::value::{as_count, as_i64};
 
 /// Limits of counts, and whether they are lower limits.
 const COUNTS: &[(&str, bool)] = &[
@@ -135,8 +135,8 @@ impl Walker<'_> {
             finding.effect = effect;
             finding.level_if_safe = Level::Additive;
             let safe = |bound: &Option<Bound>| {
-                bound.as_ref().is_some_and(|it| {
-                    matches!(&it.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
+                bound.as_ref().is_some_and(|bound| {
+                    matches!(&bound.number, Json::Number(number) if number.literal().trim_start_matches('-') == "9007199254740991")
                 })
             };
             let moved = |here| sentences::bound(here, from, to, safe(&was) || safe(&is));

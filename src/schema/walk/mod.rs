@@ -17,14 +17,15 @@ pub(super) use object::named_exposure;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::document::is_annotation;
-use super::document::{Document, Draft, Holds, Problem, holds};
-use super::solve::References;
-use super::value::same;
 use super::{Family, Side};
 use crate::canonical::{Json, Object, Text, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::sentences::schema::{self as sentences, At};
+use json_schema_subsume::Reason;
+use json_schema_subsume::References;
+use json_schema_subsume::document::{Document, Draft};
+use json_schema_subsume::keywords::{Holds, Topic, holds, topic};
+use json_schema_subsume::value::same;
 
 /// How a difference changes the set of accepted values, from old to new.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub(crate) struct SchemaFinding {
     /// The name on the other side, if the member was renamed.
     pub(crate) partner: Option<Text>,
     /// Why nothing can be decided here, if that is known at once.
-    pub(crate) problem: Option<Problem>,
+    pub(crate) problem: Option<Reason>,
 }
 
 /// The walker's position.
@@ -75,7 +76,7 @@ pub(crate) struct Place {
     /// The name of the place for a reader: `filters.city`.
     pub(crate) name: String,
     /// Inside a keyword that reverses directions.
-    pub(crate) turned: bool,
+    pub(crate) under_negation: bool,
     /// Where this place is written, if a reference led here.
     pub(crate) written: Option<(String, String)>,
 }
@@ -101,8 +102,8 @@ impl Place {
         self
     }
 
-    pub(crate) fn turned(mut self) -> Self {
-        self.turned = true;
+    pub(crate) fn negated(mut self) -> Self {
+        self.under_negation = true;
         self
     }
 }
@@ -159,10 +160,10 @@ impl<'a> Walker<'a> {
             document.root.as_object().is_some_and(|root| {
                 root.get("properties")
                     .and_then(Json::as_object)
-                    .is_some_and(|it| !it.is_empty())
+                    .is_some_and(|properties| !properties.is_empty())
                     || ["$ref", "allOf", "anyOf", "oneOf"]
                         .iter()
-                        .any(|it| root.contains(it))
+                        .any(|keyword| root.contains(keyword))
             })
         };
         let silent = self.new.root.as_object().is_some_and(|root| {
@@ -211,7 +212,7 @@ impl<'a> Walker<'a> {
 
     /// Records a finding; directions inside a reversing keyword are unknown.
     pub(crate) fn push(&mut self, mut finding: SchemaFinding, place: &Place) {
-        if place.turned && finding.effect != Effect::Neutral {
+        if place.under_negation && finding.effect != Effect::Neutral {
             finding.effect = Effect::Either;
         }
         finding.site = (place.old.clone(), place.new.clone());
@@ -440,7 +441,7 @@ fn follow<'a>(
     references: &References<'a>,
     node: &'a Json,
     at: &str,
-) -> Result<Followed<'a>, Problem> {
+) -> Result<Followed<'a>, Reason> {
     let mut followed = Followed {
         node,
         pointer: at.to_owned(),
@@ -459,9 +460,9 @@ fn follow<'a>(
             let only = wrapped.len() == 1
                 && object.iter().all(|(keyword, _)| {
                     keyword == "allOf"
-                        || keyword
-                            .as_str()
-                            .is_some_and(|it| is_annotation(it) || it.starts_with("x-"))
+                        || keyword.as_str().is_some_and(|keyword| {
+                            is_annotation(keyword) || keyword.starts_with("x-")
+                        })
                 });
             if !only || followed.pointer.is_empty() {
                 return Ok(followed);
@@ -488,7 +489,7 @@ fn follow<'a>(
             via_reference: true,
         };
     }
-    Err(Problem::Circular)
+    Err(Reason::Circular)
 }
 
 fn reference_text(node: &Json) -> Option<&str> {
@@ -533,16 +534,29 @@ pub(crate) fn without_annotations(node: &Json) -> Json {
 
 /// Whether there may be a reference anywhere inside. A member that only looks like one counts too.
 pub(crate) fn mentions_reference(json: &Json) -> bool {
-    mentions(json, &["$ref", "$dynamicRef", "$recursiveRef"])
+    mentions(json, &is_reference)
 }
 
-/// Whether one of these is the name of a member anywhere inside.
-pub(crate) fn mentions(json: &Json, names: &[&str]) -> bool {
+/// Whether a keyword is about a schema that is elsewhere.
+pub(crate) fn is_reference(keyword: &str) -> bool {
+    topic(keyword) == Some(Topic::Reference)
+}
+
+/// Whether such a name is that of a member anywhere inside.
+pub(crate) fn mentions(json: &Json, wanted: &dyn Fn(&str) -> bool) -> bool {
     match json {
         Json::Object(object) => object
             .iter()
-            .any(|(name, value)| names.iter().any(|it| name == *it) || mentions(value, names)),
-        Json::Array(items) => items.iter().any(|it| mentions(it, names)),
+            .any(|(name, value)| name.as_str().is_some_and(wanted) || mentions(value, wanted)),
+        Json::Array(items) => items.iter().any(|item| mentions(item, wanted)),
         _ => false,
     }
+}
+
+/// Whether a keyword has no effect on validity in any draft.
+pub(crate) fn is_annotation(keyword: &str) -> bool {
+    matches!(
+        topic(keyword),
+        Some(Topic::Annotation | Topic::Definitions | Topic::Nullable)
+    )
 }

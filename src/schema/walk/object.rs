@@ -6,11 +6,11 @@ use super::rename::{Candidate, renamed};
 use super::{Effect, Place, Walker, mentions};
 use crate::canonical::{Json, Object, Text};
 use crate::judgement::{Exposure, Level};
-use crate::schema::document::Document;
-use crate::schema::example_values::words;
-use crate::schema::value::same;
 use crate::schema::{Family, Side};
 use crate::sentences::schema as sentences;
+use json_schema_subsume::document::Document;
+use json_schema_subsume::value::same;
+use json_schema_subsume::words;
 
 fn required_of(node: &Object) -> BTreeSet<&Text> {
     node.get("required")
@@ -54,13 +54,19 @@ impl Walker<'_> {
             handled.extend([from.name, to.name]);
             self.renamed(from, to, place);
         }
-        for candidate in removed.iter().filter(|it| !handled.contains(it.name)) {
+        for candidate in removed
+            .iter()
+            .filter(|candidate| !handled.contains(candidate.name))
+        {
             self.removed(candidate, new_required.contains(candidate.name), place);
         }
-        for candidate in added.iter().filter(|it| !handled.contains(it.name)) {
+        for candidate in added
+            .iter()
+            .filter(|candidate| !handled.contains(candidate.name))
+        {
             self.added(candidate, old_required.contains(candidate.name), place);
         }
-        handled.extend(removed.iter().chain(&added).map(|it| it.name));
+        handled.extend(removed.iter().chain(&added).map(|candidate| candidate.name));
         for (name, schema) in &was {
             if let Some(other) = is.get(name) {
                 let inner = place
@@ -70,12 +76,12 @@ impl Walker<'_> {
                 self.node(schema, other, &inner);
             }
         }
-        let turned: BTreeSet<&Text> = old_required
+        let changed_requirement: BTreeSet<&Text> = old_required
             .symmetric_difference(&new_required)
             .copied()
             .filter(|name| !handled.contains(name))
             .collect();
-        for name in turned {
+        for name in changed_requirement {
             let schema = is.get(name).or_else(|| was.get(name)).copied();
             self.requirement(name, schema, new_required.contains(name), place);
         }
@@ -200,7 +206,7 @@ impl Walker<'_> {
     fn requirement(&mut self, name: &Text, schema: Option<&Json>, now: bool, place: &Place) {
         let at = self.member_place(name, place);
         let here = self.at(&at);
-        let has_default = schema.is_some_and(|it| it.get("default").is_some());
+        let has_default = schema.is_some_and(|schema| schema.get("default").is_some());
         let family = match (now, has_default, self.side) {
             (true, true, Side::Input) => Family::PropertyRequiredWithDefault,
             (true, ..) => Family::PropertyBecameRequired,
@@ -232,7 +238,7 @@ impl Walker<'_> {
         let here = self.at(place);
         // Where `unevaluatedProperties` is, what is allowed here counts as looked at.
         let looks_around =
-            |document: &Document| mentions(&document.root, &["unevaluatedProperties"]);
+            |document: &Document| mentions(&document.root, &|name| name == "unevaluatedProperties");
         let matters =
             was.is_some() != is.is_some() && (looks_around(self.old) || looks_around(self.new));
         if open(was) && open(is) && !matters {
@@ -319,7 +325,7 @@ impl Walker<'_> {
         };
         let here = self.at(place);
         // A name is always a string.
-        let all_names = |it: Option<&Json>| match it {
+        let all_names = |value: Option<&Json>| match value {
             None | Some(Json::Bool(true)) => true,
             Some(Json::Object(schema)) => schema
                 .iter()
@@ -348,8 +354,8 @@ impl Walker<'_> {
 /// The names of members that differ between two tables; `None` if one of them is not a table, or
 /// both are empty.
 fn changed_members(was: Option<&Json>, is: Option<&Json>) -> Option<Vec<String>> {
-    let table = |it: Option<&'_ Json>| -> Option<BTreeMap<String, Json>> {
-        match it {
+    let table = |value: Option<&'_ Json>| -> Option<BTreeMap<String, Json>> {
+        match value {
             None => Some(BTreeMap::new()),
             Some(Json::Object(members)) => Some(
                 members

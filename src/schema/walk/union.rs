@@ -6,14 +6,13 @@
 
 use std::borrow::Cow;
 
-use super::{Effect, Place, Walker, follow, without_annotations};
+use super::{Effect, Place, Walker, follow, is_annotation, without_annotations};
 use crate::canonical::{Json, Object, pointer};
 use crate::judgement::{Exposure, Level};
 use crate::schema::Family;
-use crate::schema::document::is_annotation;
-use crate::schema::solve::References;
-use crate::schema::value::same;
 use crate::sentences::schema::{self as sentences, At, Branch};
+use json_schema_subsume::References;
+use json_schema_subsume::value::same;
 
 #[derive(Clone, Debug)]
 pub(super) struct Alternative<'a> {
@@ -134,10 +133,10 @@ impl Walker<'_> {
         place: &Place,
     ) {
         let bare_types = |list: &[Alternative<'_>]| -> Option<Vec<String>> {
-            list.iter().map(|it| bare_type(&it.node)).collect()
+            list.iter().map(|branch| bare_type(&branch.node)).collect()
         };
         if let (Some(was), Some(is)) = (bare_types(from), bare_types(to)) {
-            if from.len() != to.len() || was.iter().any(|it| !is.contains(it)) {
+            if from.len() != to.len() || was.iter().any(|name| !is.contains(name)) {
                 self.types(&was, &is, old, new, place);
             }
             self.branch_annotations(from, to, place);
@@ -204,7 +203,8 @@ impl Walker<'_> {
         if elsewhere && self.visited.contains(&plain) {
             return;
         }
-        let kind = |it: &Alternative<'_>| it.node.get("type").map(Json::to_string);
+        let kind =
+            |alternative: &Alternative<'_>| alternative.node.get("type").map(Json::to_string);
         let key = format!("{} {:?} {:?}", inner.new, kind(from), kind(to));
         if !self.visited.insert((inner.old.clone(), key)) {
             return;
@@ -354,9 +354,9 @@ fn merge_constants(alternatives: &mut Alternatives<'_>) {
     let constants = |node: &Json| -> Option<(Vec<Json>, Option<Json>)> {
         let object = node.as_object()?;
         let only = object.iter().all(|(keyword, _)| {
-            keyword
-                .as_str()
-                .is_some_and(|it| is_annotation(it) || ["const", "enum", "type"].contains(&it))
+            keyword.as_str().is_some_and(|name| {
+                is_annotation(name) || ["const", "enum", "type"].contains(&name)
+            })
         });
         let values = match (object.get("const"), object.get("enum")) {
             (Some(value), None) => vec![value.clone()],
@@ -371,7 +371,7 @@ fn merge_constants(alternatives: &mut Alternatives<'_>) {
     let all: Option<Vec<_>> = alternatives
         .list
         .iter()
-        .map(|it| constants(&it.node))
+        .map(|alternative| constants(&alternative.node))
         .collect();
     let Some(all) = all else { return };
     let kind = all[0].1.clone();
@@ -412,7 +412,7 @@ fn bare_type(node: &Json) -> Option<String> {
 fn matched(from: &[Alternative<'_>], to: &[Alternative<'_>]) -> Vec<(usize, usize)> {
     let bare = |list: &[Alternative<'_>]| -> Vec<Json> {
         list.iter()
-            .map(|it| without_annotations(&it.node))
+            .map(|alternative| without_annotations(&alternative.node))
             .collect()
     };
     let (mine, theirs) = (bare(from), bare(to));
@@ -464,13 +464,13 @@ fn likeness(one: &Json, other: &Json) -> u32 {
             0
         };
     }
-    if let Some(tags) = tags(one).filter(|it| !it.is_empty()) {
+    if let Some(tags) = tags(one).filter(|tags| !tags.is_empty()) {
         let theirs = self::tags(other).unwrap_or_default();
         let shared = tags.iter().filter(|tag| theirs.contains(tag)).count();
         let opposed = tags.iter().any(|(name, value)| {
             theirs
                 .iter()
-                .any(|(it, theirs)| it == name && theirs != value)
+                .any(|(other, theirs)| other == name && theirs != value)
         });
         if opposed {
             return 0;
@@ -483,8 +483,9 @@ fn likeness(one: &Json, other: &Json) -> u32 {
         object
             .get("properties")
             .and_then(Json::as_object)
-            .map(|it| {
-                it.iter()
+            .map(|properties| {
+                properties
+                    .iter()
                     .map(|(name, _)| name.to_string_lossy().to_owned())
                     .collect()
             })

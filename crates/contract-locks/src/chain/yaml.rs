@@ -29,9 +29,22 @@ pub struct YamlError {
     pub problem: String,
 }
 
+/// What a plain scalar means.
+type Plain = fn(&str) -> Result<Json, String>;
+
 pub fn parse(text: &str) -> Result<Json, YamlError> {
+    read(text, plain)
+}
+
+/// YAML by the core schema of YAML 1.2, as formats that are JSON as well use it: `yes` and `2026-01-31` are strings.
+pub fn parse_core(text: &str) -> Result<Json, YamlError> {
+    read(text, core)
+}
+
+fn read(text: &str, plain: Plain) -> Result<Json, YamlError> {
     // A byte order mark is not content.
     let mut reader = Reader {
+        plain,
         parser: Parser::new_from_str(text.strip_prefix('\u{feff}').unwrap_or(text)),
         anchors: BTreeMap::new(),
         nodes: 0,
@@ -56,6 +69,7 @@ pub fn parse(text: &str) -> Result<Json, YamlError> {
 }
 
 struct Reader<'a> {
+    plain: Plain,
     parser: Parser<'a, saphyr_parser::StrInput<'a>>,
     anchors: BTreeMap<usize, Json>,
     nodes: usize,
@@ -213,11 +227,11 @@ impl<'a> Reader<'a> {
         let string = || Json::string(text);
         let Some(tag) = tag else {
             return match style {
-                ScalarStyle::Plain => plain(text).map_err(|problem| self.error(problem)),
+                ScalarStyle::Plain => (self.plain)(text).map_err(|problem| self.error(problem)),
                 _ => Ok(string()),
             };
         };
-        let resolved = || plain(text).map_err(|problem| self.error(problem));
+        let resolved = || (self.plain)(text).map_err(|problem| self.error(problem));
         match (tag.is_yaml_core_schema(), tag.suffix.as_str()) {
             (true, "str") => Ok(string()),
             (true, "int" | "float" | "bool" | "null") => match (tag.suffix.as_str(), resolved()?) {
@@ -272,6 +286,61 @@ fn plain(text: &str) -> Result<Json, String> {
         return number_of(&literal).ok_or_else(|| format!("`{text}` is not a number"));
     }
     Ok(Json::string(text))
+}
+
+/// What a plain scalar means in the core schema of YAML 1.2.
+fn core(text: &str) -> Result<Json, String> {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Ok(Json::Null),
+        "true" | "True" | "TRUE" => return Ok(Json::Bool(true)),
+        "false" | "False" | "FALSE" => return Ok(Json::Bool(false)),
+        _ => {}
+    }
+    let radix = |digits: &str, radix: u32| {
+        let value = u128::from_str_radix(digits, radix).ok()?;
+        number_of(&value.to_string())
+    };
+    let special = match text.split_at_checked(2) {
+        Some(("0o", digits)) => radix(digits, 8),
+        Some(("0x", digits)) => radix(digits, 16),
+        _ => decimal(text),
+    };
+    Ok(special.unwrap_or_else(|| Json::string(text)))
+}
+
+/// `[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`, as a number of JSON.
+fn decimal(text: &str) -> Option<Json> {
+    let (sign, body) = sign(text);
+    let (mantissa, exponent) = match body.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (body, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let has_digits = !whole.is_empty() || fraction.is_some_and(|it| !it.is_empty());
+    let (_, power) = self::sign(exponent.unwrap_or("0"));
+    if !has_digits || !digits(whole) || !digits(fraction.unwrap_or_default()) {
+        return None;
+    }
+    if power.is_empty() || !digits(power) {
+        return None;
+    }
+    let whole = match whole.trim_start_matches('0') {
+        "" => "0",
+        rest => rest,
+    };
+    let mut literal = format!("{sign}{whole}");
+    if let Some(fraction) = fraction {
+        let fraction = if fraction.is_empty() { "0" } else { fraction };
+        literal.push_str(&format!(".{fraction}"));
+    }
+    if let Some(exponent) = exponent {
+        literal.push_str(&format!("e{exponent}"));
+    }
+    number_of(&literal)
 }
 
 fn number_of(literal: &str) -> Option<Json> {
@@ -521,6 +590,31 @@ mod tests {
         }
         for date in ["2026-01-24", "2026-1-4 9:30:00", "2026-01-24T12:00:00Z"] {
             assert!(plain(date).is_err(), "{date}");
+        }
+    }
+
+    #[test]
+    fn plain_scalars_of_yaml_1_2_are_those_of_json_and_strings() {
+        let read = |text: &str| parse_core(text).map(|it| to_compact(&it));
+        for (text, expected) in [
+            ("yes", "\"yes\""),
+            ("2026-01-31", "\"2026-01-31\""),
+            ("1:30", "\"1:30\""),
+            ("1.0.0", "\"1.0.0\""),
+            ("true", "true"),
+            ("~", "null"),
+            ("+5", "5"),
+            ("007", "7"),
+            ("-.5", "-0.5"),
+            ("1.", "1.0"),
+            ("1e3", "1e3"),
+            ("0o17", "15"),
+            ("0xff", "255"),
+            ("-", "[null]"),
+            ("e5", "\"e5\""),
+            ("'7'", "\"7\""),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
         }
     }
 

@@ -6,7 +6,7 @@
 use super::{CaptureFailure, Captured};
 use crate::launch::STDERR_KEPT;
 use crate::redact::{Found, Secrets};
-use crate::surface::{ComponentKey, Kind, Lists, NoteKind, Surface};
+use crate::surface::{CaptureNote, ComponentKey, Kind, Lists, NoteKind, Surface};
 use exact_json::Json;
 
 impl Captured {
@@ -60,13 +60,9 @@ impl Captured {
             note.message = secrets.clean_cut(note.message);
             self.surface.notes.push(note);
         }
-        let message = |found: Found| {
-            let found: Vec<String> = found.into_iter().collect();
-            format!("output contains a secret: {}", found.join(", "))
-        };
         if !of_server.is_empty() {
             self.surface
-                .note(NoteKind::SecretInSurface, None, message(of_server));
+                .note(NoteKind::SecretInSurface, None, contains_secret(of_server));
         }
         let keys: Vec<ComponentKey> = self
             .surface
@@ -77,8 +73,45 @@ impl Captured {
         for (key, found) in keys.iter().zip(of_components) {
             if !found.is_empty() {
                 self.surface
-                    .note(NoteKind::SecretInSurface, Some(key), message(found));
+                    .note(NoteKind::SecretInSurface, Some(key), contains_secret(found));
             }
+        }
+    }
+}
+
+fn contains_secret(found: Found) -> String {
+    let found: Vec<String> = found.into_iter().collect();
+    format!("output contains a secret: {}", found.join(", "))
+}
+
+impl<N: From<CaptureNote>> Surface<N> {
+    /// Removes secrets from a surface that was listed elsewhere.
+    pub fn redact(&mut self, secrets: &Secrets) {
+        let mut of_server = Found::new();
+        secrets.redact_json(&mut self.server_info, &mut of_server);
+        secrets.redact_json(&mut self.capabilities, &mut of_server);
+        if let Some(instructions) = self.instructions.take() {
+            let mut text = Json::String(instructions);
+            secrets.redact_json(&mut text, &mut of_server);
+            self.instructions = text.as_text().cloned();
+        }
+        let mut notes = Vec::new();
+        if !of_server.is_empty() {
+            notes.push((None, of_server));
+        }
+        for component in &mut self.components {
+            let mut found = Found::new();
+            secrets.redact_json(&mut component.definition, &mut found);
+            if !found.is_empty() {
+                notes.push((Some(component.key.clone()), found));
+            }
+        }
+        for (key, found) in notes {
+            self.note(
+                NoteKind::SecretInSurface,
+                key.as_ref(),
+                contains_secret(found),
+            );
         }
     }
 }

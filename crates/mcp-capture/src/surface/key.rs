@@ -200,6 +200,8 @@ impl Kind {
 pub struct KindSet(u8);
 
 impl KindSet {
+    pub const NONE: Self = Self(0);
+
     /// Tools alone.
     pub const TOOLS: Self = Self(1 << Kind::Tool as u8);
 

@@ -17,6 +17,7 @@ mod icon;
 mod key;
 mod note;
 mod profile;
+mod recorded;
 mod unread;
 pub mod volatile;
 
@@ -31,6 +32,7 @@ pub use icon::{Icon, IconProblem};
 pub use key::{ComponentKey, Kind, KindSet, Listing, NotAKey};
 pub use note::{CaptureNote, NoteKind};
 pub use profile::ClientProfile;
+pub use recorded::{Part, Recorded};
 pub use unread::{LIST_HINTS, list_members};
 pub(crate) use unread::{deprecated, deprecated_in_2026};
 
@@ -66,6 +68,8 @@ pub struct Surface<N = CaptureNote> {
     /// Which parts this source records. Comparing parts that were never recorded would invent
     /// drift.
     pub scope: Scope,
+    /// Which members of these parts, where the source does not record them all.
+    pub recorded: Recorded,
 }
 
 /// Which parts of a surface its source recorded.
@@ -166,6 +170,7 @@ impl<N: From<CaptureNote>> Surface<N> {
             over_http: false,
             notes: Vec::new(),
             scope,
+            recorded: Recorded::default(),
         };
         surface.caching.add_discover(CacheHint::of(greeting));
         surface.note_unread();
@@ -276,6 +281,7 @@ impl<N> Surface<N> {
             over_http: self.over_http,
             notes: self.notes.into_iter().map(note).collect(),
             scope: self.scope,
+            recorded: self.recorded,
         }
     }
 

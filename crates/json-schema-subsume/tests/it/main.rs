@@ -1,0 +1,8 @@
+//! Tests of the public interface, and the properties that the fuzz targets check.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails panics")]
+
+mod pairs;
+mod properties;
+mod seeds;
+mod verdicts;
