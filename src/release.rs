@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::files::Tree;
 use crate::launch::sandbox::{Listener, Sandbox};
-use crate::launch::{Group, LaunchSpec, Leader};
+use crate::launch::{Group, LaunchSpec, Leader, Patience};
 use crate::surface::Surface;
 
 /// Where to read a version.
@@ -234,15 +234,21 @@ fn printed(folder: &Path, command: &[String], sandbox: Sandbox) -> Result<String
     // With it goes our end of the sandbox's pipe.
     drop(command);
     let status = ended(&mut child, &[&stdout, &stderr]);
-    group.kill(match status {
+    let leader = match status {
         Some(_) => Leader::Gone,
         None => Leader::MayRun,
-    });
+    };
+    let left = group.kill(leader, Patience::default().after_kill);
     let _ = child.kill();
     let _ = child.wait();
     let reported = listener.map(Listener::heard_at_the_end).unwrap_or_default();
     if let Some(error) = spec.not_started(&reported) {
         return Err(error.to_string());
+    }
+    if left > 0 {
+        return Err(format!(
+            "{program} left {left} processes that could not be killed"
+        ));
     }
     let Some(status) = status else {
         return Err(format!(

@@ -385,7 +385,10 @@ impl Case<'_> {
                     return;
                 }
                 // What one draft ignores beside a reference and another does not is where they differ.
-                let by_draft = *problem == Reason::DraftDecides;
+                let by_draft = matches!(
+                    problem,
+                    Reason::DraftDecides | Reason::ValidatorsDiffer("$ref")
+                );
                 let read_by_draft = findings.iter().enumerate().find(|(_, finding)| {
                     let reference = |node: &Option<Json>| node.as_ref()?.get("$ref").cloned();
                     by_draft

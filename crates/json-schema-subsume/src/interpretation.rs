@@ -4,6 +4,8 @@
 //! - `format`, `contentEncoding` and `contentMediaType` are annotations in every draft.
 //! - Without `$schema` the protocol specifies 2020-12, but forms that only older drafts have
 //!   suggest otherwise: both readings count, unless one of them is not a valid schema.
+//! - With `$schema` both readings count where validators differ: about `dependencies` since 2019-09, which the metaschemas
+//!   keep, and about what stands beside a `$ref` up to draft 7.
 //! - Of repeated members the last one counts.
 //! - An invalid schema proves nothing.
 //!
@@ -14,7 +16,7 @@
 use std::collections::HashMap;
 
 use crate::document::{Document, Draft, each_schema_at};
-use crate::keywords::keyword;
+use crate::keywords::{Topic, keyword, topic};
 use crate::reason::Reason;
 use exact_json::{Json, Object, Text, pointer};
 
@@ -62,10 +64,105 @@ pub(crate) enum Evidence {
     Weak,
 }
 
-/// The other reading of a schema that does not name its draft: 2020-12, in which forms that it does not have are read as
-/// their authors mean them.
-pub(crate) fn other_reading(document: &Document) -> Option<(Document, Evidence)> {
-    if document.draft == Draft::Y2020 || document.root.get("$schema").is_some() {
+/// Another way in which a schema is read.
+pub(crate) struct OtherReading {
+    pub(crate) document: Document,
+    pub(crate) evidence: Evidence,
+    /// Why nothing is claimed if the answer depends on which one it is.
+    pub(crate) reason: Reason,
+}
+
+/// The other reading of a schema, if there is one.
+pub(crate) fn other_reading(document: &Document) -> Option<OtherReading> {
+    if document.root.get("$schema").is_some() {
+        return as_other_validators_read(document);
+    }
+    let (document, evidence) = in_the_draft_of_the_protocol(document)?;
+    Some(OtherReading {
+        document,
+        evidence,
+        reason: Reason::DraftDecides,
+    })
+}
+
+/// A schema that names its draft, with what some validators assert in it although the draft ignores it.
+fn as_other_validators_read(document: &Document) -> Option<OtherReading> {
+    let is_modern = document.draft >= Draft::Y2019;
+    let keyword = if is_modern { "dependencies" } else { "$ref" };
+    let mut places = Vec::new();
+    each_schema_at(&document.root, &mut String::new(), &mut |node, at| {
+        let is_disputed = node.as_object().is_some_and(|object| {
+            object.contains(keyword) && (is_modern || asserts_beside_reference(object))
+        });
+        if is_disputed {
+            places.push(at.to_owned());
+        }
+    });
+    if places.is_empty() {
+        return None;
+    }
+    let mut other = document.clone();
+    for at in &places {
+        if let Some(Json::Object(node)) = pointer::resolve_mut(&mut other.root, at) {
+            if is_modern {
+                assert_dependencies(node);
+            } else {
+                move_reference(node);
+            }
+        }
+    }
+    malformed(&other).is_none().then_some(OtherReading {
+        document: other,
+        evidence: Evidence::Weak,
+        reason: Reason::ValidatorsDiffer(keyword),
+    })
+}
+
+fn asserts_beside_reference(object: &Object) -> bool {
+    object.iter().any(|(name, _)| {
+        let topic = name.as_str().and_then(topic);
+        topic.is_some_and(|topic| topic.is_asserted() && topic != Topic::Reference)
+    })
+}
+
+/// Writes `dependencies` as 2019-09 does. What it has of schemas stays where it is, for references.
+fn assert_dependencies(node: &mut Object) {
+    let Some(Json::Object(dependencies)) = node.get("dependencies").cloned() else {
+        return;
+    };
+    let (names, schemas): (Vec<_>, Vec<_>) = dependencies
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .partition(|(_, value)| matches!(value, Json::Array(_)));
+    let parts = [("dependentRequired", names), ("dependentSchemas", schemas)];
+    let parts = parts.into_iter().filter(|(_, members)| !members.is_empty());
+    let parts = parts.map(|(keyword, members)| {
+        Json::object([(keyword, Json::Object(members.into_iter().collect()))])
+    });
+    also(node, parts.collect());
+}
+
+/// Moves a `$ref` into a schema of its own, so that what stands beside it counts.
+fn move_reference(node: &mut Object) {
+    if let Some(reference) = node.get("$ref").cloned() {
+        node.retain(|keyword, _| keyword != "$ref");
+        also(node, vec![Json::object([("$ref", reference)])]);
+    }
+}
+
+/// Adds schemas that have to accept the same value.
+fn also(node: &mut Object, mut schemas: Vec<Json>) {
+    match node.get_mut("allOf") {
+        Some(Json::Array(list)) => list.append(&mut schemas),
+        Some(_) => {}
+        None => node.push("allOf", Json::Array(schemas)),
+    }
+}
+
+/// A schema that does not name its draft as 2020-12, in which forms that it does not have are read as their authors mean
+/// them.
+fn in_the_draft_of_the_protocol(document: &Document) -> Option<(Document, Evidence)> {
+    if document.draft == Draft::Y2020 {
         return None;
     }
     let mut other = Document {
@@ -172,22 +269,18 @@ pub(crate) fn malformed(document: &Document) -> Option<Reason> {
                 at: at.to_owned(),
                 keyword,
             });
-        } else if !at.is_empty() && is_of_another_draft(object, document.draft) {
+        } else if !at.is_empty() && names_another_draft(object, document.draft) {
             found = Some(Reason::Keyword("$schema"));
         }
     });
     found
 }
 
-/// Whether a part of a document is a document of its own, in a draft of its own.
-fn is_of_another_draft(object: &Object, draft: Draft) -> bool {
-    let text = |keyword| object.get(keyword).and_then(Json::as_str);
-    let is_resource = [text("$id"), text("id")]
-        .into_iter()
-        .flatten()
-        .any(|id| !id.starts_with('#'));
-    let named = text("$schema").map(Draft::of_dialect);
-    is_resource && named.is_some_and(|other| other != draft)
+/// Whether a part of a document names a draft of its own. Validators differ about what that means, unless the part has an
+/// `$id` too; then it is read in that draft, which is not followed here.
+fn names_another_draft(object: &Object, draft: Draft) -> bool {
+    let named = object.get("$schema").and_then(Json::as_str);
+    named.is_some_and(|named| Draft::of_dialect(named) != draft)
 }
 
 /// The first keyword with an invalid value for the draft.

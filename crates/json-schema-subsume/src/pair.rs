@@ -10,7 +10,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 
 use crate::document::Document;
-use crate::interpretation::{Evidence, malformed, other_reading, read};
+use crate::interpretation::{Evidence, OtherReading, malformed, other_reading, read};
 use crate::kinds::Kinds;
 use crate::reason::Reason;
 use crate::solve::{Budget, Evaluator, Outcome, Patterns, References, Solver, size};
@@ -66,9 +66,9 @@ pub struct Pair {
     kinds: Kinds,
     /// The two schemas as they are read.
     pub reading: Reading,
-    /// The reading in which schemas without `$schema` are 2020-12, and whether a witness must hold
-    /// there too.
-    other: Option<(Reading, bool)>,
+    /// The reading in which schemas without `$schema` are 2020-12, and others are read as some validators do; whether a
+    /// witness must hold there too; and why nothing is claimed if the two differ.
+    other: Option<(Reading, bool, Reason)>,
     patterns: Patterns,
     budget: Budget,
     for_findings: Budget,
@@ -102,22 +102,20 @@ impl Pair {
         let other = match &others {
             (None, None) => None,
             (one, other) => {
-                let weak = |other: &Option<(Document, Evidence)>| {
+                let others = [one, other];
+                let mut given = others.into_iter().flatten();
+                let must_hold = given.clone().all(|it| it.evidence == Evidence::Weak);
+                let reason = given.next().map(|it| it.reason.clone());
+                let document = |other: &Option<OtherReading>, published: &Document| {
                     other
                         .as_ref()
-                        .is_none_or(|(_, evidence)| *evidence == Evidence::Weak)
-                };
-                let must_hold = weak(one) && weak(other);
-                let document = |other: &Option<(Document, Evidence)>, published: &Document| {
-                    other
-                        .as_ref()
-                        .map_or_else(|| published.clone(), |(document, _)| document.clone())
+                        .map_or_else(|| published.clone(), |it| it.document.clone())
                 };
                 let reading = Reading {
                     sender: document(one, &sender),
                     receiver: document(other, &receiver),
                 };
-                Some((reading, must_hold))
+                Some((reading, must_hold, reason.unwrap_or(Reason::DraftDecides)))
             }
         };
         Self {
@@ -142,7 +140,7 @@ impl Pair {
         open.other = self
             .other
             .as_ref()
-            .map(|(reading, must_hold)| (Box::new(self.open_as(reading)), *must_hold));
+            .map(|(reading, must_hold, _)| (Box::new(self.open_as(reading)), *must_hold));
         open
     }
 
@@ -163,7 +161,8 @@ impl Pair {
         let Some((other, must_hold)) = &open.other else {
             return first;
         };
-        let depends = || Verdict::Undecided(Reason::DraftDecides);
+        let reason = self.other.as_ref().map(|(_, _, reason)| reason.clone());
+        let depends = || Verdict::Undecided(reason.clone().unwrap_or(Reason::DraftDecides));
         match first {
             Verdict::Witness(witness) if *must_hold => {
                 if other.confirmed(&witness) {

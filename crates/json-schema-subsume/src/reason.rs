@@ -31,6 +31,8 @@ pub enum Reason {
     Keyword(&'static str),
     /// A schema does not declare its draft, and the answer depends on it.
     DraftDecides,
+    /// The draft ignores this keyword or what stands beside it, some validators do not, and the answer depends on it.
+    ValidatorsDiffer(&'static str),
     /// A value was found that a validator did not confirm as a witness.
     NotConfirmed,
     /// A number or a text of the schema does not fit into a validator.
@@ -73,6 +75,13 @@ impl fmt::Display for Reason {
             Self::DraftDecides => {
                 f.write_str("the schema does not declare its draft, and the answer depends on it")
             }
+            Self::ValidatorsDiffer("$ref") => f.write_str(
+                "validators differ about what stands beside a `$ref` in this draft, and the answer depends on it",
+            ),
+            Self::ValidatorsDiffer(keyword) => write!(
+                f,
+                "validators differ about `{keyword}` in this draft, and the answer depends on it"
+            ),
             Self::NotConfirmed => {
                 f.write_str("a call that might break was found, but a validator did not confirm it")
             }

@@ -10,7 +10,7 @@ use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 
 use crate::document::{Document, Draft, each_schema, each_schema_at, elsewhere, percent_decoded};
-use crate::keywords::{Holds, holds};
+use crate::keywords::{Holds, Topic, holds, topic};
 use crate::reason::Reason;
 use crate::solve::References;
 use crate::value::{Converted, has_number, to_value};
@@ -140,6 +140,13 @@ pub(crate) fn for_validator(references: &References<'_>) -> Option<Converted> {
     Some(converted)
 }
 
+/// Whether a keyword is an annotation, which makes no value valid or invalid, whatever its own value is: validators refuse
+/// `"title": null`.
+fn asserts_nothing(name: &str) -> bool {
+    let is_identity = name.starts_with('$') && name != "$comment" || name == "id";
+    !is_identity && matches!(topic(name), Some(Topic::Annotation | Topic::Content))
+}
+
 /// Removes what validators assert and mcp-keel does not, and what they reject although it is clear.
 fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
     match node {
@@ -163,11 +170,11 @@ fn cleaned(node: &mut Json, draft: Draft, nested: bool) {
             .collect();
             object.retain(|keyword, value| {
                 let pointless = pointless.iter().any(|flag| keyword == *flag);
-                let content = ["contentEncoding", "contentMediaType", "contentSchema"];
                 let empty = draft == Draft::Four
                     && keyword == "required"
                     && value.as_array().is_some_and(<[Json]>::is_empty);
-                !pointless && !empty && content.iter().all(|ignored| keyword != *ignored)
+                let says_nothing = keyword.as_str().is_some_and(asserts_nothing);
+                !pointless && !empty && !says_nothing
             });
             for (keyword, value) in object.iter_mut() {
                 let Some(keyword) = keyword.as_str() else {

@@ -102,6 +102,7 @@ pub(crate) struct Evaluator<'e, 'a> {
     /// Whether a reference was met that leads nowhere, for any validator.
     pub(crate) lost: std::cell::Cell<bool>,
     exhaustive: bool,
+    counts_literals: bool,
 }
 
 const MAX_STEPS: u64 = 400_000;
@@ -119,7 +120,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
             steps: std::cell::Cell::new(0),
             lost: std::cell::Cell::new(false),
             exhaustive: false,
+            counts_literals: false,
         }
+    }
+
+    /// In draft 4 `1.0` is no integer, instead of unknown.
+    pub(crate) fn counting_literals(mut self) -> Self {
+        self.counts_literals = true;
+        self
     }
 
     /// Looks at every schema that must hold, also where one of them has refused already. The first branch that holds is
@@ -203,11 +211,14 @@ impl<'e, 'a> Evaluator<'e, 'a> {
         match keyword {
             "type" => {
                 let kind = JsonKind::of(value);
-                // Draft 4 does not count 1.0 as an integer.
-                if draft == Draft::Four && kind == JsonKind::Integer && !is_literal(value) {
-                    return None;
+                let kinds = Kinds::of_keyword(argument);
+                // Draft 4 does not count 1.0 as an integer; a number it is.
+                let is_disputed =
+                    draft == Draft::Four && kind == JsonKind::Integer && !is_literal(value);
+                if is_disputed && kinds.has(kind) && !kinds.has(JsonKind::Fraction) {
+                    return self.counts_literals.then_some(false);
                 }
-                Some(Kinds::of_keyword(argument).has(kind))
+                Some(kinds.has(kind))
             }
             "const" if draft > Draft::Four => Some(same(argument, value)),
             "enum" => Some(self.listed(argument, value)),

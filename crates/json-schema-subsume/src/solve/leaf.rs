@@ -10,7 +10,7 @@ use crate::example_values::{SHAPES, text_for, text_of_format, whole_for};
 use crate::kinds::JsonKind;
 use crate::reason::Reason;
 use crate::value::{as_count, same};
-use exact_json::Json;
+use exact_json::{Json, to_canonical};
 
 impl<'a> Solver<'_, 'a> {
     /// The value is one of a list: each is tried against the whole place.
@@ -41,7 +41,32 @@ impl<'a> Solver<'_, 'a> {
                 }
             }
         }
+        let is_of_draft_4 = |literal: &Literal| matches!(literal, Literal::Schema(id, _) if self.draft(*id) == Draft::Four);
+        if result == Outcome::None
+            && place.kind == JsonKind::Integer
+            && place.literals.iter().any(is_of_draft_4)
+            && values
+                .iter()
+                .any(|value| self.fits_with_a_fraction(place, value))
+        {
+            return self.unknown(Reason::NumberUndecided);
+        }
         result
+    }
+
+    /// Whether an integer solves a place if it is written as `1.0` and that is no integer, as some validators read draft 4.
+    fn fits_with_a_fraction(&self, place: &Place<'_>, value: &Json) -> bool {
+        let spelled = exact_json::parse_str(&format!("{}.0", to_canonical(value)));
+        spelled.is_ok_and(|spelled| {
+            place.literals.iter().all(|literal| match literal {
+                Literal::Schema(id, holds) => {
+                    let evaluator = self.evaluator(self.document(*id)).counting_literals();
+                    evaluator.accepts(self.json(*id), &spelled) != Some(!holds)
+                }
+                Literal::Not(other) => !same(other, &spelled),
+                Literal::Match(..) => false,
+            })
+        })
     }
 
     /// Whether a value solves a place.

@@ -105,8 +105,9 @@ impl Group {
         signal_group(self.leader, nix::sys::signal::Signal::SIGTERM);
     }
 
-    /// Kills every process of this launch. Returns when they are gone, or at the deadline how many still run.
-    pub fn kill(&self, leader: Leader, deadline: Instant) -> usize {
+    /// Kills every process of this launch. Returns when they are gone, or after `patience` how many still run.
+    pub fn kill(&self, leader: Leader, patience: Duration) -> usize {
+        let deadline = Instant::now() + patience;
         let mut left = 0;
         if !has_left_nothing(leader) {
             let search = Search::new();

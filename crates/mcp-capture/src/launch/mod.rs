@@ -424,7 +424,7 @@ impl Launched {
         let deadline = Instant::now() + patience.after_kill;
         let at_most =
             |longest: Duration| longest.min(deadline.saturating_duration_since(Instant::now()));
-        let left = self.group.kill(known, deadline);
+        let left = self.group.kill(known, patience.after_kill);
         #[cfg(not(unix))]
         let _ = self.child.start_kill();
         if status.is_none() {
