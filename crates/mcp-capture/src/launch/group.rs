@@ -277,7 +277,7 @@ fn kill(
     let reused = live.iter().any(|(it, its)| it != marker && *its == leader);
     let leader = if reused { 0 } else { leader };
     #[cfg(target_os = "linux")]
-    let strays = strays::Search::new(marker, leader, live);
+    let strays = strays::Search::new(marker, leader, live, deadline);
     #[cfg(target_os = "linux")]
     if known == Leader::Gone && strays.are_none() {
         return 0;
@@ -290,7 +290,7 @@ fn kill(
     #[cfg(not(unix))]
     let _ = leader;
     #[cfg(target_os = "linux")]
-    return strays.kill(deadline);
+    return strays.kill();
     #[cfg(not(target_os = "linux"))]
     0
 }

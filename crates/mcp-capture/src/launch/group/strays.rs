@@ -39,16 +39,24 @@ pub(super) struct Search<'a> {
     /// There was an orphan without an environment: it was cleared, or the process is just
     /// starting a program.
     in_doubt: bool,
+    /// When the search is given up: a process that forks faster than it can be killed is not followed forever.
+    deadline: Instant,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(marker: &'a str, leader: u32, live: &'a BTreeMap<String, u32>) -> Self {
+    pub(super) fn new(
+        marker: &'a str,
+        leader: u32,
+        live: &'a BTreeMap<String, u32>,
+        deadline: Instant,
+    ) -> Self {
         let mut search = Self {
             marker,
             leader,
             live,
             known: BTreeSet::new(),
             in_doubt: false,
+            deadline,
         };
         search.known = search.found();
         search
@@ -61,24 +69,28 @@ impl<'a> Search<'a> {
 
     /// There is no other launch, and this process adopted something.
     fn is_owner_of_the_rest(&self) -> bool {
-        self.is_alone() && left_to_us(self.live).is_some_and(|left| !left.is_empty())
+        self.is_alone() && self.has_adopted()
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.deadline
     }
 
     fn is_alone(&self) -> bool {
         self.live.keys().all(|marker| marker == self.marker)
     }
 
-    /// Kills until none is left. Returns how many still run at the deadline: a process that forks faster than it can be
-    /// killed is not followed forever.
-    pub(super) fn kill(mut self, deadline: Instant) -> usize {
+    /// Kills until none is left. Returns how many still run at the deadline.
+    pub(super) fn kill(mut self) -> usize {
         for round in 0.. {
             for pid in &self.known {
                 let _ = kill(pid_of(*pid), Signal::SIGKILL);
             }
+            self.kill_adopted();
+            self.reap_adopted();
             // The leader is reaped by the code that waits for its status.
             let leader = self.leader;
             self.known.retain(|pid| *pid != leader && !is_gone(*pid));
-            self.kill_adopted(deadline);
             let found = self.found();
             let wait = self.in_doubt && round < ROUNDS_IN_DOUBT;
             let none = found.is_empty() && self.known.is_empty() && !wait;
@@ -86,7 +98,7 @@ impl<'a> Search<'a> {
                 return 0;
             }
             self.known.extend(found);
-            if Instant::now() >= deadline {
+            if self.is_late() {
                 break;
             }
             if round > 0 {
@@ -97,32 +109,24 @@ impl<'a> Search<'a> {
         self.known.len()
     }
 
-    /// Kills adopted processes of this launch, and those adopted as a result. It asks the kernel as little as possible, to
-    /// be faster than processes that keep starting another and exiting: such a one is never found in the table where it
-    /// was a moment ago, but whatever it left was adopted, and the latest is the last in the list.
-    fn kill_adopted(&self, deadline: Instant) {
-        let own_group = getpgrp();
+    /// Kills adopted processes of this launch, and those adopted as a result. It does nothing else, to be faster than
+    /// processes that keep starting another and exiting: such a one is never found in the table where it was a moment ago,
+    /// but whatever it left was adopted, and the latest is the last in the list. To reap one in between would wait for
+    /// every fork of the others.
+    fn kill_adopted(&self) {
         let is_alone = self.is_alone();
         let mut killed = BTreeSet::new();
-        while Instant::now() < deadline {
-            let mut adopted = adopted();
-            adopted.retain(|pid| !self.live.values().any(|leader| leader == pid));
+        while !self.is_late() {
             let mut is_new = false;
-            for pid in adopted.iter().rev() {
-                // What this program itself started is in its own group.
-                let is_own = getpgid(Some(pid_of(*pid))).is_ok_and(|group| group == own_group);
-                let is_claimed =
-                    || marker_in(&environment_of(*pid)).as_deref() == Some(self.marker);
-                if is_own || !(is_alone || is_claimed()) {
+            for pid in self.adopted().into_iter().rev() {
+                if killed.contains(&pid) || is_our_own(pid) {
                     continue;
                 }
-                let _ = kill(pid_of(*pid), Signal::SIGKILL);
-                is_new |= killed.insert(*pid);
-            }
-            adopted.retain(|pid| killed.contains(pid));
-            for pid in &adopted {
-                if is_gone(*pid) {
-                    killed.remove(pid);
+                let environment = || environment_of(pid);
+                if is_alone || marker_in(&environment()).as_deref() == Some(self.marker) {
+                    let _ = kill(pid_of(pid), Signal::SIGKILL);
+                    killed.insert(pid);
+                    is_new = true;
                 }
             }
             if !is_new {
@@ -131,7 +135,56 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The running processes of this launch. Adopted zombies are reaped.
+    /// Reaps adopted zombies, of whatever launch.
+    fn reap_adopted(&self) {
+        for pid in self.adopted() {
+            if self.is_late() {
+                return;
+            }
+            if !is_our_own(pid) {
+                is_gone(pid);
+            }
+        }
+    }
+
+    /// Whether this program adopted something that still runs. If nothing does, zombies are reaped. Also if the kernel does
+    /// not list children, nothing is known to run.
+    ///
+    /// Whatever a launch left behind is one of these or a descendant. Unlike the process table, this list never misses a
+    /// process that hands over to another and exits: the new one is behind it in the list before it is gone.
+    fn has_adopted(&self) -> bool {
+        for _ in 0..ROUNDS {
+            let mut adopted = children().unwrap_or_default();
+            adopted.retain(|pid| !self.is_leader(*pid) && !is_our_own(*pid));
+            let runs = |pid: &u32| stat_of(*pid).is_some_and(|process| !process.zombie);
+            if adopted.iter().rev().any(runs) {
+                return true;
+            }
+            // What exited since the list was read may have started another before.
+            let mut is_reaped = false;
+            for pid in adopted {
+                is_reaped |= !self.is_late() && is_gone(pid);
+            }
+            if !is_reaped {
+                break;
+            }
+        }
+        false
+    }
+
+    /// The children that are no launch's first process, read once: some may be missing.
+    fn adopted(&self) -> Vec<u32> {
+        let mut adopted = list_of_children().unwrap_or_default();
+        adopted.retain(|pid| !self.is_leader(*pid));
+        adopted
+    }
+
+    /// Whether it is the first process of a launch, which the code that waits for its status reaps.
+    fn is_leader(&self, pid: u32) -> bool {
+        self.live.values().any(|leader| *leader == pid)
+    }
+
+    /// The running processes of this launch.
     fn found(&mut self) -> BTreeSet<u32> {
         self.in_doubt = false;
         let ours = std::process::id();
@@ -150,9 +203,6 @@ impl<'a> Search<'a> {
                 && Some(process.group) != own_group
                 && !self.live.values().any(|leader| leader == pid);
             if process.zombie {
-                if is_left_to_us {
-                    is_gone(*pid);
-                }
                 continue;
             }
             let environment = environment_of(*pid);
@@ -179,33 +229,9 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The running processes that this program adopted: all children that it did not start. Zombies
-/// among them are reaped. `None` if the kernel does not list children.
-///
-/// Whatever a launch left behind is one of these or a descendant. Unlike the process table,
-/// this list never misses a process that hands over to another and exits: the new one is behind
-/// it in the list before it is gone.
-fn left_to_us(live: &BTreeMap<String, u32>) -> Option<Vec<u32>> {
-    let own_group = stat_of(std::process::id()).map(|process| process.group);
-    let mut left = Vec::new();
-    for _ in 0..ROUNDS {
-        left = children()?;
-        left.retain(|pid| !live.values().any(|leader| leader == pid));
-        let mut reaped = false;
-        left.retain(|pid| match stat_of(*pid) {
-            Some(process) if Some(process.group) == own_group => false,
-            Some(process) if !process.zombie => true,
-            _ => {
-                reaped |= is_gone(*pid);
-                false
-            }
-        });
-        // What exited since the list was read may have started another before.
-        if !left.is_empty() || !reaped {
-            break;
-        }
-    }
-    Some(left)
+/// Whether this program itself started a process: that is in its own group.
+fn is_our_own(pid: u32) -> bool {
+    getpgid(Some(pid_of(pid))).is_ok_and(|group| group == getpgrp())
 }
 
 /// The children of this process's first thread, including zombies: the kernel gives orphans to
@@ -226,11 +252,7 @@ pub(super) fn children() -> Option<Vec<u32>> {
     before
 }
 
-/// [`children`], read once: some may be missing.
-fn adopted() -> Vec<u32> {
-    list_of_children().unwrap_or_default()
-}
-
+/// [`children`], read once.
 fn list_of_children() -> Option<Vec<u32>> {
     let list = format!("/proc/self/task/{}/children", std::process::id());
     let pids = std::fs::read_to_string(list).ok()?;
